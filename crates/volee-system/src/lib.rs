@@ -1,0 +1,25 @@
+//! The one central interface of volee, and the words that every room of the house shares.
+//!
+//! A [`System`] is anything that can be explored: packed byte states, and for each state its labelled steps,
+//! pushed into a [`Sink`] in a fixed order. Front ends become systems, products of systems are systems again,
+//! and an engine never knows what it explores. What an engine answers is a [`Verdict`]: it holds, it is violated
+//! with a [`Witness`], or it is unknown with the [`Limit`] that was hit.
+//!
+//! This crate depends on no other room.
+
+mod budget;
+mod place;
+mod progress;
+mod run;
+mod system;
+mod verdict;
+
+pub use budget::{Budget, Limit, Meter, ParseBudgetError, parse_duration, parse_size};
+pub use place::{Diagnostic, Place, Severity};
+pub use progress::{Progress, Quiet, Snapshot};
+pub use run::{ReplayError, Run, RunState, RunStep, Witness, replay};
+pub use system::{
+    Action, Event, EventKind, Fault, FaultId, FaultKind, Flow, Label, PredicateId, Sink, Step, System,
+    Unreached, Variable, collect_initial, collect_steps,
+};
+pub use verdict::{Reason, ReasonKind, Verdict, Violation};

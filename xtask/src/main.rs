@@ -1,0 +1,3 @@
+//! Comparisons with peers, benchmarks with stored runs, figures: everything that is not the product itself.
+
+fn main() {}
