@@ -1,0 +1,156 @@
+//! What can be asked of a search, and what it answers.
+//!
+//! A [`Check`] collects questions about the reachable states of a system; [`check`] runs one traversal that decides
+//! them all together. The search ends at the first violation unless all errors are asked for. A question that was not
+//! decided by then is `Unknown` and says why: an answer is never a guess.
+
+use volee_system::{Limit, Meter, PredicateId, Progress, System, Verdict, Witness};
+
+use crate::questions::Questions;
+use crate::{breadth, depth};
+
+/// The order in which states are visited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// Deep runs first: the least memory.
+    #[default]
+    DepthFirst,
+    /// Level by level: witnesses are shortest.
+    BreadthFirst,
+}
+
+/// The questions of one search.
+#[derive(Debug, Clone)]
+pub struct Check {
+    /// Look for states without steps that are not a proper end.
+    pub deadlocks: bool,
+    /// Look for steps with a fault: failed assertions and run-time errors.
+    pub faults: bool,
+    /// Predicates that must be true in every reachable state, with the text the user wrote.
+    pub invariants: Vec<(String, PredicateId)>,
+    /// Predicates that must be true in some reachable state, with the text the user wrote.
+    pub goals: Vec<(String, PredicateId)>,
+    /// The order of the traversal.
+    pub order: Order,
+    /// Go on after an error, to the end of the state space, and count them all.
+    pub all_errors: bool,
+}
+
+impl Default for Check {
+    fn default() -> Self {
+        Check {
+            deadlocks: true,
+            faults: true,
+            invariants: Vec::new(),
+            goals: Vec::new(),
+            order: Order::DepthFirst,
+            all_errors: false,
+        }
+    }
+}
+
+impl Check {
+    /// Deadlocks and faults, depth-first, until the first error.
+    pub fn new() -> Self {
+        Check::default()
+    }
+
+    /// Whether to look for invalid end states.
+    #[must_use]
+    pub fn deadlocks(self, deadlocks: bool) -> Self {
+        Check { deadlocks, ..self }
+    }
+
+    /// Whether to look for failed assertions and run-time errors.
+    #[must_use]
+    pub fn faults(self, faults: bool) -> Self {
+        Check { faults, ..self }
+    }
+
+    /// Adds a predicate that must be true in every reachable state.
+    #[must_use]
+    pub fn invariant(mut self, text: impl Into<String>, predicate: PredicateId) -> Self {
+        self.invariants.push((text.into(), predicate));
+        self
+    }
+
+    /// Adds a predicate that must be true in some reachable state.
+    #[must_use]
+    pub fn goal(mut self, text: impl Into<String>, predicate: PredicateId) -> Self {
+        self.goals.push((text.into(), predicate));
+        self
+    }
+
+    /// The order of the traversal.
+    #[must_use]
+    pub fn order(self, order: Order) -> Self {
+        Check { order, ..self }
+    }
+
+    /// Whether to go on after an error.
+    #[must_use]
+    pub fn all_errors(self, all_errors: bool) -> Self {
+        Check { all_errors, ..self }
+    }
+}
+
+/// What a search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// One answer per question: deadlock, assertions, invariants, goals, in this order.
+    pub answers: Vec<Answer>,
+    /// How much was explored, and at what cost.
+    pub statistics: Statistics,
+    /// The limit that ended the search before all of the state space was seen.
+    pub limit: Option<Limit>,
+}
+
+/// The answer to one question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// `deadlock`, `assertions`, `invariant EXPR` or `reachable EXPR`.
+    pub question: String,
+    /// The answer. Violations are kept for distinct reasons only, and only so many.
+    pub verdict: Verdict,
+    /// How many errors were met, also those without a witness of their own.
+    pub errors: u64,
+    /// For a goal that holds: how to get there.
+    pub witness: Option<Witness>,
+}
+
+/// How much was explored, and at what cost.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Statistics {
+    /// Distinct states.
+    pub states: u64,
+    /// States pushed by the system: every step, and the arrival in each initial state. This is how SPIN counts (stored
+    /// plus matched); a graph of these states has as many edges less the initial states.
+    pub transitions: u64,
+    /// The longest path of a depth-first search, or the number of levels of a breadth-first one.
+    pub max_depth: u64,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// `memory_bytes` by state.
+    pub bytes_per_state: f64,
+    /// The most that states, stack and tables used together.
+    pub memory_bytes: u64,
+}
+
+/// Explores the reachable states of `system` and answers the questions of `check`.
+pub fn check<S: System + ?Sized>(
+    system: &mut S,
+    check: &Check,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> Outcome {
+    let mut questions = Questions::new(check);
+    let (mut statistics, limit) = match check.order {
+        Order::DepthFirst => depth::search(system, &mut questions, meter, progress),
+        Order::BreadthFirst => breadth::search(system, &mut questions, meter, progress),
+    };
+    statistics.seconds = meter.elapsed().as_secs_f64();
+    statistics.bytes_per_state = statistics.memory_bytes as f64 / statistics.states.max(1) as f64;
+    let answers = questions.answers(limit.as_ref());
+    Outcome { answers, statistics, limit }
+}

@@ -1,0 +1,12 @@
+//! Exhaustive search over any [`System`](volee_system::System): traversals (depth-first, breadth-first) over stores.
+//!
+//! One call does a check: describe the questions in a [`Check`], and [`check`] answers each of them with a verdict.
+//! Stores see bytes, never meaning; traversals see states and steps, never what they stand for.
+
+mod breadth;
+mod check;
+mod depth;
+mod questions;
+mod store;
+
+pub use check::{Answer, Check, Order, Outcome, Statistics, check};

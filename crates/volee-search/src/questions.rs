@@ -1,0 +1,224 @@
+//! The questions of a check at work: what each state and each faulty step means for them.
+//!
+//! Traversals call [`Questions`] with what they meet and with a way to build the witness, which is only asked for when
+//! a new reason turns up. All errors are counted; witnesses are kept for distinct reasons, up to [`MAX_WITNESSES`].
+
+use volee_system::{FaultId, Flow, Limit, Reason, ReasonKind, System, Verdict, Violation, Witness};
+
+use crate::check::{Answer, Check};
+
+/// Witnesses kept per question.
+const MAX_WITNESSES: usize = 64;
+
+/// The errors of one question so far.
+#[derive(Default)]
+struct Tally {
+    errors: u64,
+    violations: Vec<Violation>,
+    /// Faults already seen, so that a repeated one costs no text.
+    faults: Vec<FaultId>,
+}
+
+impl Tally {
+    fn add(&mut self, reason: impl FnOnce() -> Reason, witness: impl FnOnce() -> Witness) {
+        self.errors += 1;
+        if self.violations.len() == MAX_WITNESSES {
+            return;
+        }
+        let reason = reason();
+        if self.violations.iter().all(|v| v.reason != reason) {
+            self.violations.push(Violation { reason, witness: witness() });
+        }
+    }
+
+    fn add_fault<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        fault: FaultId,
+        witness: impl FnOnce() -> Witness,
+    ) {
+        if self.faults.contains(&fault) {
+            self.errors += 1;
+            return;
+        }
+        if self.faults.len() < MAX_WITNESSES {
+            self.faults.push(fault);
+        }
+        self.add(|| system.fault(fault).into(), witness);
+    }
+
+    fn answer(self, question: String, limit: Option<&Limit>) -> Answer {
+        let verdict = match (self.violations.is_empty(), limit) {
+            (false, _) => Verdict::Violated(self.violations),
+            (true, None) => Verdict::Holds,
+            (true, Some(limit)) => Verdict::Unknown(limit.clone()),
+        };
+        Answer { question, verdict, errors: self.errors, witness: None }
+    }
+}
+
+/// The state of all questions during a search.
+pub(crate) struct Questions<'c> {
+    check: &'c Check,
+    deadlocks: Tally,
+    faults: Tally,
+    invariants: Vec<Tally>,
+    goals: Vec<Option<Witness>>,
+    errors: u64,
+    goals_open: usize,
+}
+
+impl<'c> Questions<'c> {
+    pub(crate) fn new(check: &'c Check) -> Self {
+        Questions {
+            check,
+            deadlocks: Tally::default(),
+            faults: Tally::default(),
+            invariants: check.invariants.iter().map(|_| Tally::default()).collect(),
+            goals: vec![None; check.goals.len()],
+            errors: 0,
+            goals_open: check.goals.len(),
+        }
+    }
+
+    /// Whether a step's fault is asked about, and if so whether the first one ends the search.
+    pub(crate) fn on_fault(&self) -> OnFault {
+        match (self.check.faults, self.check.all_errors) {
+            (false, _) => OnFault::Ignore,
+            (true, true) => OnFault::Record,
+            (true, false) => OnFault::Stop,
+        }
+    }
+
+    /// A new state: evaluates invariants and goals. `Break` when the search may end.
+    pub(crate) fn visit<S: System + ?Sized>(
+        &mut self,
+        system: &mut S,
+        state: &[u8],
+        witness: impl Fn() -> Witness,
+    ) -> Flow {
+        if self.check.invariants.is_empty() && self.goals_open == 0 {
+            return Flow::Continue(());
+        }
+        let before = self.errors;
+        for ((text, predicate), tally) in self.check.invariants.iter().zip(&mut self.invariants) {
+            match system.holds(*predicate, state) {
+                Ok(true) => continue,
+                Ok(false) => tally.add(|| broken(text), &witness),
+                Err(fault) => tally.add_fault(system, fault, &witness),
+            }
+            self.errors += 1;
+        }
+        for ((_, predicate), found) in self.check.goals.iter().zip(&mut self.goals) {
+            if found.is_none() && system.holds(*predicate, state) == Ok(true) {
+                *found = Some(witness());
+                self.goals_open -= 1;
+            }
+        }
+        if self.errors > before && !self.check.all_errors { Flow::Break(()) } else { self.flow() }
+    }
+
+    /// A step with a fault. `Break` when the search may end.
+    pub(crate) fn fault<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        fault: FaultId,
+        witness: impl FnOnce() -> Witness,
+    ) -> Flow {
+        self.errors += 1;
+        self.faults.add_fault(system, fault, witness);
+        self.after_error()
+    }
+
+    /// A state without steps. `Break` when the search may end.
+    pub(crate) fn end<S: System + ?Sized>(
+        &mut self,
+        system: &mut S,
+        state: &[u8],
+        witness: impl FnOnce() -> Witness,
+    ) -> Flow {
+        if !self.check.deadlocks || system.is_valid_end(state) {
+            return Flow::Continue(());
+        }
+        self.errors += 1;
+        self.deadlocks.add(invalid_end, witness);
+        self.after_error()
+    }
+
+    fn after_error(&self) -> Flow {
+        if self.check.all_errors { Flow::Continue(()) } else { Flow::Break(()) }
+    }
+
+    /// Ends a search that only has goals, once all are reached.
+    fn flow(&self) -> Flow {
+        let only_goals = !self.check.deadlocks && !self.check.faults && self.check.invariants.is_empty();
+        if only_goals && self.goals_open == 0 && !self.check.all_errors {
+            Flow::Break(())
+        } else {
+            Flow::Continue(())
+        }
+    }
+
+    /// The answers; `limit` is what ended the search too early, if anything did.
+    pub(crate) fn answers(self, limit: Option<&Limit>) -> Vec<Answer> {
+        let stopped =
+            Limit::Other { message: "not decided, because the search stopped at the first error".into() };
+        let cut = limit.or((self.errors > 0 && !self.check.all_errors).then_some(&stopped));
+        let mut answers = Vec::new();
+        if self.check.deadlocks {
+            answers.push(self.deadlocks.answer("deadlock".into(), cut));
+        }
+        if self.check.faults {
+            answers.push(self.faults.answer("assertions".into(), cut));
+        }
+        for ((text, _), tally) in self.check.invariants.iter().zip(self.invariants) {
+            answers.push(tally.answer(format!("invariant {text}"), cut));
+        }
+        for ((text, _), found) in self.check.goals.iter().zip(self.goals) {
+            answers.push(goal_answer(text, found, cut));
+        }
+        answers
+    }
+}
+
+/// What a traversal does with a faulty step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnFault {
+    /// Faults are not asked about.
+    Ignore,
+    /// Note it and go on.
+    Record,
+    /// Note it and ask for no more steps.
+    Stop,
+}
+
+fn goal_answer(text: &str, found: Option<Witness>, cut: Option<&Limit>) -> Answer {
+    let question = format!("reachable {text}");
+    let (verdict, errors) = match (&found, cut) {
+        (Some(_), _) => (Verdict::Holds, 0),
+        (None, Some(limit)) => (Verdict::Unknown(limit.clone()), 0),
+        // There is no run to show for something that never happens: the witness is the empty run.
+        (None, None) => (Verdict::Violated(vec![unreachable(text)]), 1),
+    };
+    Answer { question, verdict, errors, witness: found }
+}
+
+fn unreachable(text: &str) -> Violation {
+    let message = format!("no reachable state satisfies `{text}`");
+    Violation {
+        reason: Reason { kind: ReasonKind::Unreachable, message, place: None },
+        witness: Witness::default(),
+    }
+}
+
+fn broken(text: &str) -> Reason {
+    Reason { kind: ReasonKind::Invariant, message: format!("`{text}` is false"), place: None }
+}
+
+fn invalid_end() -> Reason {
+    Reason {
+        kind: ReasonKind::InvalidEndState,
+        message: "the system stops in a state that is not a valid end".into(),
+        place: None,
+    }
+}

@@ -1,0 +1,3 @@
+//! Behaviour of the search, compared with a naive twin and on systems whose answers are known.
+
+mod commit;
