@@ -1,0 +1,20 @@
+//! Labelled transition systems: files, generators, nets, composition, equivalences and reductions.
+//!
+//! An [`Lts`] is explicit and compact; it is also a [`volee_system::System`], so that everything which explores
+//! systems explores it.
+
+mod aut;
+mod error;
+mod files;
+mod labels;
+mod lts;
+mod relabel;
+mod system;
+
+pub use aut::{read_aut, write_aut};
+pub use error::LtsError;
+pub use files::{Format, Input, open, read_file, write_file, write_packed};
+pub use labels::{LabelId, Labels, is_internal};
+pub use lts::{Edge, Lts, LtsBuilder, StateId};
+pub use relabel::{Relabelling, relabel};
+pub use system::{pack, unpack};

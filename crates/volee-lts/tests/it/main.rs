@@ -1,0 +1,3 @@
+//! Behaviour of `volee-lts`, one module per subject.
+
+mod files;
