@@ -1,0 +1,85 @@
+//! Arguments that several verbs share: the model, the budgets. Flatten them into the verb's own.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use volee::system::{Budget, Meter, parse_duration, parse_size};
+use volee::{Model, Options};
+
+use crate::context::Context;
+use crate::excerpt;
+use crate::outcome::Failure;
+
+/// A model file and how it is read.
+#[derive(Debug, Clone, Args)]
+pub struct ModelArgs {
+    /// The model: a file whose extension tells its language
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// Define a preprocessor name, as in `#define NAME VALUE`
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", help_heading = "Model")]
+    pub defines: Vec<String>,
+
+    /// Switch every optimisation of the model off: all states and steps of the language's semantics
+    #[arg(long, help_heading = "Model")]
+    pub plain: bool,
+}
+
+impl ModelArgs {
+    /// The options for opening the model.
+    pub fn options(&self) -> Options {
+        Options { defines: self.defines.clone(), plain: self.plain }
+    }
+
+    /// Reads the model; warnings go to stderr.
+    pub fn open(&self, context: &Context) -> Result<Model, Failure> {
+        let model = Model::open(&self.model, &self.options())?;
+        if !model.warnings.is_empty() {
+            eprint!("{}", excerpt::render_all(&model.warnings, context.errors));
+        }
+        Ok(model)
+    }
+}
+
+/// What a search may use.
+#[derive(Debug, Clone, Args)]
+pub struct BudgetArgs {
+    /// Memory for states, stack and tables, e.g. 512M or 2G [default: three quarters of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Budget")]
+    pub memory: Option<u64>,
+
+    /// Time, e.g. 10s, 500ms or 5m
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Budget")]
+    pub time: Option<Duration>,
+
+    /// Length of the longest run that is looked at, in steps
+    #[arg(long, value_name = "STEPS", help_heading = "Budget")]
+    pub max_depth: Option<u64>,
+}
+
+impl BudgetArgs {
+    /// The budget, with Ctrl-C wired to it.
+    pub fn budget(&self, context: &Context) -> Budget {
+        Budget {
+            memory: self.memory.or_else(|| free_memory().map(|free| free / 4 * 3)),
+            time: self.time,
+            depth: self.max_depth,
+            cancelled: context.cancelled.clone(),
+        }
+    }
+
+    /// The budget with its clock started.
+    pub fn meter(&self, context: &Context) -> Meter {
+        Meter::start(self.budget(context))
+    }
+}
+
+/// The memory that the machine can still give, where the system tells.
+fn free_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
+    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes << 10)
+}

@@ -1,0 +1,177 @@
+//! From arguments to exit code: parses the call, runs the verb, prints its answer in the form asked for.
+
+use std::any::Any;
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::panic::AssertUnwindSafe;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser, ValueEnum};
+use volee::report::{Answer, VerdictWord};
+use volee::system::Diagnostic;
+
+use crate::commands::Command;
+use crate::context::Context;
+use crate::excerpt;
+use crate::outcome::{Failure, Outcome};
+
+/// volee verifies concurrent systems and protocols, on the fly: does it deadlock, can this go wrong, show me how.
+#[derive(Debug, Parser)]
+#[command(name = "volee", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(after_help = "\
+Exit codes: 0 holds, 1 violated, 2 the input or the call is wrong, 3 a limit was reached.
+Start with: volee demo")]
+pub struct Cli {
+    /// How the answer is written: text for people, or one JSON object on stdout
+    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// The forms of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Text for people
+    Text,
+    /// One JSON object
+    Json,
+}
+
+/// Runs the program on its arguments, the program's name first.
+pub fn run(arguments: Vec<OsString>) -> ExitCode {
+    quiet_panics();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return answer_usage(&arguments, &error),
+    };
+    let context = Context::new(cli.format);
+    let verb = cli.command.name();
+    let ended = std::panic::catch_unwind(AssertUnwindSafe(|| cli.command.run(&context)));
+    let ended = ended.unwrap_or_else(|panic| Err(internal_error(panic.as_ref())));
+    match ended {
+        Ok(outcome) => print_outcome(&context, &outcome),
+        Err(failure) => print_failure(&context, verb, &failure),
+    }
+}
+
+fn print_outcome(context: &Context, outcome: &Outcome) -> ExitCode {
+    let code = outcome.answer.verdict().exit_code();
+    match context.format {
+        Format::Text => to_stdout(&outcome.text),
+        Format::Json => to_stdout(&outcome.answer.to_json()),
+    }
+    ExitCode::from(code)
+}
+
+fn print_failure(context: &Context, verb: &str, failure: &Failure) -> ExitCode {
+    match context.format {
+        Format::Text => to_stderr(&excerpt::render_all(&failure.diagnostics, context.errors)),
+        Format::Json => to_stdout(&Answer::wrong(verb, &failure.diagnostics).to_json()),
+    }
+    ExitCode::from(VerdictWord::Error.exit_code())
+}
+
+/// A call that clap did not accept, or that asked for help or the version.
+fn answer_usage(arguments: &[OsString], error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind;
+    let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    let code = if is_help { 0 } else { VerdictWord::Error.exit_code() };
+    if !asks_for_json(arguments) {
+        // A closed pipe is the reader's choice, not an error.
+        let _ = error.print();
+        return ExitCode::from(code);
+    }
+    let verb = verb_of(arguments);
+    let text = error.render().to_string();
+    let answer = if is_help {
+        let mut answer = Answer::new(verb);
+        answer.add("output", text);
+        answer
+    } else {
+        let message = text.trim().strip_prefix("error: ").unwrap_or(text.trim()).to_string();
+        Answer::wrong(verb, &[Diagnostic::error(message, None)])
+    };
+    to_stdout(&answer.to_json());
+    ExitCode::from(code)
+}
+
+/// Whether `--format json` is among the arguments, even when the rest of them makes no sense.
+fn asks_for_json(arguments: &[OsString]) -> bool {
+    let mut before: Option<&str> = None;
+    for argument in arguments.iter().skip(1) {
+        let argument = argument.to_str();
+        match argument {
+            Some("--") => return false,
+            Some("--format=json") => return true,
+            Some("json") if before == Some("--format") => return true,
+            _ => before = argument,
+        }
+    }
+    false
+}
+
+/// The verb that a call names, as far as one can tell.
+fn verb_of(arguments: &[OsString]) -> String {
+    let verbs: Vec<String> =
+        Cli::command().get_subcommands().map(|c| c.get_name().to_string()).collect();
+    let named = arguments.iter().skip(1).filter_map(|a| a.to_str()).find(|a| verbs.iter().any(|v| v == a));
+    named.unwrap_or_default().to_string()
+}
+
+/// A panic is a defect of volee: the user gets a sentence, not a stack trace, unless they ask for one.
+fn quiet_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if std::env::var_os("RUST_BACKTRACE").is_some() {
+            usual(info);
+        } else if let Some(place) = info.location() {
+            to_stderr(&format!("volee failed at {}:{}\n", place.file(), place.line()));
+        }
+    }));
+}
+
+fn internal_error(panic: &(dyn Any + Send)) -> Failure {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|s| (*s).to_string())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_string());
+    Failure::new(format!("volee failed, and no verdict was reached: {text}")).with_help(
+        "this is a defect of volee, not of your model; please report it with the model and the command \
+         (RUST_BACKTRACE=1 shows where it happened)",
+    )
+}
+
+/// Writes an answer; a closed pipe (`volee … | head`) is the reader's choice, not an error.
+fn to_stdout(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+fn to_stderr(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_arguments_are_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn json_is_recognised_in_a_call_that_makes_no_sense() {
+        assert!(asks_for_json(&words("volee chekc --format json x")));
+        assert!(asks_for_json(&words("volee --format=json")));
+        assert!(!asks_for_json(&words("volee check json --format text")));
+        assert!(!asks_for_json(&words("volee conform t -- --format json")));
+    }
+}

@@ -1,0 +1,41 @@
+//! The verbs, one file each.
+//!
+//! To add a verb: a file here with a clap `Args` struct whose `run(self, &Context)` returns an
+//! [`Ended`](crate::outcome::Ended), and two lines below. `completions.rs` is the smallest example, `simulate.rs`
+//! one with a model; CONTRIBUTING.md tells the conventions.
+
+use clap::Subcommand;
+
+use crate::context::Context;
+use crate::outcome::Ended;
+
+macro_rules! verbs {
+    ($($(#[$doc:meta])* $name:literal $variant:ident in $module:ident;)*) => {
+        $(mod $module;)*
+
+        /// What volee can be asked to do.
+        #[derive(Debug, Subcommand)]
+        pub enum Command {
+            $($(#[$doc])* $variant($module::$variant),)*
+        }
+
+        impl Command {
+            /// The verb as the user writes it.
+            pub fn name(&self) -> &'static str {
+                match self { $(Command::$variant(_) => $name,)* }
+            }
+
+            /// Runs the verb.
+            pub fn run(self, context: &Context) -> Ended {
+                match self { $(Command::$variant(verb) => verb.run(context),)* }
+            }
+        }
+    };
+}
+
+verbs! {
+    /// Print shell completions
+    "completions" Completions in completions;
+    /// Print the manual page, of volee or of one verb
+    "man" Man in man;
+}

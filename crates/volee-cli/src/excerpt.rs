@@ -1,0 +1,101 @@
+//! Messages with the lines of source they are about, drawn by miette.
+//!
+//! The excerpt is read from the file again when it is needed: front ends hand over places, not text. Lines too
+//! long to be read by a person are left out, the place is then all there is.
+
+use std::fs;
+
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report, SourceSpan};
+use volee::report::Palette;
+use volee::system::{Diagnostic, Place, Severity};
+
+const LONGEST_FILE: u64 = 4 << 20;
+const LONGEST_LINE: usize = 300;
+const MOST_MESSAGES: usize = 20;
+
+/// Renders messages one after the other; beyond the first twenty only their number is told.
+pub fn render_all(diagnostics: &[Diagnostic], palette: Palette) -> String {
+    let mut out = String::new();
+    for diagnostic in diagnostics.iter().take(MOST_MESSAGES) {
+        out.push_str(&render(diagnostic, palette));
+    }
+    if diagnostics.len() > MOST_MESSAGES {
+        out.push_str(&format!("… and {} more\n", diagnostics.len() - MOST_MESSAGES));
+    }
+    out
+}
+
+/// Renders one message.
+pub fn render(diagnostic: &Diagnostic, palette: Palette) -> String {
+    let severity = match diagnostic.severity {
+        Severity::Error => miette::Severity::Error,
+        Severity::Warning => miette::Severity::Warning,
+    };
+    let mut message = MietteDiagnostic::new(diagnostic.message.clone()).with_severity(severity);
+    if let Some(help) = &diagnostic.help {
+        message = message.with_help(help.clone());
+    }
+    let source = diagnostic.place.as_ref().and_then(|p| Some((p, locate(p, diagnostic.length)?)));
+    let report = match source {
+        Some((place, (text, span))) => {
+            let message = message.with_label(LabeledSpan::new_with_span(None, span));
+            Report::new(message).with_source_code(NamedSource::new(place.file.as_ref(), text))
+        }
+        None => {
+            message.message = diagnostic.to_string();
+            Report::new(message)
+        }
+    };
+    draw(&report, palette)
+}
+
+/// The lines around a place, without a message: for reasons that are told elsewhere.
+pub fn around(place: &Place, palette: Palette) -> Option<String> {
+    let (text, span) = locate(place, 0)?;
+    let message = MietteDiagnostic::new("").with_label(LabeledSpan::new_with_span(None, span));
+    let report = Report::new(message).with_source_code(NamedSource::new(place.file.as_ref(), text));
+    let drawn = draw(&report, palette);
+    let start = drawn.find('╭')?;
+    let line_start = drawn[..start].rfind('\n').map_or(0, |at| at + 1);
+    Some(drawn[line_start..].to_string())
+}
+
+fn draw(report: &Report, palette: Palette) -> String {
+    let theme = match palette {
+        Palette::Plain => GraphicalTheme::unicode_nocolor(),
+        Palette::Colour => GraphicalTheme::unicode(),
+    };
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_links(false);
+    let mut out = String::new();
+    match handler.render_report(&mut out, report.as_ref()) {
+        Ok(()) => out,
+        Err(_) => format!("{report}\n"),
+    }
+}
+
+/// The text of the file and the span of the place in it, unless either is beyond what a person reads.
+fn locate(place: &Place, length: u32) -> Option<(String, SourceSpan)> {
+    let metadata = fs::metadata(place.file.as_ref()).ok()?;
+    if !metadata.is_file() || metadata.len() > LONGEST_FILE {
+        return None;
+    }
+    let text = String::from_utf8_lossy(&fs::read(place.file.as_ref()).ok()?).into_owned();
+    let wanted = place.line.checked_sub(1)? as usize;
+    let mut offset = 0;
+    let mut found = None;
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        if number.abs_diff(wanted) <= 1 && line.len() > LONGEST_LINE {
+            return None;
+        }
+        if number == wanted {
+            found = Some((offset, line));
+        }
+        offset += line.len();
+    }
+    let (start, line) = found?;
+    let line = line.trim_end_matches(['\n', '\r']);
+    let column = place.column.saturating_sub(1) as usize;
+    let from = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
+    let marked = line[from..].char_indices().nth(length.max(1) as usize).map_or(line.len() - from, |(at, _)| at);
+    Some((text.clone(), SourceSpan::new((start + from).into(), marked)))
+}

@@ -1,0 +1,21 @@
+//! The `volee` binary: reads the arguments, runs one verb, prints one answer, exits with one of four codes.
+//!
+//! A verb lives in a file of its own under `commands/` and knows neither stdout nor exit codes: it returns an
+//! [`Outcome`](outcome::Outcome) (the machine-readable answer and the text for people) or a
+//! [`Failure`](outcome::Failure) (what is wrong with the input). What is common to all verbs is here: the frame of
+//! `--format json`, which appears exactly once whatever happens, Ctrl-C, panics, and closed pipes.
+
+mod args;
+mod cli;
+mod commands;
+mod context;
+mod excerpt;
+mod files;
+mod outcome;
+mod progress;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run(std::env::args_os().collect())
+}

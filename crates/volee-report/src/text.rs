@@ -1,0 +1,236 @@
+//! A run as text: one line per action, with its process, its place, the statement, and only what it changed.
+//!
+//! People read a counterexample to find the step that should not have happened; so the first state is told whole,
+//! every later one by its changes, and the cycle of a lasso is set off from what leads to it. A run of thousands of
+//! steps is cut in its middle: its beginning and its end are what matters.
+
+use std::fmt::Write as _;
+
+use volee_system::{Action, EventKind, Run, RunStep};
+
+use crate::{Palette, changes, count};
+
+/// How a run is laid out.
+#[derive(Debug, Clone, Copy)]
+pub struct TextLayout<'a> {
+    /// Colours or none.
+    pub palette: Palette,
+    /// The model's own file: places in it are told by their line alone.
+    pub model: &'a str,
+    /// The most steps to show; the middle of a longer run is left out.
+    pub longest: usize,
+}
+
+const WIDEST_STATEMENT: usize = 36;
+const WIDEST_PLACE: usize = 24;
+
+/// One line of the table: an action of a step.
+struct Row<'a> {
+    number: String,
+    process: String,
+    place: String,
+    statement: String,
+    changed: Vec<(&'a str, &'a str)>,
+    output: Option<&'a str>,
+}
+
+/// The run as a table.
+pub fn run_text(run: &Run, layout: TextLayout<'_>) -> String {
+    let mut out = String::new();
+    initial_state(&mut out, run, layout.palette);
+    let shown = shown_steps(run.steps.len(), layout.longest);
+    let rows: Vec<Vec<Row<'_>>> = shown.iter().map(|&i| rows_of(run, i, layout)).collect();
+    let width = |pick: fn(&Row<'_>) -> &str, most: usize| {
+        rows.iter().flatten().map(|r| pick(r).chars().count()).filter(|w| *w <= most).max().unwrap_or(0)
+    };
+    let widths = [
+        width(|r| &r.number, usize::MAX),
+        width(|r| &r.process, WIDEST_PLACE),
+        width(|r| &r.place, WIDEST_PLACE),
+        width(|r| &r.statement, WIDEST_STATEMENT),
+    ];
+    let mut before = None;
+    for (&index, rows) in shown.iter().zip(&rows) {
+        if before.is_some_and(|b| index != b + 1) {
+            let left_out = count((index - before.unwrap_or(0) - 1) as u64);
+            let _ = writeln!(out, "  {}", layout.palette.faint(format!("… {left_out} steps left out …")));
+        }
+        if run.loop_start == Some(index) {
+            let _ = writeln!(out, "  {}", layout.palette.strong("── from here it repeats for ever ──"));
+        }
+        for row in rows {
+            write_row(&mut out, row, widths, layout.palette);
+        }
+        if let Some(fault) = &run.steps[index].fault {
+            let _ = writeln!(out, "  {}", layout.palette.bad(&fault.message));
+        }
+        before = Some(index);
+    }
+    if let Some(start) = run.loop_start {
+        let back = format!("── back to the state before step {} ──", start + 1);
+        let _ = writeln!(out, "  {}", layout.palette.strong(back));
+    }
+    out
+}
+
+fn initial_state(out: &mut String, run: &Run, palette: Palette) {
+    let _ = write!(out, "  {}", palette.faint("initially"));
+    let mut column = 11;
+    for (i, variable) in run.initial.variables.iter().enumerate() {
+        let item = format!("{} = {}", variable.name, variable.value);
+        let comma = if i > 0 { "," } else { "" };
+        if column + item.chars().count() + 2 > 100 && i > 0 {
+            let _ = write!(out, "{comma}\n            {}", assignment(&variable.name, &variable.value, palette));
+            column = 12 + item.chars().count();
+        } else {
+            let _ = write!(out, "{comma} {}", assignment(&variable.name, &variable.value, palette));
+            column += item.chars().count() + 2;
+        }
+    }
+    out.push('\n');
+}
+
+fn assignment(name: &str, value: &str, palette: Palette) -> String {
+    format!("{} = {value}", palette.name(name))
+}
+
+/// The indices of the steps to show: all, or the beginning and the end.
+fn shown_steps(length: usize, longest: usize) -> Vec<usize> {
+    if length <= longest {
+        return (0..length).collect();
+    }
+    let head = longest / 4;
+    let tail = longest - head;
+    (0..head).chain(length - tail..length).collect()
+}
+
+fn rows_of<'a>(run: &'a Run, index: usize, layout: TextLayout<'_>) -> Vec<Row<'a>> {
+    let step = &run.steps[index];
+    let before = if index == 0 { &run.initial } else { &run.steps[index - 1].state };
+    let changed: Vec<_> = changes(before, &step.state).map(|v| (v.name.as_str(), v.value.as_str())).collect();
+    let mut rows: Vec<Row<'_>> = match step.actions.is_empty() {
+        true => vec![bare_row(step)],
+        false => step.actions.iter().map(|action| row_of(action, layout.model)).collect(),
+    };
+    rows[0].number = (index + 1).to_string();
+    if let Some(last) = rows.last_mut() {
+        last.changed = changed;
+    }
+    rows
+}
+
+fn bare_row(step: &RunStep) -> Row<'_> {
+    Row {
+        number: String::new(),
+        process: String::new(),
+        place: String::new(),
+        statement: step.label.clone(),
+        changed: Vec::new(),
+        output: None,
+    }
+}
+
+fn row_of<'a>(action: &'a Action, model: &str) -> Row<'a> {
+    let place = match &action.place {
+        Some(p) if *p.file == *model => format!("line {}", p.line),
+        Some(p) => format!("{}:{}", p.file, p.line),
+        None => String::new(),
+    };
+    let mut statement = action.text.clone();
+    if let Some(event) = action.event.as_ref().filter(|e| e.kind == EventKind::Rendezvous) {
+        if let Some((name, pid)) = &event.partner {
+            let _ = write!(statement, "  → {}", process_name(name, *pid));
+        }
+    }
+    Row {
+        number: String::new(),
+        process: process_name(&action.process, action.pid),
+        place,
+        statement,
+        changed: Vec::new(),
+        output: action.output.as_deref(),
+    }
+}
+
+/// A process as it is shown everywhere: its type and its number.
+pub(crate) fn process_name(name: &str, pid: u32) -> String {
+    if name.is_empty() { String::new() } else { format!("{name}({pid})") }
+}
+
+fn write_row(out: &mut String, row: &Row<'_>, widths: [usize; 4], palette: Palette) {
+    let [number, process, place, statement] = widths;
+    let mut line = format!("  {:>number$}", row.number);
+    if process > 0 {
+        let _ = write!(line, "  {}", palette.name(format!("{:<process$}", row.process)));
+    }
+    if place > 0 {
+        let _ = write!(line, "  {}", palette.faint(format!("{:<place$}", row.place)));
+    }
+    let _ = write!(line, "  {:<statement$}", row.statement);
+    let changed: Vec<String> = row.changed.iter().map(|(n, v)| assignment(n, v, palette)).collect();
+    if !changed.is_empty() {
+        let _ = write!(line, "  {}", changed.join(", "));
+    }
+    out.push_str(line.trim_end());
+    out.push('\n');
+    if let Some(text) = row.output {
+        for printed in text.lines() {
+            let _ = writeln!(out, "  {:>number$}  {} {printed}", "", palette.faint("prints:"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use volee_system::{RunState, Variable};
+
+    fn state(x: u32) -> RunState {
+        RunState {
+            variables: vec![
+                Variable { name: "x".into(), value: x.to_string() },
+                Variable { name: "y".into(), value: "7".into() },
+            ],
+        }
+    }
+
+    fn run(length: u32, loop_start: Option<usize>) -> Run {
+        let steps = (1..=length)
+            .map(|i| RunStep {
+                ordinal: 0,
+                label: "tick".into(),
+                actions: vec![Action { process: "Clock".into(), pid: 1, ..Action::plain("x++") }],
+                fault: None,
+                state: state(i),
+            })
+            .collect();
+        Run { initial: state(0), steps, loop_start }
+    }
+
+    fn text(run: &Run, longest: usize) -> String {
+        run_text(run, TextLayout { palette: Palette::Plain, model: "m.pml", longest })
+    }
+
+    #[test]
+    fn a_step_shows_only_what_it_changed() {
+        assert_eq!(
+            text(&run(2, None), 100),
+            "  initially x = 0, y = 7\n  1  Clock(1)  x++  x = 1\n  2  Clock(1)  x++  x = 2\n"
+        );
+    }
+
+    #[test]
+    fn a_lasso_is_a_prefix_and_a_cycle() {
+        let text = text(&run(3, Some(1)), 100);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[2].contains("repeats for ever"), "{text}");
+        assert!(lines[5].contains("back to the state before step 2"), "{text}");
+    }
+
+    #[test]
+    fn a_long_run_is_cut_in_its_middle() {
+        let text = text(&run(1000, None), 8);
+        assert!(text.contains("… 992 steps left out …"), "{text}");
+        assert!(text.contains("1000  Clock(1)"), "{text}");
+    }
+}

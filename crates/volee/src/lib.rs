@@ -1,0 +1,12 @@
+//! volee as a library: everything a Rust user needs under one name.
+//!
+//! [`Model::open`] reads a model file and gives a [`System`]; anything else that implements [`System`] is explored
+//! just the same, see `examples/`. The rooms of the house are re-exported whole, under short names.
+
+pub mod model;
+
+pub use model::{Model, Options};
+pub use volee_report as report;
+pub use volee_search as search;
+pub use volee_system as system;
+pub use volee_system::System;

@@ -1,0 +1,134 @@
+//! Opening a model file: the extension chooses the front end, the front end gives a system.
+//!
+//! This is the one place that knows which front ends exist. A new one is a row in [`FRONT_ENDS`].
+
+use std::fs;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+use volee_system::{Diagnostic, System};
+
+/// The largest model file that is read. Text beyond this is data, not a model somebody wrote.
+const LARGEST_FILE: u64 = 1 << 30;
+
+/// How a model is to be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Preprocessor definitions, `NAME` or `NAME=VALUE`, as after `-D`.
+    pub defines: Vec<String>,
+    /// Every optimisation off: the states and steps that the language's semantics has, one by one.
+    pub plain: bool,
+}
+
+/// A model that was read and understood.
+pub struct Model {
+    /// The file as the user named it.
+    pub name: String,
+    /// What kind of file it is, e.g. `Promela`.
+    pub language: &'static str,
+    /// What the front end wants the author to know.
+    pub warnings: Vec<Diagnostic>,
+    /// What can be explored.
+    pub system: Box<dyn System>,
+}
+
+/// A kind of file that can be opened.
+pub struct FrontEnd {
+    /// What it is called.
+    pub language: &'static str,
+    /// The extensions that choose it, without the dot.
+    pub extensions: &'static [&'static str],
+    open: fn(&str, &[u8], &Options) -> Result<Opened, Vec<Diagnostic>>,
+}
+
+/// What a front end gives.
+struct Opened {
+    system: Box<dyn System>,
+    warnings: Vec<Diagnostic>,
+}
+
+/// Every front end there is.
+pub const FRONT_ENDS: &[FrontEnd] = &[];
+
+impl Model {
+    /// Reads a model; the extension of the file chooses the language.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the file, each with its place.
+    pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Model, Vec<Diagnostic>> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let front_end = front_end_of(path).map_err(|d| vec![d])?;
+        let bytes = read_bytes(path).map_err(|d| vec![d])?;
+        let opened = (front_end.open)(&name, &bytes, options)?;
+        Ok(Model { name, language: front_end.language, warnings: opened.warnings, system: opened.system })
+    }
+}
+
+fn front_end_of(path: &Path) -> Result<&'static FrontEnd, Diagnostic> {
+    let file_name = path.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let fits = |front_end: &&FrontEnd| {
+        front_end.extensions.iter().any(|e| {
+            file_name.strip_suffix(e).is_some_and(|stem| stem.ends_with('.') && stem.len() > 1)
+        })
+    };
+    FRONT_ENDS.iter().find(fits).ok_or_else(|| {
+        let known: Vec<String> =
+            FRONT_ENDS.iter().flat_map(|f| f.extensions).map(|e| format!(".{e}")).collect();
+        Diagnostic::error(format!("`{}`: the extension names no kind of model", path.display()), None)
+            .with_help(format!("models end in {}", known.join(", ")))
+    })
+}
+
+/// Reads a whole file, with messages that say what to do instead of an error number.
+///
+/// # Errors
+/// The file cannot be read, or is too large to be a model.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Diagnostic> {
+    let shown = path.display();
+    let complain = |what: &str| Diagnostic::error(format!("cannot read `{shown}`: {what}"), None);
+    let explain = |e: &std::io::Error| match e.kind() {
+        ErrorKind::NotFound => complain("there is no such file"),
+        ErrorKind::PermissionDenied => complain("permission denied"),
+        ErrorKind::IsADirectory => complain("it is a directory").with_help("name a model file inside it"),
+        _ => complain(&e.to_string()),
+    };
+    let file = fs::File::open(path).map_err(|e| explain(&e))?;
+    let metadata = file.metadata().map_err(|e| explain(&e))?;
+    if metadata.is_dir() {
+        return Err(complain("it is a directory").with_help("name a model file inside it"));
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(|e| explain(&e))?;
+    match bytes.len() as u64 > LARGEST_FILE {
+        true => Err(complain("it is larger than 1 GB")),
+        false => Ok(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(path: &str) -> String {
+        match Model::open(path, &Options::default()) {
+            Ok(_) => "opened".into(),
+            Err(all) => all[0].to_string(),
+        }
+    }
+
+    #[test]
+    fn an_unknown_extension_says_which_are_known() {
+        assert!(message("model.exe").contains("names no kind of model"));
+        assert!(message("pml").contains("names no kind of model"));
+        assert!(message("").contains("names no kind of model"));
+    }
+
+    #[test]
+    fn a_missing_file_and_a_directory_are_told_apart() {
+        let missing = read_bytes(Path::new("no/such/file.pml")).expect_err("it does not exist");
+        assert!(missing.message.contains("no such file"));
+        let directory = read_bytes(Path::new(env!("CARGO_MANIFEST_DIR"))).expect_err("it is a directory");
+        assert!(directory.message.contains("directory"));
+    }
+}
