@@ -1,3 +1,39 @@
 //! Comparisons with peers, benchmarks with stored runs, figures: everything that is not the product itself.
+//!
+//! `cargo xtask corpus promela` and the like. Each subject has a file of its own, with a `run(arguments)`; to add one,
+//! add its module and its line in `dispatch`.
 
-fn main() {}
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask SUBJECT [WHAT] [ARGUMENTS]
+
+subjects:
+";
+
+/// What can be run: its name, what it does, and how.
+type Subject = (&'static str, &'static str, fn(&[String]) -> Result<(), String>);
+
+const SUBJECTS: &[Subject] = &[];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Result<(), String> {
+    let named = arguments.first().and_then(|name| SUBJECTS.iter().find(|(subject, ..)| subject == name));
+    match named {
+        Some((_, _, run)) => run(&arguments[1..]),
+        None => {
+            let lines = SUBJECTS.iter().map(|(name, what, _)| format!("  {name:<10} {what}\n"));
+            Err(format!("{USAGE}{}", lines.collect::<String>()))
+        }
+    }
+}

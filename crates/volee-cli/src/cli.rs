@@ -114,8 +114,7 @@ fn asks_for_json(arguments: &[OsString]) -> bool {
 
 /// The verb that a call names, as far as one can tell.
 fn verb_of(arguments: &[OsString]) -> String {
-    let verbs: Vec<String> =
-        Cli::command().get_subcommands().map(|c| c.get_name().to_string()).collect();
+    let verbs: Vec<String> = Cli::command().get_subcommands().map(|c| c.get_name().to_string()).collect();
     let named = arguments.iter().skip(1).filter_map(|a| a.to_str()).find(|a| verbs.iter().any(|v| v == a));
     named.unwrap_or_default().to_string()
 }

@@ -39,11 +39,6 @@ impl Context {
             cancelled,
         }
     }
-
-    /// Whether Ctrl-C was pressed.
-    pub fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
-    }
 }
 
 fn palette(is_terminal: bool) -> Palette {

@@ -5,7 +5,9 @@
 
 use std::fs;
 
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report, SourceSpan};
+use miette::{
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report, SourceSpan,
+};
 use volee::report::Palette;
 use volee::system::{Diagnostic, Place, Severity};
 
@@ -96,6 +98,7 @@ fn locate(place: &Place, length: u32) -> Option<(String, SourceSpan)> {
     let line = line.trim_end_matches(['\n', '\r']);
     let column = place.column.saturating_sub(1) as usize;
     let from = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
-    let marked = line[from..].char_indices().nth(length.max(1) as usize).map_or(line.len() - from, |(at, _)| at);
+    let marked =
+        line[from..].char_indices().nth(length.max(1) as usize).map_or(line.len() - from, |(at, _)| at);
     Some((text.clone(), SourceSpan::new((start + from).into(), marked)))
 }

@@ -79,7 +79,11 @@ mod tests {
         });
         assert!(failed.is_err());
         assert_eq!(std::fs::read_to_string(&path).expect("it is there"), "old");
-        assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 1, "nothing is left behind");
+        assert_eq!(
+            std::fs::read_dir(folder.path()).expect("it is there").count(),
+            1,
+            "nothing is left behind"
+        );
     }
 
     #[test]

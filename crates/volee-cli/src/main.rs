@@ -13,6 +13,7 @@ mod excerpt;
 mod files;
 mod outcome;
 mod progress;
+mod witness;
 
 use std::process::ExitCode;
 

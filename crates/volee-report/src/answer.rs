@@ -158,6 +158,12 @@ impl QuestionAnswer {
         QuestionAnswer { question: question.into(), verdict: VerdictWord::Holds, reason: None, witness: None }
     }
 
+    /// The same answer with a run that shows it.
+    #[must_use]
+    pub fn with_run(self, run: &Run) -> Self {
+        QuestionAnswer { witness: Some(witness_value(run)), ..self }
+    }
+
     /// A question that ran into a limit.
     pub fn unknown(question: impl Into<String>, limit: &Limit) -> Self {
         QuestionAnswer {
@@ -258,8 +264,9 @@ fn witness_value(run: &Run) -> Value {
     let mut before = &run.initial;
     let mut steps = Vec::with_capacity(run.steps.len());
     for step in &run.steps {
-        let changed: Map<String, Value> =
-            crate::changes(before, &step.state).map(|v| (v.name.clone(), Value::from(v.value.as_str()))).collect();
+        let changed: Map<String, Value> = crate::changes(before, &step.state)
+            .map(|v| (v.name.clone(), Value::from(v.value.as_str())))
+            .collect();
         steps.push(serde_json::json!({
             "ordinal": step.ordinal,
             "label": step.label,
@@ -305,7 +312,9 @@ mod tests {
     fn a_wrong_call_keeps_the_frame() {
         let answer = Answer::wrong("check", &[Diagnostic::error("no such file", None)]);
         let json: Value = serde_json::from_str(&answer.to_json()).expect("valid JSON");
-        for field in ["tool", "version", "command", "model", "engine", "verdict", "results", "statistics", "errors"] {
+        for field in
+            ["tool", "version", "command", "model", "engine", "verdict", "results", "statistics", "errors"]
+        {
             assert!(json.get(field).is_some(), "{field} is missing");
         }
         assert_eq!(json["errors"][0]["message"], "no such file");

@@ -29,7 +29,8 @@ mod tests {
     use super::*;
 
     fn state(pairs: &[(&str, &str)]) -> RunState {
-        let variables = pairs.iter().map(|(n, v)| Variable { name: (*n).into(), value: (*v).into() }).collect();
+        let variables =
+            pairs.iter().map(|(n, v)| Variable { name: (*n).into(), value: (*v).into() }).collect();
         RunState { variables }
     }
 

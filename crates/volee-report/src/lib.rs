@@ -9,9 +9,11 @@ mod changes;
 mod figures;
 mod palette;
 mod text;
+mod trace;
 
 pub use answer::{Answer, ErrorEntry, QuestionAnswer, VerdictWord};
 pub use changes::changes;
 pub use figures::{bytes, count, seconds};
 pub use palette::Palette;
 pub use text::{TextLayout, run_text};
+pub use trace::{Trace, TraceError, run_from_word, run_to_word};

@@ -40,14 +40,14 @@ pub fn run_text(run: &Run, layout: TextLayout<'_>) -> String {
     initial_state(&mut out, run, layout.palette);
     let shown = shown_steps(run.steps.len(), layout.longest);
     let rows: Vec<Vec<Row<'_>>> = shown.iter().map(|&i| rows_of(run, i, layout)).collect();
-    let width = |pick: fn(&Row<'_>) -> &str, most: usize| {
-        rows.iter().flatten().map(|r| pick(r).chars().count()).filter(|w| *w <= most).max().unwrap_or(0)
+    let width = |pick: fn(&Row<'_>) -> usize, most: usize| {
+        rows.iter().flatten().map(pick).filter(|w| *w <= most).max().unwrap_or(0)
     };
     let widths = [
-        width(|r| &r.number, usize::MAX),
-        width(|r| &r.process, WIDEST_PLACE),
-        width(|r| &r.place, WIDEST_PLACE),
-        width(|r| &r.statement, WIDEST_STATEMENT),
+        width(|r| r.number.chars().count(), usize::MAX),
+        width(|r| r.process.chars().count(), WIDEST_PLACE),
+        width(|r| r.place.chars().count(), WIDEST_PLACE),
+        width(|r| r.statement.chars().count(), WIDEST_STATEMENT),
     ];
     let mut before = None;
     for (&index, rows) in shown.iter().zip(&rows) {
@@ -80,7 +80,8 @@ fn initial_state(out: &mut String, run: &Run, palette: Palette) {
         let item = format!("{} = {}", variable.name, variable.value);
         let comma = if i > 0 { "," } else { "" };
         if column + item.chars().count() + 2 > 100 && i > 0 {
-            let _ = write!(out, "{comma}\n            {}", assignment(&variable.name, &variable.value, palette));
+            let _ =
+                write!(out, "{comma}\n            {}", assignment(&variable.name, &variable.value, palette));
             column = 12 + item.chars().count();
         } else {
             let _ = write!(out, "{comma} {}", assignment(&variable.name, &variable.value, palette));
@@ -137,10 +138,10 @@ fn row_of<'a>(action: &'a Action, model: &str) -> Row<'a> {
         None => String::new(),
     };
     let mut statement = action.text.clone();
-    if let Some(event) = action.event.as_ref().filter(|e| e.kind == EventKind::Rendezvous) {
-        if let Some((name, pid)) = &event.partner {
-            let _ = write!(statement, "  → {}", process_name(name, *pid));
-        }
+    if let Some(event) = action.event.as_ref().filter(|e| e.kind == EventKind::Rendezvous)
+        && let Some((name, pid)) = &event.partner
+    {
+        let _ = write!(statement, "  → {}", process_name(name, *pid));
     }
     Row {
         number: String::new(),

@@ -38,8 +38,11 @@ pub struct FrontEnd {
     pub language: &'static str,
     /// The extensions that choose it, without the dot.
     pub extensions: &'static [&'static str],
-    open: fn(&str, &[u8], &Options) -> Result<Opened, Vec<Diagnostic>>,
+    open: Open,
 }
+
+/// Makes a system of a file's name and contents.
+type Open = fn(&str, &[u8], &Options) -> Result<Opened, Vec<Diagnostic>>;
 
 /// What a front end gives.
 struct Opened {
@@ -68,9 +71,10 @@ impl Model {
 fn front_end_of(path: &Path) -> Result<&'static FrontEnd, Diagnostic> {
     let file_name = path.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
     let fits = |front_end: &&FrontEnd| {
-        front_end.extensions.iter().any(|e| {
-            file_name.strip_suffix(e).is_some_and(|stem| stem.ends_with('.') && stem.len() > 1)
-        })
+        front_end
+            .extensions
+            .iter()
+            .any(|e| file_name.strip_suffix(e).is_some_and(|stem| stem.ends_with('.') && stem.len() > 1))
     };
     FRONT_ENDS.iter().find(fits).ok_or_else(|| {
         let known: Vec<String> =

@@ -1,8 +1,8 @@
 //! The verbs, one file each.
 //!
 //! To add a verb: a file here with a clap `Args` struct whose `run(self, &Context)` returns an
-//! [`Ended`](crate::outcome::Ended), and two lines below. `completions.rs` is the smallest example, `simulate.rs`
-//! one with a model; CONTRIBUTING.md tells the conventions.
+//! [`Ended`](crate::outcome::Ended), and two lines below. `completions.rs` is the smallest example, `check.rs`
+//! one with a model and budgets; CONTRIBUTING.md tells the conventions.
 
 use clap::Subcommand;
 
@@ -34,6 +34,8 @@ macro_rules! verbs {
 }
 
 verbs! {
+    /// Explore every state of a model and answer questions about it
+    "check" Check in check;
     /// Print shell completions
     "completions" Completions in completions;
     /// Print the manual page, of volee or of one verb

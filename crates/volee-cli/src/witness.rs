@@ -1,0 +1,87 @@
+//! What verbs that end in a run share: how it is shown, where it is stored, and the command that replays it.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use volee::Options;
+use volee::report::{Palette, TextLayout, Trace, run_text, run_to_word};
+use volee::system::Run;
+
+use crate::files;
+use crate::outcome::Failure;
+
+/// Runs longer than this are cut in their middle unless asked for whole.
+const LONGEST_TEXT: usize = 200;
+/// Commands longer than this are for files, not for people.
+const LONGEST_WORD: usize = 600;
+
+/// How a run is shown and stored.
+#[derive(Debug, Clone, Args)]
+pub struct TraceArgs {
+    /// Write the run to a file: .json is a trace to replay
+    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    pub trace: Vec<PathBuf>,
+
+    /// Show every step of a long run
+    #[arg(long, help_heading = "Run")]
+    pub every_step: bool,
+}
+
+impl TraceArgs {
+    /// The run as text.
+    pub fn text(&self, run: &Run, model: &str, palette: Palette) -> String {
+        let longest = if self.every_step { usize::MAX } else { LONGEST_TEXT };
+        run_text(run, TextLayout { palette, model, longest })
+    }
+
+    /// Writes the files that were asked for and gives their names.
+    pub fn write(&self, trace: &Trace, _run: &Run) -> Result<&[PathBuf], Failure> {
+        for path in &self.trace {
+            files::write(path, trace.to_json())?;
+        }
+        Ok(&self.trace)
+    }
+}
+
+/// The command that replays a run: the run itself where it is short, else a file in the temporary folder.
+pub fn replay_command(model: &Path, options: &Options, trace: &Trace) -> Result<String, Failure> {
+    let mut words = vec!["volee".to_string(), "replay".to_string(), quoted(&model.display().to_string())];
+    let word = run_to_word(&trace.witness);
+    if word.len() <= LONGEST_WORD {
+        words.push(word);
+        words.extend(options.defines.iter().map(|d| format!("-D{}", quoted(d))));
+        words.extend(options.plain.then(|| "--plain".to_string()));
+    } else {
+        words.push(quoted(&store(model, trace)?.display().to_string()));
+    }
+    Ok(words.join(" "))
+}
+
+fn store(model: &Path, trace: &Trace) -> Result<PathBuf, Failure> {
+    let stem = model.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    let path = std::env::temp_dir().join(format!("volee-{stem}-{}.trace.json", std::process::id()));
+    files::write(&path, trace.to_json())?;
+    Ok(path)
+}
+
+/// A word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let harmless = |c: char| c.is_alphanumeric() || "_-./=:,+@%~".contains(c);
+    if !word.is_empty() && word.chars().all(harmless) {
+        return word.to_string();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_only_where_a_shell_needs_it() {
+        assert_eq!(quoted("models/a.pml"), "models/a.pml");
+        assert_eq!(quoted("my model.pml"), "'my model.pml'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}
