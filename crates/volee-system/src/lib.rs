@@ -19,7 +19,7 @@ pub use place::{Diagnostic, Place, Severity};
 pub use progress::{Progress, Quiet, Snapshot};
 pub use run::{ReplayError, Run, RunState, RunStep, Witness, replay};
 pub use system::{
-    Action, Event, EventKind, Fault, FaultId, FaultKind, Flow, Label, PredicateId, Sink, Step, System,
+    Action, Event, EventKind, Fault, FaultId, FaultKind, Flow, Label, Marks, PredicateId, Sink, Step, System,
     Unreached, Variable, collect_initial, collect_steps,
 };
 pub use verdict::{Reason, ReasonKind, Verdict, Violation};

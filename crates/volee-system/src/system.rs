@@ -41,6 +41,9 @@ pub struct Step {
     /// An assertion that failed or a run-time error met on the way. The target is then the state after the step
     /// where there is one, else the source state.
     pub fault: Option<FaultId>,
+    /// The step ends in its fault and the system does not move (a condition that has no value, a blocked
+    /// indivisible sequence): the target is the source, and the step is not counted as a transition.
+    pub stays: bool,
 }
 
 impl Step {
@@ -127,10 +130,24 @@ pub trait System {
         Ok(false)
     }
 
+    /// The progress and accept labels that control is at in a state.
+    fn marks(&mut self, _state: &[u8]) -> Marks {
+        Marks::default()
+    }
+
     /// The statements that no step pushed so far has executed, where the system keeps count.
     fn unreached(&self) -> Vec<Unreached> {
         Vec::new()
     }
+}
+
+/// What the control points of a state are marked with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Marks {
+    /// Some process is at a progress label.
+    pub progress: bool,
+    /// Some process is at an accept label.
+    pub accept: bool,
 }
 
 /// What went wrong in a step.

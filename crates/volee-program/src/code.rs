@@ -1,0 +1,540 @@
+//! Compiled expressions and statements: what the interpreter executes.
+//!
+//! A [`Program`] is made for reading; this form is made for running. Offsets are absolute (globals) or relative to
+//! the process record (locals), the commonest shapes of guards have a node of their own, and every run-time error
+//! has its text prepared, so that raising one is storing a number.
+
+use volee_system::{Fault, FaultId, FaultKind, Place};
+
+use crate::frame::Layout;
+use crate::program::{Action, BinaryOp, ChannelTest, Expr, Location, Pattern, Program, Scope};
+use crate::types::Scalar;
+
+/// How to read a stored value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Width {
+    U8,
+    I16,
+    U16,
+    I32,
+}
+
+/// A variable without indices.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cell {
+    pub local: bool,
+    pub width: Width,
+    pub offset: u32,
+}
+
+/// An element of an array: the cell plus scaled indices.
+#[derive(Debug, Clone)]
+pub(crate) struct Element {
+    pub cell: Cell,
+    /// (index, bound, stride, error when out of bounds)
+    pub indices: Vec<(Code, u32, u32, FaultId)>,
+}
+
+/// Where a value goes.
+#[derive(Debug, Clone)]
+pub(crate) enum Target {
+    Cell(Cell, Scalar),
+    Element(Box<Element>, Scalar),
+    Nowhere,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Code {
+    Const(i32),
+    Global8(u32),
+    Local8(u32),
+    Load(Cell),
+    Element(Box<Element>),
+    /// `cell op constant`, the commonest guard.
+    Compare(BinaryOp, Cell, i32),
+    Not(Box<Code>),
+    Neg(Box<Code>),
+    Complement(Box<Code>),
+    Binary(BinaryOp, Box<(Code, Code)>),
+    /// Division or remainder, which may fail.
+    Divide(BinaryOp, Box<(Code, Code)>, FaultId),
+    And(Box<(Code, Code)>),
+    Or(Box<(Code, Code)>),
+    Cond(Box<(Code, Code, Code)>),
+    Channel(ChannelTest, Box<Code>, FaultId),
+    Poll(Box<Poll>),
+    Pid,
+    ProcessCount,
+    Last,
+    Timeout,
+    NonProgress,
+    Enabled(Box<Code>),
+    PcValue(Box<Code>),
+    Priority(Box<Code>),
+    At {
+        proctype: u8,
+        pid: Option<Box<Code>>,
+        node: u32,
+        fault: FaultId,
+    },
+    Remote {
+        proctype: u8,
+        pid: Option<Box<Code>>,
+        element: Box<Element>,
+        fault: FaultId,
+    },
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Poll {
+    pub channel: Code,
+    pub fields: Vec<Option<Code>>,
+    pub anywhere: bool,
+    /// No such channel.
+    pub no_channel: FaultId,
+    /// Polling a rendezvous channel.
+    pub rendezvous: FaultId,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Send {
+    pub channel: Code,
+    pub values: Vec<Code>,
+    pub sorted: bool,
+    pub no_channel: FaultId,
+    pub wrong_fields: FaultId,
+    pub no_event: FaultId,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Field {
+    Match(Code),
+    Bind(Target),
+    Any,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Receive {
+    pub channel: Code,
+    pub fields: Vec<Field>,
+    pub anywhere: bool,
+    pub keep: bool,
+    pub no_channel: FaultId,
+    pub wrong_fields: FaultId,
+    pub no_event: FaultId,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Run {
+    pub proctype: u8,
+    pub arguments: Vec<Code>,
+    pub priority: Option<u8>,
+    pub too_many: FaultId,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Op {
+    Skip,
+    Else,
+    Guard(Code),
+    Assign(Target, Code),
+    Send(Box<Send>),
+    Receive(Box<Receive>),
+    Assert(Code, FaultId),
+    SetPriority(Box<(Code, Code)>),
+    Run(Target, Box<Run>),
+    End,
+    /// Entry node; error if it blocks, error on a rendezvous attempt.
+    DStep(u32, FaultId, FaultId),
+    Sequence(Box<[Op]>),
+}
+
+/// A compiled transition.
+#[derive(Debug, Clone)]
+pub(crate) struct Move {
+    pub op: Op,
+    pub target: u32,
+    pub atomic: bool,
+    pub escape: u32,
+    /// Number of the transition in the whole program: label and coverage.
+    pub id: u32,
+}
+
+/// A compiled proctype.
+#[derive(Debug, Clone)]
+pub(crate) struct Body {
+    pub nodes: Vec<Vec<Move>>,
+    pub valid_end: Vec<bool>,
+    pub progress: Vec<bool>,
+    pub accepting: Vec<bool>,
+    pub provided: Option<Code>,
+    pub entry: u32,
+    pub priority: u8,
+    pub parameters: Vec<Target>,
+    pub init: Vec<(Target, Code)>,
+    /// Holders of the channels made at birth.
+    pub holders: Vec<Target>,
+}
+
+/// A compiled monitor of channel operations.
+#[derive(Debug, Clone)]
+pub(crate) struct Monitor {
+    pub trace: bool,
+    /// Per node: (send, channel, fields, target).
+    pub nodes: Vec<Vec<(bool, u32, Vec<Option<Code>>, u32)>>,
+    pub complete: Vec<bool>,
+    pub sends: Vec<u32>,
+    pub receives: Vec<u32>,
+    pub entry: u32,
+    pub matched: FaultId,
+}
+
+/// Everything the interpreter needs.
+#[derive(Debug, Clone)]
+pub(crate) struct Compiled {
+    pub layout: Layout,
+    pub bodies: Vec<Body>,
+    pub monitor: Option<Monitor>,
+    pub faults: Vec<Fault>,
+    /// For each transition number: proctype, node, index in the node.
+    pub transitions: Vec<(u8, u32, u32)>,
+}
+
+pub(crate) struct Compiler<'a> {
+    pub layout: &'a Layout,
+    pub faults: Vec<Fault>,
+}
+
+impl Compiler<'_> {
+    fn fault(&mut self, kind: FaultKind, message: impl Into<String>, place: &Option<Place>) -> FaultId {
+        self.faults.push(Fault { kind, message: message.into(), place: place.clone() });
+        FaultId(self.faults.len() as u32 - 1)
+    }
+
+    fn runtime(&mut self, message: &str, place: &Option<Place>) -> FaultId {
+        self.fault(FaultKind::Runtime, message, place)
+    }
+
+    fn cell(&self, location: &Location) -> Cell {
+        let (local, start) = match location.scope {
+            Scope::Local => (true, self.layout.process_header),
+            Scope::Global | Scope::Nowhere => (false, self.layout.globals_at),
+        };
+        Cell { local, width: width(location.scalar), offset: start as u32 + location.offset }
+    }
+
+    fn element(&mut self, location: &Location) -> Element {
+        let mut cell = self.cell(location);
+        let mut indices = Vec::new();
+        for index in &location.indices {
+            match self.code(&index.value) {
+                Code::Const(k) if (0..i64::from(index.count)).contains(&i64::from(k)) => {
+                    cell.offset += k as u32 * index.stride;
+                }
+                code => {
+                    let message = format!("array index out of range (there are {} elements)", index.count);
+                    let fault = self.fault(FaultKind::Assertion, message, &location.place);
+                    indices.push((code, index.count, index.stride, fault));
+                }
+            }
+        }
+        Element { cell, indices }
+    }
+
+    pub fn target(&mut self, location: &Location) -> Target {
+        if location.scope == Scope::Nowhere {
+            return Target::Nowhere;
+        }
+        let element = self.element(location);
+        if element.indices.is_empty() {
+            Target::Cell(element.cell, location.scalar)
+        } else {
+            Target::Element(Box::new(element), location.scalar)
+        }
+    }
+
+    fn load(&mut self, location: &Location) -> Code {
+        if location.scope == Scope::Nowhere {
+            return Code::Const(0);
+        }
+        let element = self.element(location);
+        if !element.indices.is_empty() {
+            return Code::Element(Box::new(element));
+        }
+        match element.cell {
+            Cell { local: false, width: Width::U8, offset } => Code::Global8(offset),
+            Cell { local: true, width: Width::U8, offset } => Code::Local8(offset),
+            cell => Code::Load(cell),
+        }
+    }
+
+    pub fn code(&mut self, expr: &Expr) -> Code {
+        match expr {
+            Expr::Const(k) => Code::Const(*k),
+            Expr::Load(location) => self.load(location),
+            Expr::Not(e) => match self.code(e) {
+                Code::Const(k) => Code::Const(i32::from(k == 0)),
+                code => Code::Not(Box::new(code)),
+            },
+            Expr::Neg(e) => match self.code(e) {
+                Code::Const(k) => Code::Const(k.wrapping_neg()),
+                code => Code::Neg(Box::new(code)),
+            },
+            Expr::Complement(e) => Code::Complement(Box::new(self.code(e))),
+            Expr::Binary(op, a, b, place) => self.binary(*op, a, b, place),
+            Expr::Cond(c, a, b) => Code::Cond(Box::new((self.code(c), self.code(a), self.code(b)))),
+            Expr::Channel(test, channel, place) => {
+                let fault = self.runtime(NO_CHANNEL, place);
+                Code::Channel(*test, Box::new(self.code(channel)), fault)
+            }
+            Expr::Poll { channel, patterns, anywhere, place } => {
+                let fields = patterns
+                    .iter()
+                    .map(|p| match p {
+                        Pattern::Match(e) => Some(self.code(e)),
+                        Pattern::Bind(_) | Pattern::Any => None,
+                    })
+                    .collect();
+                let channel = self.code(channel);
+                let no_channel = self.runtime(NO_CHANNEL, place);
+                let rendezvous =
+                    self.runtime("a rendezvous channel cannot be polled: it is always empty", place);
+                Code::Poll(Box::new(Poll { channel, fields, anywhere: *anywhere, no_channel, rendezvous }))
+            }
+            Expr::Pid => Code::Pid,
+            Expr::ProcessCount => Code::ProcessCount,
+            Expr::Last => Code::Last,
+            Expr::Timeout => Code::Timeout,
+            Expr::NonProgress => Code::NonProgress,
+            Expr::Enabled(e) => Code::Enabled(Box::new(self.code(e))),
+            Expr::PcValue(e) => Code::PcValue(Box::new(self.code(e))),
+            Expr::Priority(e) => Code::Priority(Box::new(self.code(e))),
+            Expr::At { proctype, pid, node, place } => {
+                let pid = pid.as_ref().map(|p| Box::new(self.code(p)));
+                let fault = self.runtime(NO_PROCESS, place);
+                Code::At { proctype: proctype.0, pid, node: node.0, fault }
+            }
+            Expr::Remote { proctype, pid, location, place } => {
+                let pid = pid.as_ref().map(|p| Box::new(self.code(p)));
+                let element = Box::new(self.element(location));
+                let fault = self.runtime(NO_PROCESS, place);
+                Code::Remote { proctype: proctype.0, pid, element, fault }
+            }
+            // Lowering gives `run` a statement of its own; inside a larger expression it is refused there.
+            Expr::Run { .. } => Code::Const(0),
+        }
+    }
+
+    fn binary(&mut self, op: BinaryOp, a: &Expr, b: &Expr, place: &Option<Place>) -> Code {
+        let (a, b) = (self.code(a), self.code(b));
+        if let (Code::Const(x), Code::Const(y)) = (&a, &b)
+            && let Some(value) = fold(op, *x, *y)
+        {
+            return Code::Const(value);
+        }
+        match op {
+            BinaryOp::And => Code::And(Box::new((a, b))),
+            BinaryOp::Or => Code::Or(Box::new((a, b))),
+            BinaryOp::Div | BinaryOp::Rem => {
+                let fault = self.runtime("division by zero", place);
+                Code::Divide(op, Box::new((a, b)), fault)
+            }
+            _ => match (cell_of(&a), &b) {
+                (Some(cell), Code::Const(k)) => Code::Compare(op, cell, *k),
+                _ => Code::Binary(op, Box::new((a, b))),
+            },
+        }
+    }
+
+    pub fn op(&mut self, action: &Action, text: &str, place: &Option<Place>) -> Op {
+        match action {
+            Action::Skip | Action::Print(_) => Op::Skip,
+            Action::Else => Op::Else,
+            Action::Guard(Expr::Run { proctype, arguments, priority, place }) => {
+                Op::Run(Target::Nowhere, self.run(proctype.0, arguments, *priority, place))
+            }
+            Action::Guard(e) => match self.code(e) {
+                Code::Const(k) if k != 0 => Op::Skip,
+                code => Op::Guard(code),
+            },
+            Action::Assign(target, Expr::Run { proctype, arguments, priority, place }) => {
+                Op::Run(self.target(target), self.run(proctype.0, arguments, *priority, place))
+            }
+            Action::Assign(target, e) => Op::Assign(self.target(target), self.code(e)),
+            Action::Send { channel, values, sorted } => {
+                let values = values.iter().map(|v| self.code(v)).collect();
+                let channel = self.code(channel);
+                Op::Send(Box::new(Send {
+                    channel,
+                    values,
+                    sorted: *sorted,
+                    no_channel: self.runtime(NO_CHANNEL, place),
+                    wrong_fields: self.runtime("this message has more fields than the channel", place),
+                    no_event: self.runtime("this operation does not match the trace declaration", place),
+                }))
+            }
+            Action::Receive { channel, patterns, anywhere, keep } => {
+                let fields = patterns.iter().map(|p| self.field(p)).collect();
+                let channel = self.code(channel);
+                Op::Receive(Box::new(Receive {
+                    channel,
+                    fields,
+                    anywhere: *anywhere,
+                    keep: *keep,
+                    no_channel: self.runtime(NO_CHANNEL, place),
+                    wrong_fields: self.runtime("this receive has more fields than the channel", place),
+                    no_event: self.runtime("this operation does not match the trace declaration", place),
+                }))
+            }
+            Action::Assert(e) => {
+                let code = self.code(e);
+                let fault = self.fault(FaultKind::Assertion, format!("assertion violated: {text}"), place);
+                Op::Assert(code, fault)
+            }
+            Action::SetPriority(pid, priority) => {
+                Op::SetPriority(Box::new((self.code(pid), self.code(priority))))
+            }
+            Action::End => Op::End,
+            Action::DStep(entry) => {
+                let blocked = self.runtime("a d_step sequence blocks after its first statement", place);
+                let rendezvous = self.runtime("a d_step sequence attempts a rendezvous", place);
+                Op::DStep(entry.0, blocked, rendezvous)
+            }
+            Action::Sequence(actions) => {
+                Op::Sequence(actions.iter().map(|a| self.op(a, text, place)).collect())
+            }
+        }
+    }
+
+    fn run(
+        &mut self,
+        proctype: u8,
+        arguments: &[Expr],
+        priority: Option<u8>,
+        place: &Option<Place>,
+    ) -> Box<Run> {
+        let arguments = arguments.iter().map(|a| self.code(a)).collect();
+        let too_many =
+            self.runtime("too many processes or channels: at most 255 of each can exist at once", place);
+        Box::new(Run { proctype, arguments, priority, too_many })
+    }
+
+    fn field(&mut self, pattern: &Pattern) -> Field {
+        match pattern {
+            Pattern::Match(e) => Field::Match(self.code(e)),
+            Pattern::Bind(location) => Field::Bind(self.target(location)),
+            Pattern::Any => Field::Any,
+        }
+    }
+}
+
+const NO_CHANNEL: &str = "this channel variable does not hold a channel (it is uninitialised)";
+const NO_PROCESS: &str = "there is no such process (remote reference)";
+
+fn width(scalar: Scalar) -> Width {
+    match (scalar, scalar.bytes()) {
+        (Scalar::Short, _) => Width::I16,
+        (_, 1) => Width::U8,
+        (_, 2) => Width::U16,
+        _ => Width::I32,
+    }
+}
+
+fn cell_of(code: &Code) -> Option<Cell> {
+    match *code {
+        Code::Global8(offset) => Some(Cell { local: false, width: Width::U8, offset }),
+        Code::Local8(offset) => Some(Cell { local: true, width: Width::U8, offset }),
+        Code::Load(cell) => Some(cell),
+        _ => None,
+    }
+}
+
+fn fold(op: BinaryOp, a: i32, b: i32) -> Option<i32> {
+    match op {
+        BinaryOp::Div | BinaryOp::Rem => None,
+        BinaryOp::And => Some(i32::from(a != 0 && b != 0)),
+        BinaryOp::Or => Some(i32::from(a != 0 || b != 0)),
+        _ => Some(apply(op, a, b)),
+    }
+}
+
+/// A binary operator that cannot fail and evaluates both sides, on 32-bit integers.
+#[inline]
+pub(crate) fn apply(op: BinaryOp, a: i32, b: i32) -> i32 {
+    match op {
+        BinaryOp::Add => a.wrapping_add(b),
+        BinaryOp::Sub => a.wrapping_sub(b),
+        BinaryOp::Mul => a.wrapping_mul(b),
+        BinaryOp::BitAnd => a & b,
+        BinaryOp::BitOr => a | b,
+        BinaryOp::BitXor => a ^ b,
+        BinaryOp::Shl => a.wrapping_shl(b as u32),
+        BinaryOp::Shr => a.wrapping_shr(b as u32),
+        BinaryOp::Eq => i32::from(a == b),
+        BinaryOp::Ne => i32::from(a != b),
+        BinaryOp::Lt => i32::from(a < b),
+        BinaryOp::Le => i32::from(a <= b),
+        BinaryOp::Gt => i32::from(a > b),
+        BinaryOp::Ge => i32::from(a >= b),
+        BinaryOp::And => i32::from(a != 0 && b != 0),
+        BinaryOp::Or => i32::from(a != 0 || b != 0),
+        BinaryOp::Div => a.checked_div(b).unwrap_or(0),
+        BinaryOp::Rem => a.checked_rem(b).unwrap_or(0),
+    }
+}
+
+/// Compiles a whole program.
+pub(crate) fn compile(program: &Program) -> Compiled {
+    let layout = Layout::of(program);
+    let mut compiler = Compiler { layout: &layout, faults: Vec::new() };
+    let mut transitions = Vec::new();
+    let mut bodies = Vec::new();
+    for (p, proctype) in program.proctypes.iter().enumerate() {
+        let mut nodes = Vec::with_capacity(proctype.nodes.len());
+        for (n, node) in proctype.nodes.iter().enumerate() {
+            let mut moves = Vec::with_capacity(node.transitions.len());
+            for (i, t) in node.transitions.iter().enumerate() {
+                let op = compiler.op(&t.action, &t.text, &t.place);
+                let id = transitions.len() as u32;
+                transitions.push((p as u8, n as u32, i as u32));
+                moves.push(Move { op, target: t.target.0, atomic: t.atomic, escape: t.escape, id });
+            }
+            nodes.push(moves);
+        }
+        bodies.push(Body {
+            nodes,
+            valid_end: proctype.nodes.iter().map(|n| n.valid_end).collect(),
+            progress: proctype.nodes.iter().map(|n| n.progress).collect(),
+            accepting: proctype.nodes.iter().map(|n| n.accepting).collect(),
+            provided: proctype.provided.as_ref().map(|e| compiler.code(e)),
+            entry: proctype.entry.0,
+            priority: proctype.priority,
+            parameters: proctype.parameters.iter().map(|l| compiler.target(l)).collect(),
+            init: proctype.locals_init.iter().map(|(l, e)| (compiler.target(l), compiler.code(e))).collect(),
+            holders: proctype.channels.iter().map(|c| compiler.target(&c.holder)).collect(),
+        });
+    }
+    let monitor = program.monitor.as_ref().map(|m| Monitor {
+        trace: m.kind == crate::program::MonitorKind::Trace,
+        nodes: m
+            .nodes
+            .iter()
+            .map(|steps| {
+                steps
+                    .iter()
+                    .map(|s| {
+                        let fields = s.fields.iter().map(|f| f.as_ref().map(|e| compiler.code(e))).collect();
+                        (s.send, s.channel, fields, s.target.0)
+                    })
+                    .collect()
+            })
+            .collect(),
+        complete: m.complete.clone(),
+        sends: m.sends.clone(),
+        receives: m.receives.clone(),
+        entry: m.entry.0,
+        matched: compiler.runtime("the forbidden trace (notrace) was matched to its end", &m.place),
+    });
+    let faults = std::mem::take(&mut compiler.faults);
+    Compiled { layout, bodies, monitor, faults, transitions }
+}

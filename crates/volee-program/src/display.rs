@@ -1,0 +1,280 @@
+//! Programs and states in words: variables, actions, statements never reached.
+//!
+//! Nothing here is on a hot path.
+
+use std::collections::BTreeMap;
+
+use volee_system::{Action, Event, EventKind, Unreached, Variable};
+
+use crate::code::Compiled;
+use crate::eval::{Context, read_scalar};
+use crate::exec::prepare;
+use crate::frame::{ChannelAt, Frame};
+use crate::moves::Made;
+use crate::program::{self, ChannelType, Expr, Piece, Program, Transition};
+use crate::types::Kind;
+
+/// A value as a user writes it.
+fn value_text(program: &Program, kind: Kind, value: i32) -> String {
+    match kind {
+        Kind::Mtype(set) => mtype_name(program, set, value).map_or_else(|| value.to_string(), str::to_owned),
+        Kind::Bool => if value != 0 { "true" } else { "false" }.into(),
+        Kind::Number | Kind::Channel | Kind::Pid => value.to_string(),
+    }
+}
+
+fn mtype_name(program: &Program, set: u16, value: i32) -> Option<&str> {
+    let names = program.mtypes.get(usize::from(set))?;
+    names.iter().find(|(v, _)| *v == value).map(|(_, name)| name.as_str())
+}
+
+/// The names of all channels in a state: by number, from 1.
+fn channel_names(program: &Program, compiled: &Compiled, frame: &Frame) -> Vec<String> {
+    let mut names: Vec<String> = program.channels.iter().map(|c| c.name.clone()).collect();
+    for pid in 0..frame.count() {
+        let proctype = &program.proctypes[frame.proctype(pid)];
+        names.extend(
+            proctype.channels.iter().map(|c| format!("{}:{}", process_name(program, frame, pid), c.name)),
+        );
+    }
+    debug_assert_eq!(names.len(), frame.channels.len());
+    let _ = compiled;
+    names
+}
+
+fn process_name(program: &Program, frame: &Frame, pid: usize) -> String {
+    format!("{}[{pid}]", program.proctypes[frame.proctype(pid)].name)
+}
+
+/// The contents of a channel: `[put(3), ack]`.
+fn contents(program: &Program, compiled: &Compiled, frame: &Frame, channel: ChannelAt) -> String {
+    let cx = Context::outside(compiled, frame);
+    let channel_type = &program.channel_types[channel.shape as usize];
+    let messages: Vec<String> = (0..frame.length(&compiled.layout, channel))
+        .map(|slot| {
+            let values: Vec<i32> =
+                (0..channel_type.fields.len()).map(|f| cx.message_field(channel, slot, f)).collect();
+            message_text(program, channel_type, &values).join(",")
+        })
+        .collect();
+    format!("[{}]", messages.join(" | "))
+}
+
+fn message_text(program: &Program, channel: &ChannelType, values: &[i32]) -> Vec<String> {
+    channel.fields.iter().zip(values).map(|((_, kind), v)| value_text(program, *kind, *v)).collect()
+}
+
+/// All variables of a state: globals, channels, then each process with its locals.
+pub(crate) fn variables(program: &Program, compiled: &Compiled, frame: &Frame) -> Vec<Variable> {
+    let mut all = Vec::new();
+    block(program, frame, &program.globals, compiled.layout.globals_at, "", &mut all);
+    let names = channel_names(program, compiled, frame);
+    for (name, &channel) in names.iter().zip(&frame.channels) {
+        if program.channel_types[channel.shape as usize].capacity > 0 {
+            all.push(Variable { name: name.clone(), value: contents(program, compiled, frame, channel) });
+        }
+    }
+    for pid in 0..frame.count() {
+        let proctype = &program.proctypes[frame.proctype(pid)];
+        let name = process_name(program, frame, pid);
+        let node = &proctype.nodes[frame.control(&compiled.layout, pid)];
+        let at = node.transitions.iter().find_map(|t| t.place.as_ref());
+        let line = at.map_or_else(|| "end".to_owned(), |p| format!("line {}", p.line));
+        all.push(Variable { name: format!("{name}@"), value: line });
+        let start = frame.base(pid) + compiled.layout.process_header;
+        block(program, frame, &proctype.locals, start, &format!("{name}:"), &mut all);
+    }
+    all
+}
+
+fn block(
+    program: &Program,
+    frame: &Frame,
+    variables: &[program::Variable],
+    start: usize,
+    prefix: &str,
+    all: &mut Vec<Variable>,
+) {
+    for variable in variables.iter().filter(|v| v.shown) {
+        each_element(variable, |name, offset| {
+            let value = read_scalar(&frame.bytes, start + offset as usize, variable.scalar);
+            all.push(Variable {
+                name: format!("{prefix}{name}"),
+                value: value_text(program, variable.kind, value),
+            });
+        });
+    }
+}
+
+/// Calls `f` with the name and offset of each element of a variable.
+fn each_element(variable: &program::Variable, mut f: impl FnMut(String, u32)) {
+    let mut counters = vec![0u32; variable.dimensions.len()];
+    loop {
+        let mut name = String::new();
+        let mut parts = variable.name.split("[]");
+        name.push_str(parts.next().unwrap_or_default());
+        let mut offset = variable.offset;
+        for (k, part) in parts.enumerate() {
+            name.push_str(&format!("[{}]{part}", counters[k]));
+        }
+        for (k, (_, stride)) in variable.dimensions.iter().enumerate() {
+            offset += counters[k] * stride;
+        }
+        f(name, offset);
+        let Some(k) = (0..counters.len()).rev().find(|&k| counters[k] + 1 < variable.dimensions[k].0) else {
+            return;
+        };
+        counters[k] += 1;
+        counters[k + 1..].fill(0);
+    }
+}
+
+fn transition<'p>(program: &'p Program, compiled: &Compiled, id: u32) -> &'p Transition {
+    let (proctype, node, index) = compiled.transitions[id as usize];
+    &program.proctypes[usize::from(proctype)].nodes[node as usize].transitions[index as usize]
+}
+
+/// What one move did, in words: one action, or two for a rendezvous.
+pub(crate) fn actions(
+    program: &Program,
+    compiled: &Compiled,
+    frame: &Frame,
+    made: &Made,
+    all: &mut Vec<Action>,
+) {
+    let pid = usize::from(made.pid);
+    let mut action = action_of(program, compiled, frame, pid, made.transition);
+    if let Some((partner, received)) = made.partner {
+        if let Some(event) = &mut action.event {
+            event.kind = EventKind::Rendezvous;
+            event.partner = Some((
+                program.proctypes[frame.proctype(usize::from(partner))].name.clone(),
+                u32::from(partner),
+            ));
+        }
+        all.push(action);
+        let mut other = action_of(program, compiled, frame, usize::from(partner), received);
+        other.event = None;
+        all.push(other);
+    } else {
+        all.push(action);
+    }
+}
+
+fn action_of(program: &Program, compiled: &Compiled, frame: &Frame, pid: usize, id: u32) -> Action {
+    let transition = transition(program, compiled, id);
+    Action {
+        process: program.proctypes[frame.proctype(pid)].name.clone(),
+        pid: pid as u32,
+        text: transition.text.to_string(),
+        place: transition.place.clone(),
+        event: event(program, compiled, frame, pid, id),
+        output: output(program, compiled, frame, pid, &transition.action),
+    }
+}
+
+/// The channel operation of a transition, with the values it has in this state.
+fn event(program: &Program, compiled: &Compiled, frame: &Frame, pid: usize, id: u32) -> Option<Event> {
+    let (proctype, node, index) = compiled.transitions[id as usize];
+    let op = &compiled.bodies[usize::from(proctype)].nodes[node as usize][index as usize].op;
+    let mut cx = Context::of(compiled, frame, pid, false);
+    let first = match op {
+        crate::code::Op::Sequence(ops) => &ops[0],
+        op => op,
+    };
+    let (kind, number, values) = match first {
+        crate::code::Op::Send(send) => {
+            let number = cx.eval(&send.channel);
+            let mut message = Vec::new();
+            prepare(&mut cx, send, frame.channel(number)?, &mut message);
+            (EventKind::Send, number, message)
+        }
+        crate::code::Op::Receive(receive) => {
+            let number = cx.eval(&receive.channel);
+            let channel = frame.channel(number)?;
+            let fields = compiled.layout.channels[channel.shape as usize].fields.len();
+            let length = frame.length(&compiled.layout, channel);
+            let slot = (0..length).find(|&slot| {
+                receive.fields.iter().enumerate().all(|(f, field)| match field {
+                    crate::code::Field::Match(code) => cx.eval(code) == cx.message_field(channel, slot, f),
+                    _ => true,
+                })
+            });
+            let values = slot.map(|s| (0..fields).map(|f| cx.message_field(channel, s, f)).collect());
+            (EventKind::Receive, number, values.unwrap_or_default())
+        }
+        _ => return None,
+    };
+    let channel = frame.channel(number)?;
+    let name = channel_names(program, compiled, frame).swap_remove(number as usize - 1);
+    let values = message_text(program, &program.channel_types[channel.shape as usize], &values);
+    Some(Event { kind, channel: name, channel_id: number as u32, values, partner: None })
+}
+
+/// What a transition prints.
+fn output(
+    program: &Program,
+    compiled: &Compiled,
+    frame: &Frame,
+    pid: usize,
+    action: &program::Action,
+) -> Option<String> {
+    match action {
+        program::Action::Print(pieces) => {
+            let mut text = String::new();
+            for piece in pieces {
+                match piece {
+                    Piece::Text(t) => text.push_str(t),
+                    Piece::Value(how, e) => text.push_str(&printed(*how, value_of(compiled, frame, pid, e))),
+                    Piece::Name(e, set) => {
+                        let value = value_of(compiled, frame, pid, e);
+                        text.push_str(&value_text(program, Kind::Mtype(*set), value));
+                    }
+                }
+            }
+            Some(text)
+        }
+        program::Action::Sequence(actions) => {
+            let parts: Vec<String> =
+                actions.iter().filter_map(|a| output(program, compiled, frame, pid, a)).collect();
+            (!parts.is_empty()).then(|| parts.concat())
+        }
+        _ => None,
+    }
+}
+
+fn value_of(compiled: &Compiled, frame: &Frame, pid: usize, expr: &Expr) -> i32 {
+    let mut compiler = crate::code::Compiler { layout: &compiled.layout, faults: Vec::new() };
+    let code = compiler.code(expr);
+    Context::of(compiled, frame, pid, false).eval(&code)
+}
+
+fn printed(how: char, value: i32) -> String {
+    match how {
+        'x' => format!("{value:x}"),
+        'o' => format!("{value:o}"),
+        'u' => (value as u32).to_string(),
+        'c' => char::from(value as u8).to_string(),
+        _ => value.to_string(),
+    }
+}
+
+/// The statements that were never executed, in order of their places.
+pub(crate) fn unreached(program: &Program, compiled: &Compiled, reached: &[u8]) -> Vec<Unreached> {
+    let mut statements: BTreeMap<(u8, u32), (bool, &Transition)> = BTreeMap::new();
+    for (id, &(proctype, node, index)) in compiled.transitions.iter().enumerate() {
+        let transition =
+            &program.proctypes[usize::from(proctype)].nodes[node as usize].transitions[index as usize];
+        let entry = statements.entry((proctype, transition.statement)).or_insert((false, transition));
+        entry.0 |= reached[id] != 0;
+    }
+    statements
+        .into_iter()
+        .filter(|(_, (reached, transition))| !reached && transition.place.is_some())
+        .map(|((proctype, _), (_, transition))| Unreached {
+            process: program.proctypes[usize::from(proctype)].name.clone(),
+            text: transition.text.to_string(),
+            place: transition.place.clone(),
+        })
+        .collect()
+}

@@ -1,0 +1,398 @@
+//! Executing compiled statements: whether one can be done, and doing it.
+//!
+//! The two are separate so that the many statements that cannot be done cost no copy of the state: [`ready`] looks
+//! at the current frame, [`Executor::apply`] changes a copy of it.
+
+use volee_system::FaultId;
+
+use crate::code::{Code, Compiled, Field, Move, Op, Receive, Run, Send, Target};
+use crate::eval::{Context, read_scalar, write_scalar};
+use crate::frame::{ChannelAt, Frame};
+
+/// A `d_step` that takes more steps than this is taken to run for ever.
+const LONGEST_D_STEP: u32 = 10_000_000;
+
+/// Whether a statement can be done now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ready {
+    No,
+    Yes,
+    /// If somebody receives from this channel.
+    WithPartner(i32),
+}
+
+/// Whether `op` can be done in the context's state. `moved` says whether an earlier option of the process could.
+#[inline]
+pub(crate) fn ready(cx: &mut Context<'_>, op: &Op, moved: bool) -> Ready {
+    let yes = match op {
+        Op::Skip | Op::Assign(..) | Op::Assert(..) | Op::SetPriority(_) | Op::Run(..) => true,
+        Op::Else => !moved,
+        Op::Guard(code) => cx.truth(code),
+        Op::Send(send) => return ready_to_send(cx, send),
+        Op::Receive(receive) => find_message(cx, receive).is_some(),
+        Op::End => cx.pid + 1 == cx.frame.count(),
+        Op::DStep(entry, _, rendezvous) => return ready_for_d_step(cx, *entry, *rendezvous, moved),
+        Op::Sequence(ops) => return ready(cx, &ops[0], moved),
+    };
+    if yes { Ready::Yes } else { Ready::No }
+}
+
+fn ready_to_send(cx: &mut Context<'_>, send: &Send) -> Ready {
+    let number = cx.eval(&send.channel);
+    let Some(channel) = cx.frame.channel(number) else {
+        cx.fail(send.no_channel);
+        return Ready::No;
+    };
+    let capacity = cx.compiled.layout.channels[channel.shape as usize].capacity;
+    if capacity == 0 {
+        return Ready::WithPartner(number);
+    }
+    if cx.frame.length(&cx.compiled.layout, channel) < capacity { Ready::Yes } else { Ready::No }
+}
+
+fn ready_for_d_step(cx: &mut Context<'_>, entry: u32, rendezvous: FaultId, moved: bool) -> Ready {
+    let compiled = cx.compiled;
+    for m in &compiled.bodies[cx.frame.proctype(cx.pid)].nodes[entry as usize] {
+        match ready(cx, &m.op, moved) {
+            Ready::No => {}
+            Ready::Yes => return Ready::Yes,
+            Ready::WithPartner(_) => {
+                cx.fail(rendezvous);
+            }
+        }
+    }
+    Ready::No
+}
+
+/// The buffered message that a receive would take: its slot.
+fn find_message(cx: &mut Context<'_>, receive: &Receive) -> Option<u32> {
+    let channel = cx.channel(&receive.channel, receive.no_channel)?;
+    if cx.compiled.layout.channels[channel.shape as usize].capacity == 0 {
+        return None;
+    }
+    let length = cx.frame.length(&cx.compiled.layout, channel);
+    let candidates = if receive.anywhere { length } else { length.min(1) };
+    (0..candidates).find(|&slot| {
+        receive.fields.iter().enumerate().all(|(f, field)| match field {
+            Field::Match(code) => cx.eval(code) == cx.message_field(channel, slot, f),
+            _ => true,
+        })
+    })
+}
+
+/// Whether `op`, in the state of a possible partner, receives this message from this channel.
+pub(crate) fn accepts(cx: &mut Context<'_>, op: &Op, channel: i32, message: &[i32]) -> bool {
+    match op {
+        Op::Receive(receive) => {
+            cx.eval(&receive.channel) == channel
+                && receive.fields.iter().enumerate().all(|(f, field)| match field {
+                    Field::Match(code) => cx.eval(code) == message.get(f).copied().unwrap_or(0),
+                    _ => true,
+                })
+        }
+        Op::DStep(entry, ..) => {
+            let compiled = cx.compiled;
+            let node = &compiled.bodies[cx.frame.proctype(cx.pid)].nodes[*entry as usize];
+            node.iter().any(|m| accepts(cx, &m.op, channel, message))
+        }
+        Op::Sequence(ops) => accepts(cx, &ops[0], channel, message),
+        _ => false,
+    }
+}
+
+/// The values of a message, wrapped to the channel's fields.
+pub(crate) fn prepare(cx: &mut Context<'_>, send: &Send, channel: ChannelAt, message: &mut Vec<i32>) {
+    message.clear();
+    message.extend(send.values.iter().map(|v| cx.eval(v)));
+    let fields = &cx.compiled.layout.channels[channel.shape as usize].fields;
+    if message.len() > fields.len() {
+        cx.fail(send.wrong_fields);
+    }
+    message.resize(fields.len(), 0);
+    for (value, (_, scalar)) in message.iter_mut().zip(fields) {
+        *value = scalar.wrap(*value);
+    }
+}
+
+/// Changes a frame.
+pub(crate) struct Executor<'a> {
+    pub compiled: &'a Compiled,
+    pub frame: &'a mut Frame,
+    pub pid: usize,
+    pub timeout: bool,
+    /// The first error met.
+    pub fault: Option<FaultId>,
+    /// The sequence cannot go on: the system does not move.
+    pub stuck: bool,
+    /// A message that is being handed over.
+    pub message: &'a mut Vec<i32>,
+    /// Which transitions were ever executed.
+    pub reached: &'a mut [u8],
+}
+
+impl Executor<'_> {
+    fn with<T>(&mut self, f: impl FnOnce(&mut Context<'_>) -> T) -> T {
+        let mut cx = Context::of(self.compiled, self.frame, self.pid, self.timeout);
+        let value = f(&mut cx);
+        let fault = cx.fault;
+        self.fault = self.fault.or(fault);
+        value
+    }
+
+    fn store(&mut self, at: Option<(usize, crate::types::Scalar)>, value: i32) {
+        if let Some((at, scalar)) = at {
+            write_scalar(&mut self.frame.bytes, at, scalar, value);
+        }
+    }
+
+    /// Does a statement that [`ready`] said can be done; `target` is where control goes afterwards.
+    #[inline]
+    pub fn apply(&mut self, op: &Op, target: u32) {
+        match op {
+            Op::Skip | Op::Else | Op::Guard(_) => {}
+            Op::Assign(to, code) => {
+                let (value, at) = self.with(|cx| (cx.eval(code), cx.target_at(to)));
+                self.store(at, value);
+            }
+            Op::Send(send) => self.send(send),
+            Op::Receive(receive) => self.receive(receive),
+            Op::Assert(code, fault) => {
+                if !self.with(|cx| cx.truth(code)) {
+                    self.fault = self.fault.or(Some(*fault));
+                }
+            }
+            Op::SetPriority(parts) => self.set_priority(&parts.0, &parts.1),
+            Op::Run(to, run) => self.run(to, run),
+            Op::End => self.frame.remove_youngest(&self.compiled.layout),
+            Op::DStep(entry, blocked, rendezvous) => self.d_step(*entry, target, *blocked, *rendezvous, None),
+            Op::Sequence(ops) => self.sequence(ops, target),
+        }
+    }
+
+    fn sequence(&mut self, ops: &[Op], target: u32) {
+        for op in ops {
+            self.apply(op, target);
+        }
+    }
+
+    /// Takes over a message by rendezvous.
+    pub fn take(&mut self, op: &Op, target: u32, channel: i32) {
+        match op {
+            Op::Receive(receive) => {
+                self.bind_message(receive);
+                self.observe(false, channel, receive.no_event);
+            }
+            Op::DStep(entry, blocked, rendezvous) => {
+                self.d_step(*entry, target, *blocked, *rendezvous, Some(channel));
+            }
+            Op::Sequence(ops) => {
+                self.take(&ops[0], target, channel);
+                self.sequence(&ops[1..], target);
+            }
+            _ => {}
+        }
+    }
+
+    fn send(&mut self, send: &Send) {
+        let (number, channel) = self.with(|cx| {
+            let number = cx.eval(&send.channel);
+            (number, cx.frame.channel(number))
+        });
+        let Some(channel) = channel else { return };
+        let mut message = std::mem::take(self.message);
+        self.with(|cx| prepare(cx, send, channel, &mut message));
+        *self.message = message;
+        let shape = &self.compiled.layout.channels[channel.shape as usize];
+        let start = channel.offset as usize;
+        let length = usize::from(self.frame.bytes[start]);
+        let slot = if send.sorted { self.sorted_slot(channel, length) } else { length };
+        let at = start + 1 + slot * shape.message;
+        let end = start + 1 + length * shape.message;
+        self.frame.bytes.copy_within(at..end, at + shape.message);
+        for (value, (offset, scalar)) in self.message.iter().zip(&shape.fields) {
+            write_scalar(&mut self.frame.bytes, at + offset, *scalar, *value);
+        }
+        self.frame.bytes[start] += 1;
+        self.observe(true, number, send.no_event);
+    }
+
+    /// Before the first message that is greater, comparing fields from the first on.
+    fn sorted_slot(&self, channel: ChannelAt, length: usize) -> usize {
+        let shape = &self.compiled.layout.channels[channel.shape as usize];
+        (0..length)
+            .find(|slot| {
+                let at = channel.offset as usize + 1 + slot * shape.message;
+                let stored = shape.fields.iter().map(|(o, s)| read_scalar(&self.frame.bytes, at + o, *s));
+                self.message.iter().copied().lt(stored)
+            })
+            .unwrap_or(length)
+    }
+
+    fn receive(&mut self, receive: &Receive) {
+        let found = self.with(|cx| {
+            let number = cx.eval(&receive.channel);
+            let channel = cx.frame.channel(number)?;
+            Some((number, channel, find_message(cx, receive)?))
+        });
+        let Some((number, channel, slot)) = found else { return };
+        let shape = &self.compiled.layout.channels[channel.shape as usize];
+        let start = channel.offset as usize;
+        let at = start + 1 + slot as usize * shape.message;
+        self.message.clear();
+        for (offset, scalar) in &shape.fields {
+            self.message.push(read_scalar(&self.frame.bytes, at + offset, *scalar));
+        }
+        if receive.fields.len() > shape.fields.len() {
+            self.fault = self.fault.or(Some(receive.wrong_fields));
+        }
+        if !receive.keep {
+            let length = usize::from(self.frame.bytes[start]);
+            let end = start + 1 + length * shape.message;
+            self.frame.bytes.copy_within(at + shape.message..end, at);
+            self.frame.bytes[end - shape.message..end].fill(0);
+            self.frame.bytes[start] -= 1;
+        }
+        self.bind_message(receive);
+        self.observe(false, number, receive.no_event);
+    }
+
+    fn bind_message(&mut self, receive: &Receive) {
+        for (f, field) in receive.fields.iter().enumerate() {
+            if let Field::Bind(target) = field {
+                let value = self.message.get(f).copied().unwrap_or(0);
+                let at = self.with(|cx| cx.target_at(target));
+                self.store(at, value);
+            }
+        }
+    }
+
+    /// Steps the trace monitor on a channel operation whose message is in `self.message`.
+    pub fn observe(&mut self, send: bool, channel: i32, no_event: FaultId) {
+        let Some(monitor) = &self.compiled.monitor else { return };
+        let observed = if send { &monitor.sends } else { &monitor.receives };
+        if !observed.contains(&(channel as u32)) {
+            return;
+        }
+        let at = self.compiled.layout.monitor_at;
+        let node = usize::from(u16::from_le_bytes([self.frame.bytes[at], self.frame.bytes[at + 1]]));
+        let message = std::mem::take(self.message);
+        let next = self.with(|cx| {
+            monitor.nodes[node].iter().find_map(|(s, c, fields, target)| {
+                let matches = *s == send
+                    && *c == channel as u32
+                    && fields
+                        .iter()
+                        .zip(&message)
+                        .all(|(f, v)| f.as_ref().is_none_or(|code| cx.eval(code) == *v));
+                matches.then_some(*target)
+            })
+        });
+        *self.message = message;
+        let fault = match next {
+            Some(next) => {
+                self.frame.bytes[at..at + 2].copy_from_slice(&(next as u16).to_le_bytes());
+                (!monitor.trace && monitor.complete[next as usize]).then_some(monitor.matched)
+            }
+            None => monitor.trace.then_some(no_event),
+        };
+        self.fault = self.fault.or(fault);
+    }
+
+    fn set_priority(&mut self, pid: &Code, priority: &Code) {
+        let (pid, priority) = self.with(|cx| (cx.eval(pid), cx.eval(priority)));
+        if let Ok(pid) = usize::try_from(pid)
+            && pid < self.frame.count()
+        {
+            self.frame.set_priority(&self.compiled.layout, pid, priority.clamp(1, 255) as u8);
+        }
+    }
+
+    fn run(&mut self, to: &Target, run: &Run) {
+        let compiled = self.compiled;
+        let born = compiled.layout.born_channels[usize::from(run.proctype)].len();
+        if self.frame.count() >= 255 || self.frame.channels.len() + born > 255 {
+            self.fault = self.fault.or(Some(run.too_many));
+            self.stuck = true;
+            return;
+        }
+        let mut arguments = std::mem::take(self.message);
+        arguments.clear();
+        self.with(|cx| arguments.extend(run.arguments.iter().map(|a| cx.eval(a))));
+        let pid = self.start(usize::from(run.proctype), run.priority, &arguments);
+        *self.message = arguments;
+        let at = self.with(|cx| cx.target_at(to));
+        self.store(at, pid as i32);
+    }
+
+    /// Starts a process: parameters, channels, then initial values, as they are declared.
+    pub fn start(&mut self, proctype: usize, priority: Option<u8>, arguments: &[i32]) -> usize {
+        let body = &self.compiled.bodies[proctype];
+        let first_channel = self.frame.channels.len();
+        let priority = priority.unwrap_or(body.priority);
+        let pid = self.frame.add_process(&self.compiled.layout, proctype, body.entry, priority);
+        let parent = std::mem::replace(&mut self.pid, pid);
+        for (target, value) in body.parameters.iter().zip(arguments) {
+            let at = self.with(|cx| cx.target_at(target));
+            self.store(at, *value);
+        }
+        for (i, holder) in body.holders.iter().enumerate() {
+            let at = self.with(|cx| cx.target_at(holder));
+            self.store(at, (first_channel + i + 1) as i32);
+        }
+        for (target, code) in &body.init {
+            let (value, at) = self.with(|cx| (cx.eval(code), cx.target_at(target)));
+            self.store(at, value);
+        }
+        self.pid = parent;
+        pid
+    }
+
+    /// Runs a `d_step`: the first statement that can be done is done, until control leaves the sequence.
+    fn d_step(&mut self, entry: u32, exit: u32, blocked: FaultId, rendezvous: FaultId, partner: Option<i32>) {
+        let compiled = self.compiled;
+        let body = &compiled.bodies[self.frame.proctype(self.pid)];
+        let mut node = entry;
+        let mut handed_over = partner;
+        for _ in 0..LONGEST_D_STEP {
+            let chosen = match handed_over {
+                Some(channel) => self.first_accepting(&body.nodes[node as usize], channel),
+                None => self.first_ready(&body.nodes[node as usize], rendezvous),
+            };
+            let Some(m) = chosen else { break };
+            self.reached[m.id as usize] = 1;
+            match handed_over.take() {
+                Some(channel) => self.take(&m.op, m.target, channel),
+                None => self.apply(&m.op, m.target),
+            }
+            if self.stuck {
+                return;
+            }
+            node = m.target;
+            if node == exit {
+                return;
+            }
+        }
+        self.fault = self.fault.or(Some(blocked));
+        self.stuck = true;
+    }
+
+    fn first_ready<'m>(&mut self, moves: &'m [Move], rendezvous: FaultId) -> Option<&'m Move> {
+        moves.iter().find(|m| {
+            self.with(|cx| match ready(cx, &m.op, false) {
+                Ready::No => false,
+                Ready::Yes => true,
+                Ready::WithPartner(_) => {
+                    cx.fail(rendezvous);
+                    false
+                }
+            })
+        })
+    }
+
+    fn first_accepting<'m>(&mut self, moves: &'m [Move], channel: i32) -> Option<&'m Move> {
+        let message = std::mem::take(self.message);
+        let found = moves.iter().find(|m| self.with(|cx| accepts(cx, &m.op, channel, &message)));
+        *self.message = message;
+        found
+    }
+}

@@ -1,0 +1,23 @@
+//! Programs: processes as control graphs with guards and updates over typed variables and channels.
+//!
+//! A front end (Promela) lowers a model to a [`Program`]; a [`Machine`] interprets it as a
+//! [`System`](volee_system::System) over packed states. The symbolic engines read the same programs. Native code
+//! will later stand beside [`Machine`], behind the same interface.
+
+mod code;
+mod display;
+mod eval;
+mod exec;
+mod frame;
+mod machine;
+mod moves;
+mod program;
+mod types;
+
+pub use machine::{Machine, MachineOptions, PredicateCompiler};
+pub use program::{
+    Action, BinaryOp, ChannelId, ChannelInstance, ChannelTest, ChannelType, Claim, EventMonitor, Expr, Index,
+    Location, MonitorKind, MonitorStep, Node, NodeId, Pattern, Piece, Proctype, ProctypeId, Program, Scope,
+    Transition, Variable,
+};
+pub use types::{Kind, Scalar};

@@ -1,0 +1,256 @@
+//! The interpreter: a program as a [`System`].
+//!
+//! The machine owns scratch space and nothing else that changes, except which statements were ever executed. Step
+//! labels are the number of the first transition and of the process that makes it; everything a human wants to know
+//! is recomputed on demand by running the step again ([`Machine::explain`]).
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use volee_system::{
+    Action, Diagnostic, Fault, FaultId, FaultKind, Flow, Label, Marks, PredicateId, Sink, Step, System,
+    Unreached, Variable,
+};
+
+use crate::code::{Code, Compiled, Compiler, compile};
+use crate::display;
+use crate::eval::write_scalar;
+use crate::exec::Executor;
+use crate::frame::Frame;
+use crate::moves::{Enumerator, Level, Visitor, any_mark, evaluate};
+use crate::program::{Expr, Program};
+
+/// Turns the text of a predicate into an expression over the program.
+pub type PredicateCompiler = Arc<dyn Fn(&str) -> Result<Expr, Diagnostic> + Send + Sync>;
+
+/// What a machine checks beyond the program itself.
+#[derive(Clone, Default)]
+pub struct MachineOptions {
+    /// How predicates are read; without it there are none.
+    pub predicates: Option<PredicateCompiler>,
+    /// Messages left in channels make an end state invalid.
+    pub strict_ends: bool,
+}
+
+/// A program being executed.
+#[derive(Clone)]
+pub struct Machine {
+    program: Arc<Program>,
+    compiled: Arc<Compiled>,
+    enumerator: Enumerator,
+    /// For predicates and marks.
+    frame: Frame,
+    predicates: Vec<Code>,
+    /// Errors of predicates, numbered after those of the program.
+    predicate_faults: Vec<Fault>,
+    options: MachineOptions,
+}
+
+impl Machine {
+    /// A machine for a program.
+    pub fn new(program: Arc<Program>, options: MachineOptions) -> Self {
+        let mut compiled = compile(&program);
+        let endless = FaultId(compiled.faults.len() as u32);
+        compiled.faults.push(Fault {
+            kind: FaultKind::Runtime,
+            message: "an atomic sequence runs for ever without ever letting another process move".into(),
+            place: None,
+        });
+        let enumerator = Enumerator::new(compiled.transitions.len(), endless);
+        Machine {
+            program,
+            compiled: Arc::new(compiled),
+            enumerator,
+            frame: Frame::default(),
+            predicates: Vec::new(),
+            predicate_faults: Vec::new(),
+            options,
+        }
+    }
+
+    /// The program that is executed.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// Adds a predicate given as an expression of the program.
+    pub fn add_predicate(&mut self, expr: &Expr) -> PredicateId {
+        let mut compiler = Compiler { layout: &self.compiled.layout, faults: Vec::new() };
+        let first = self.compiled.faults.len() + self.predicate_faults.len();
+        compiler.faults =
+            vec![Fault { kind: FaultKind::Runtime, message: String::new(), place: None }; first];
+        let code = compiler.code(expr);
+        self.predicate_faults.extend(compiler.faults.drain(first..));
+        self.predicates.push(code);
+        PredicateId(self.predicates.len() as u32 - 1)
+    }
+
+    fn initial_state(&mut self) -> Frame {
+        let compiled = &self.compiled;
+        let layout = &compiled.layout;
+        let mut frame = Frame { bytes: vec![0; layout.channels_at], ..Frame::default() };
+        for &shape in &layout.global_channels {
+            frame.add_channel(layout, shape);
+        }
+        if let Some(monitor) = &compiled.monitor {
+            write_scalar(&mut frame.bytes, layout.monitor_at, crate::Scalar::Short, monitor.entry as i32);
+        }
+        let mut compiler = Compiler { layout, faults: Vec::new() };
+        for (number, channel) in self.program.channels.iter().enumerate() {
+            let target = compiler.target(&channel.holder);
+            store_global(compiled, &mut frame, &target, number as i32 + 1);
+        }
+        for (location, expr) in &self.program.globals_init {
+            let (target, code) = (compiler.target(location), compiler.code(expr));
+            let value = evaluate(compiled, &frame, &code).unwrap_or(0);
+            store_global(compiled, &mut frame, &target, value);
+        }
+        let mut message = Vec::new();
+        let reached = &mut self.enumerator.reached;
+        for proctype in &self.program.active {
+            let mut executor = Executor {
+                compiled,
+                frame: &mut frame,
+                pid: 0,
+                timeout: false,
+                fault: None,
+                stuck: false,
+                message: &mut message,
+                reached,
+            };
+            executor.start(usize::from(proctype.0), None, &[]);
+        }
+        frame
+    }
+}
+
+fn store_global(compiled: &Compiled, frame: &mut Frame, target: &crate::code::Target, value: i32) {
+    let at = crate::eval::Context::outside(compiled, frame).target_at(target);
+    if let Some((at, scalar)) = at {
+        write_scalar(&mut frame.bytes, at, scalar, value);
+    }
+}
+
+struct ToSink<'a> {
+    sink: &'a mut dyn Sink,
+    source: &'a [u8],
+}
+
+fn first_step(levels: &[Level], fault: Option<FaultId>, stays: bool) -> Step {
+    let made = &levels[0].made;
+    Step { label: Label(made.transition << 8 | u32::from(made.pid)), process: made.pid, fault, stays }
+}
+
+impl Visitor for ToSink<'_> {
+    fn step(&mut self, levels: &[Level], fault: Option<FaultId>, target: &Frame) -> Flow {
+        self.sink.push(first_step(levels, fault, false), &target.bytes)
+    }
+
+    fn stuck(&mut self, levels: &[Level], fault: FaultId) -> Flow {
+        self.sink.push(first_step(levels, Some(fault), true), self.source)
+    }
+}
+
+/// Collects what the `wanted`-th step is made of.
+struct Explainer<'a> {
+    wanted: usize,
+    seen: usize,
+    machine: &'a Machine,
+    actions: Vec<Action>,
+}
+
+impl Explainer<'_> {
+    fn reach(&mut self, levels: &[Level]) -> Flow {
+        if self.seen < self.wanted {
+            self.seen += 1;
+            return Flow::Continue(());
+        }
+        for level in levels {
+            let names = &self.machine.program;
+            display::actions(names, &self.machine.compiled, &level.frame, &level.made, &mut self.actions);
+        }
+        Flow::Break(())
+    }
+}
+
+impl Visitor for Explainer<'_> {
+    fn step(&mut self, levels: &[Level], _: Option<FaultId>, _: &Frame) -> Flow {
+        self.reach(levels)
+    }
+
+    fn stuck(&mut self, levels: &[Level], _: FaultId) -> Flow {
+        self.reach(levels)
+    }
+}
+
+impl System for Machine {
+    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
+        let frame = self.initial_state();
+        push(&frame.bytes)
+    }
+
+    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        self.enumerator.run(&self.compiled, state, &mut ToSink { sink, source: state })
+    }
+
+    fn label(&self, label: Label) -> Cow<'_, str> {
+        let (proctype, node, index) = self.compiled.transitions[(label.0 >> 8) as usize];
+        let proctype = &self.program.proctypes[usize::from(proctype)];
+        let text = &proctype.nodes[node as usize].transitions[index as usize].text;
+        format!("{}[{}] {}", proctype.name, label.0 & 0xff, text).into()
+    }
+
+    fn is_valid_end(&mut self, state: &[u8]) -> bool {
+        let compiled = Arc::clone(&self.compiled);
+        self.frame.load(&compiled.layout, state);
+        let frame = &self.frame;
+        let resting = (0..frame.count())
+            .all(|pid| compiled.bodies[frame.proctype(pid)].valid_end[frame.control(&compiled.layout, pid)]);
+        let drained = || frame.channels.iter().all(|&c| frame.length(&compiled.layout, c) == 0);
+        resting && (!self.options.strict_ends || drained())
+    }
+
+    fn fault(&self, fault: FaultId) -> Fault {
+        let index = fault.0 as usize;
+        let own = &self.compiled.faults;
+        own.get(index).unwrap_or_else(|| &self.predicate_faults[index - own.len()]).clone()
+    }
+
+    fn explain(&mut self, state: &[u8], ordinal: usize) -> Vec<Action> {
+        let mut enumerator = self.enumerator.clone();
+        let compiled = Arc::clone(&self.compiled);
+        let mut explainer = Explainer { wanted: ordinal, seen: 0, machine: self, actions: Vec::new() };
+        let _ = enumerator.run(&compiled, state, &mut explainer);
+        explainer.actions
+    }
+
+    fn variables(&self, state: &[u8]) -> Vec<Variable> {
+        let mut frame = Frame::default();
+        frame.load(&self.compiled.layout, state);
+        display::variables(&self.program, &self.compiled, &frame)
+    }
+
+    fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
+        let Some(compile) = self.options.predicates.clone() else {
+            return Err(Diagnostic::error("predicates over this program cannot be given as text", None));
+        };
+        Ok(self.add_predicate(&compile(text)?))
+    }
+
+    fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
+        self.frame.load(&self.compiled.layout, state);
+        evaluate(&self.compiled, &self.frame, &self.predicates[predicate.0 as usize]).map(|v| v != 0)
+    }
+
+    fn marks(&mut self, state: &[u8]) -> Marks {
+        self.frame.load(&self.compiled.layout, state);
+        Marks {
+            progress: any_mark(&self.compiled, &self.frame, |b| &b.progress),
+            accept: any_mark(&self.compiled, &self.frame, |b| &b.accepting),
+        }
+    }
+
+    fn unreached(&self) -> Vec<Unreached> {
+        display::unreached(&self.program, &self.compiled, &self.enumerator.reached)
+    }
+}

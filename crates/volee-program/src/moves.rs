@@ -1,0 +1,473 @@
+//! The steps of a state: who can move, what they do, and how far an indivisible sequence goes.
+//!
+//! A step of the system is a sequence of moves: one statement, or the two sides of a rendezvous, and then, while the
+//! process is inside `atomic`, whatever it does until it leaves or blocks. States in between are never seen by
+//! anybody. The sequences are explored depth-first with an explicit stack of levels, one per move made so far.
+//! Order: processes from the youngest to the oldest, statements as written; so it is in SPIN, and so counts and
+//! counterexamples can be compared.
+//!
+//! A sequence that returns to a state it has been in is cut there. If a process can do nothing but run for ever
+//! inside an `atomic`, that is reported as an error rather than passed over in silence.
+
+use std::ops::ControlFlow;
+
+use volee_system::{FaultId, Flow};
+
+use crate::code::{Body, Code, Compiled, Move, Op};
+use crate::eval::Context;
+use crate::exec::{Executor, Ready, accepts, prepare, ready};
+use crate::frame::Frame;
+
+/// Levels up to which returning to an earlier state of the sequence is not looked for.
+const SHORT_SEQUENCE: usize = 100;
+
+/// Levels after which a sequence is taken to run for ever.
+const LONGEST_SEQUENCE: usize = 200_000;
+
+/// One move: who did which transition, with whom.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Made {
+    pub pid: u8,
+    pub transition: u32,
+    /// The receiver of a rendezvous and its transition.
+    pub partner: Option<(u8, u32)>,
+    pub fault: Option<FaultId>,
+}
+
+/// A point inside a step: the state before the next move, and how far its moves are enumerated.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Level {
+    pub frame: Frame,
+    /// The move that was made last from here.
+    pub made: Made,
+    /// Only this process may move.
+    only: Option<usize>,
+    /// The process being enumerated, plus one; 0 when all are done.
+    next_pid: usize,
+    /// The next transition of it.
+    next_move: usize,
+    /// Whether this process is being enumerated (its right to move was checked).
+    entered: bool,
+    /// Some option of this process could be taken.
+    process_moved: bool,
+    /// The escape that was taken.
+    escape: u32,
+    /// Any process could move.
+    moved: bool,
+    timeout: bool,
+    /// The receiver to look at next in a rendezvous, plus one, and its transition.
+    partner: Option<Partner>,
+    /// The first error since the step began.
+    fault: Option<FaultId>,
+    message: Vec<i32>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Partner {
+    channel: i32,
+    next_pid: usize,
+    next_move: usize,
+    escape: u32,
+    /// The message is in the level's scratch space, and what went wrong making it.
+    prepared: bool,
+    fault: Option<FaultId>,
+}
+
+impl Level {
+    fn restart(&mut self, only: Option<usize>, timeout: bool) {
+        self.only = only;
+        self.next_pid = only.map_or(self.frame.count(), |p| p + 1);
+        self.next_move = 0;
+        self.entered = false;
+        self.process_moved = false;
+        self.escape = 0;
+        self.moved = false;
+        self.timeout = timeout;
+        self.partner = None;
+    }
+
+    fn leave_process(&mut self) {
+        self.next_pid = if self.only.is_some() { 0 } else { self.next_pid - 1 };
+        self.next_move = 0;
+        self.entered = false;
+        self.process_moved = false;
+        self.escape = 0;
+    }
+}
+
+/// What became of an attempt to move.
+enum Attempt {
+    /// Nobody has anything more to do at this level.
+    Exhausted,
+    /// A move was made into the next level; `keeps` goes on alone.
+    Made { keeps: Option<usize> },
+    /// A move failed for good: the error is in `made`.
+    Stuck,
+}
+
+/// Receives the steps of a state with the levels they are made of.
+pub(crate) trait Visitor {
+    /// A step whose moves are `levels[..].made`; the target is the frame behind them.
+    fn step(&mut self, levels: &[Level], fault: Option<FaultId>, target: &Frame) -> Flow;
+    /// An error that leaves the system where it is.
+    fn stuck(&mut self, levels: &[Level], fault: FaultId) -> Flow;
+}
+
+/// The scratch space of the enumeration.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Enumerator {
+    pub levels: Vec<Level>,
+    /// Executed transitions.
+    pub reached: Vec<u8>,
+    endless: Option<FaultId>,
+}
+
+impl Enumerator {
+    pub fn new(transitions: usize, endless: FaultId) -> Self {
+        Enumerator { levels: Vec::new(), reached: vec![0; transitions], endless: Some(endless) }
+    }
+
+    /// Visits the steps of `state`.
+    pub fn run(&mut self, compiled: &Compiled, state: &[u8], visitor: &mut dyn Visitor) -> Flow {
+        self.reserve(2);
+        self.levels[0].frame.load(&compiled.layout, state);
+        self.levels[0].fault = None;
+        self.levels[0].restart(None, false);
+        let moved = self.explore(compiled, visitor)?;
+        if !moved {
+            self.levels[0].restart(None, true);
+            self.explore(compiled, visitor)?;
+        }
+        Flow::Continue(())
+    }
+
+    fn reserve(&mut self, levels: usize) {
+        if self.levels.len() < levels {
+            self.levels.resize_with(levels, Level::default);
+        }
+    }
+
+    /// Enumerates from the restarted first level; whether anything moved.
+    fn explore(&mut self, compiled: &Compiled, visitor: &mut dyn Visitor) -> ControlFlow<(), bool> {
+        let mut top = 0;
+        let mut emitted = false;
+        let mut endless = false;
+        loop {
+            self.reserve(top + 2);
+            let (lower, upper) = self.levels.split_at_mut(top + 1);
+            match attempt(compiled, &mut lower[top], &mut upper[0], &mut self.reached) {
+                Attempt::Stuck => {
+                    emitted = true;
+                    let fault = lower[top].made.fault.expect("a stuck move has an error");
+                    visitor.stuck(&self.levels[..=top], fault)?;
+                }
+                Attempt::Made { keeps: None } => {
+                    emitted = true;
+                    let fault = upper[0].fault;
+                    visitor.step(lower, fault, &upper[0].frame)?;
+                }
+                Attempt::Made { keeps: Some(pid) } => {
+                    upper[0].restart(Some(pid), false);
+                    top += 1;
+                    if self.returns(top) {
+                        endless = true;
+                        top -= 1;
+                    }
+                }
+                Attempt::Exhausted if top == 0 => {
+                    if endless && !emitted {
+                        let fault = self.endless.expect("set when made");
+                        visitor.stuck(&self.levels[..1], fault)?;
+                    }
+                    return ControlFlow::Continue(self.levels[0].moved);
+                }
+                Attempt::Exhausted => {
+                    // The sequence blocks: the process loses its privilege and the state in between becomes visible.
+                    if !lower[top].moved {
+                        emitted = true;
+                        let fault = lower[top].fault;
+                        let (before, rest) = lower.split_at(top);
+                        visitor.step(before, fault, &rest[0].frame)?;
+                    }
+                    top -= 1;
+                }
+            }
+        }
+    }
+
+    /// Whether the sequence has come back to a state it was in, or is too long to be anything else.
+    fn returns(&self, top: usize) -> bool {
+        if top < SHORT_SEQUENCE {
+            return false;
+        }
+        if top >= LONGEST_SEQUENCE {
+            return true;
+        }
+        // Powers of two as in Brent's cycle finding: any loop is seen after at most twice its length.
+        let mark = usize::pow(2, usize::ilog2(top)) - 1;
+        mark < top
+            && self.levels[mark].only == self.levels[top].only
+            && self.levels[mark].frame.bytes == self.levels[top].frame.bytes
+    }
+}
+
+/// Makes the next move possible at `level`, into `next`.
+fn attempt(compiled: &Compiled, level: &mut Level, next: &mut Level, reached: &mut [u8]) -> Attempt {
+    while level.next_pid > 0 {
+        let pid = level.next_pid - 1;
+        if !level.entered {
+            if !may_move(compiled, &level.frame, pid, level.timeout) {
+                level.leave_process();
+                continue;
+            }
+            level.entered = true;
+        }
+        let body = &compiled.bodies[level.frame.proctype(pid)];
+        let moves = &body.nodes[level.frame.control(&compiled.layout, pid)];
+        while let Some(m) = moves.get(level.next_move) {
+            if level.escape != 0 && level.escape != m.escape {
+                break;
+            }
+            if let Some(partner) = level.partner {
+                match rendezvous(compiled, level, next, pid, m, partner, reached) {
+                    Some(attempt) => return attempt,
+                    None => {
+                        level.partner = None;
+                        level.next_move += 1;
+                        continue;
+                    }
+                }
+            }
+            let mut cx = Context::of(compiled, &level.frame, pid, level.timeout);
+            let answer = ready(&mut cx, &m.op, level.process_moved);
+            if let Some(fault) = cx.fault {
+                level.next_move += 1;
+                level.made = Made { pid: pid as u8, transition: m.id, partner: None, fault: Some(fault) };
+                level.moved = true;
+                return Attempt::Stuck;
+            }
+            match answer {
+                Ready::No => level.next_move += 1,
+                Ready::WithPartner(channel) => {
+                    level.partner =
+                        Some(Partner { channel, next_pid: level.frame.count(), ..Partner::default() });
+                }
+                Ready::Yes => {
+                    level.next_move += 1;
+                    return make(compiled, level, next, pid, m, reached);
+                }
+            }
+        }
+        level.leave_process();
+    }
+    Attempt::Exhausted
+}
+
+/// Makes one move of one process.
+#[inline]
+fn make(
+    compiled: &Compiled,
+    level: &mut Level,
+    next: &mut Level,
+    pid: usize,
+    m: &Move,
+    reached: &mut [u8],
+) -> Attempt {
+    next.frame.copy_from(&level.frame);
+    let mut executor = Executor {
+        compiled,
+        frame: &mut next.frame,
+        pid,
+        timeout: level.timeout,
+        fault: level.fault,
+        stuck: false,
+        message: &mut level.message,
+        reached,
+    };
+    executor.reached[m.id as usize] = 1;
+    if !matches!(m.op, Op::End) {
+        executor.frame.set_control(&compiled.layout, pid, m.target);
+    }
+    executor.apply(&m.op, m.target);
+    let (fault, stuck) = (executor.fault, executor.stuck);
+    finish(compiled, level, next, Made { pid: pid as u8, transition: m.id, partner: None, fault }, stuck);
+    level.process_moved = true;
+    level.escape = m.escape;
+    if stuck { Attempt::Stuck } else { Attempt::Made { keeps: m.atomic.then_some(pid) } }
+}
+
+fn finish(compiled: &Compiled, level: &mut Level, next: &mut Level, made: Made, stuck: bool) {
+    if !stuck && compiled.layout.monitor_at > compiled.layout.last_at {
+        let last = made.partner.map_or(made.pid, |(p, _)| p);
+        next.frame.bytes[compiled.layout.last_at] = last;
+    }
+    next.fault = made.fault;
+    level.made = made;
+    level.moved = true;
+}
+
+/// Looks for the next receiver of `m`, a send on a rendezvous channel; `None` when there is no other.
+fn rendezvous(
+    compiled: &Compiled,
+    level: &mut Level,
+    next: &mut Level,
+    sender: usize,
+    m: &Move,
+    mut partner: Partner,
+    reached: &mut [u8],
+) -> Option<Attempt> {
+    let send = sending(&m.op)?;
+    let channel = level.frame.channel(partner.channel)?;
+    if !partner.prepared {
+        let mut cx = Context::of(compiled, &level.frame, sender, level.timeout);
+        prepare(&mut cx, send, channel, &mut level.message);
+        partner.fault = cx.fault;
+        partner.prepared = true;
+    }
+    while partner.next_pid > 0 {
+        let receiver = partner.next_pid - 1;
+        let allowed = receiver != sender
+            && (partner.next_move > 0 || may_move(compiled, &level.frame, receiver, level.timeout));
+        let body = &compiled.bodies[level.frame.proctype(receiver)];
+        let moves = &body.nodes[level.frame.control(&compiled.layout, receiver)];
+        while let Some(other) = moves.get(partner.next_move).filter(|_| allowed) {
+            if partner.escape != 0 && partner.escape != other.escape {
+                break;
+            }
+            partner.next_move += 1;
+            let mut cx = Context::of(compiled, &level.frame, receiver, level.timeout);
+            if !accepts(&mut cx, &other.op, partner.channel, &level.message) {
+                continue;
+            }
+            partner.escape = other.escape;
+            level.partner = Some(partner);
+            return Some(hand_over(compiled, level, next, (sender, m), (receiver, other), partner, reached));
+        }
+        partner.next_pid -= 1;
+        partner.next_move = 0;
+        partner.escape = 0;
+    }
+    None
+}
+
+/// Both sides of a rendezvous move at once.
+fn hand_over(
+    compiled: &Compiled,
+    level: &mut Level,
+    next: &mut Level,
+    (sender, m): (usize, &Move),
+    (receiver, other): (usize, &Move),
+    partner: Partner,
+    reached: &mut [u8],
+) -> Attempt {
+    let channel = partner.channel;
+    next.frame.copy_from(&level.frame);
+    next.message.clone_from(&level.message);
+    let mut executor = Executor {
+        compiled,
+        frame: &mut next.frame,
+        pid: sender,
+        timeout: level.timeout,
+        fault: level.fault.or(partner.fault),
+        stuck: false,
+        message: &mut next.message,
+        reached,
+    };
+    executor.reached[m.id as usize] = 1;
+    executor.reached[other.id as usize] = 1;
+    executor.frame.set_control(&compiled.layout, sender, m.target);
+    if let Some(send) = sending(&m.op) {
+        executor.observe(true, channel, send.no_event);
+    }
+    executor.pid = receiver;
+    executor.frame.set_control(&compiled.layout, receiver, other.target);
+    executor.take(&other.op, other.target, channel);
+    let (fault, stuck) = (executor.fault, executor.stuck);
+    let made = Made { pid: sender as u8, transition: m.id, partner: Some((receiver as u8, other.id)), fault };
+    finish(compiled, level, next, made, stuck);
+    level.process_moved = true;
+    level.escape = m.escape;
+    if stuck { Attempt::Stuck } else { Attempt::Made { keeps: other.atomic.then_some(receiver) } }
+}
+
+fn sending(op: &Op) -> Option<&crate::code::Send> {
+    match op {
+        Op::Send(send) => Some(send),
+        Op::Sequence(ops) => sending(&ops[0]),
+        _ => None,
+    }
+}
+
+/// Whether `provided` clauses and priorities let a process move.
+#[inline]
+fn may_move(compiled: &Compiled, frame: &Frame, pid: usize, timeout: bool) -> bool {
+    if let Some(code) = &compiled.bodies[frame.proctype(pid)].provided
+        && !Context::of(compiled, frame, pid, timeout).truth(code)
+    {
+        return false;
+    }
+    if !compiled.layout.has_priority {
+        return true;
+    }
+    let mine = frame.priority(&compiled.layout, pid);
+    !(0..frame.count()).any(|other| {
+        other != pid
+            && frame.priority(&compiled.layout, other) > mine
+            && can_move(compiled, frame, other, timeout)
+    })
+}
+
+/// Whether a process has a statement that can be done now, rendezvous partners included; priorities aside.
+fn can_move(compiled: &Compiled, frame: &Frame, pid: usize, timeout: bool) -> bool {
+    if let Some(code) = &compiled.bodies[frame.proctype(pid)].provided
+        && !Context::of(compiled, frame, pid, timeout).truth(code)
+    {
+        return false;
+    }
+    let moves = &compiled.bodies[frame.proctype(pid)].nodes[frame.control(&compiled.layout, pid)];
+    moves.iter().any(|m| {
+        let mut cx = Context::of(compiled, frame, pid, timeout);
+        match ready(&mut cx, &m.op, false) {
+            Ready::No => false,
+            Ready::Yes => true,
+            Ready::WithPartner(channel) => has_partner(compiled, frame, pid, m, channel, timeout),
+        }
+    })
+}
+
+fn has_partner(
+    compiled: &Compiled,
+    frame: &Frame,
+    sender: usize,
+    m: &Move,
+    channel: i32,
+    timeout: bool,
+) -> bool {
+    let (Some(send), Some(at)) = (sending(&m.op), frame.channel(channel)) else { return false };
+    let mut message = Vec::new();
+    prepare(&mut Context::of(compiled, frame, sender, timeout), send, at, &mut message);
+    (0..frame.count()).filter(|&r| r != sender).any(|receiver| {
+        let moves =
+            &compiled.bodies[frame.proctype(receiver)].nodes[frame.control(&compiled.layout, receiver)];
+        let mut cx = Context::of(compiled, frame, receiver, timeout);
+        moves.iter().any(|other| accepts(&mut cx, &other.op, channel, &message))
+    })
+}
+
+/// `enabled(pid)`: whether the process exists and can move.
+pub(crate) fn enabled(compiled: &Compiled, frame: &Frame, pid: i32, timeout: bool) -> bool {
+    usize::try_from(pid).is_ok_and(|p| p < frame.count() && can_move(compiled, frame, p, timeout))
+}
+
+/// Whether the control point of some process has a mark.
+pub(crate) fn any_mark(compiled: &Compiled, frame: &Frame, mark: fn(&Body) -> &Vec<bool>) -> bool {
+    (0..frame.count())
+        .any(|pid| mark(&compiled.bodies[frame.proctype(pid)])[frame.control(&compiled.layout, pid)])
+}
+
+/// Evaluates an expression of nobody in particular.
+pub(crate) fn evaluate(compiled: &Compiled, frame: &Frame, code: &Code) -> Result<i32, FaultId> {
+    let mut cx = Context::outside(compiled, frame);
+    let value = cx.eval(code);
+    cx.fault.map_or(Ok(value), Err)
+}
