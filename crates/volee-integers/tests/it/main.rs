@@ -1,0 +1,3 @@
+//! One test binary for the crate.
+mod printing;
+mod random;
