@@ -246,34 +246,38 @@ impl Manager {
         result
     }
 
-    /// An irredundant sum of prime implicants (Minato 1992): cubes whose disjunction is `f`.
-    pub fn prime_cubes(&mut self, f: Bdd) -> Vec<Vec<Literal>> {
-        self.isop(f, f).1
+    /// An irredundant sum of prime implicants (Minato 1992): cubes whose disjunction is `f`. `None` if there are
+    /// more than `limit` of them: a small diagram can have exponentially many.
+    pub fn prime_cubes(&mut self, f: Bdd, limit: usize) -> Option<Vec<Vec<Literal>>> {
+        let mut left = limit;
+        let (_, cubes) = self.isop(f, f, &mut left)?;
+        (!self.exhausted).then_some(cubes)
     }
 
     /// A sum of products between `lower` and `upper`, with its diagram.
-    fn isop(&mut self, lower: Bdd, upper: Bdd) -> (Bdd, Vec<Vec<Literal>>) {
+    fn isop(&mut self, lower: Bdd, upper: Bdd, left: &mut usize) -> Option<(Bdd, Vec<Vec<Literal>>)> {
         if lower == Bdd::FALSE || self.exhausted {
-            return (Bdd::FALSE, Vec::new());
+            return Some((Bdd::FALSE, Vec::new()));
         }
         if upper == Bdd::TRUE {
-            return (Bdd::TRUE, vec![Vec::new()]);
+            *left = left.checked_sub(1)?;
+            return Some((Bdd::TRUE, vec![Vec::new()]));
         }
         let top = self.variable(lower).min(self.variable(upper));
         let (l0, l1) = self.split(lower, top);
         let (u0, u1) = self.split(upper, top);
         let not_u1 = self.not(u1);
         let only_low = self.and(l0, not_u1);
-        let (f0, cubes0) = self.isop(only_low, u0);
+        let (f0, cubes0) = self.isop(only_low, u0, left)?;
         let not_u0 = self.not(u0);
         let only_high = self.and(l1, not_u0);
-        let (f1, cubes1) = self.isop(only_high, u1);
+        let (f1, cubes1) = self.isop(only_high, u1, left)?;
         let (not_f0, not_f1) = (self.not(f0), self.not(f1));
         let rest0 = self.and(l0, not_f0);
         let rest1 = self.and(l1, not_f1);
         let rest = self.or(rest0, rest1);
         let both = self.and(u0, u1);
-        let (fd, cubes_d) = self.isop(rest, both);
+        let (fd, cubes_d) = self.isop(rest, both, left)?;
         let low = self.or(f0, fd);
         let high = self.or(f1, fd);
         let result = self.node(top, low, high);
@@ -287,7 +291,7 @@ impl Manager {
         cubes.extend(cubes0.into_iter().map(with(false)));
         cubes.extend(cubes1.into_iter().map(with(true)));
         cubes.extend(cubes_d);
-        (result, cubes)
+        Some((result, cubes))
     }
 }
 
@@ -365,7 +369,7 @@ mod tests {
                 assert_eq!(m.eval(f, |v| row >> v & 1 == 1), table >> row & 1 == 1);
             }
             let mut sum = Bdd::FALSE;
-            for cube in m.prime_cubes(f) {
+            for cube in m.prime_cubes(f, 16).expect("at most eight") {
                 let cube = m.cube(&cube);
                 assert!(m.implies(cube, f));
                 sum = m.or(sum, cube);

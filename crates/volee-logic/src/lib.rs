@@ -3,3 +3,5 @@
 //! Nothing here explores a system: products and searches live in `volee-search`.
 
 pub mod bdd;
+pub mod formula;
+pub mod tl;

@@ -1,0 +1,60 @@
+//! Sizes of automata, compared with other tools' results where the corpus is present.
+
+use std::path::PathBuf;
+
+use volee_logic::formula::parse;
+use volee_logic::tl::{Alphabet, Limits, compile};
+
+/// The rows of a corpus file as columns by name; `None` (with a visible line) where there is no corpus.
+fn rows(file: &str) -> Option<Vec<std::collections::HashMap<String, String>>> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/logic").join(file);
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        println!("skipped: no corpus file {file}");
+        return None;
+    };
+    let mut lines = text.lines().map(split);
+    let header = lines.next().expect("a header");
+    Some(lines.map(|line| header.iter().cloned().zip(line).collect()).collect())
+}
+
+/// Comma-separated values, some of them in double quotes.
+fn split(line: &str) -> Vec<String> {
+    let mut values = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ',' if !quoted => values.push(String::new()),
+            c => values.last_mut().expect("never empty").push(c),
+        }
+    }
+    values
+}
+
+#[test]
+fn finite_trace_automata_have_the_published_sizes() {
+    let Some(rows) = rows("ltlf_oracle.csv") else { return };
+    let mut compared = 0;
+    for row in rows {
+        let formula = parse(&row["formula"], "f").expect("the corpus parses");
+        let size = |alphabet| {
+            compile(&formula.pool, formula.root, &formula.atoms(), alphabet, Limits::default())
+                .map(|dfa| (dfa.len().to_string(), dfa.trimmed_len().to_string()))
+        };
+        for (column, alphabet) in
+            [("mona_min_states", Alphabet::Sets), ("one_event_min_complete", Alphabet::Events)]
+        {
+            let expected = &row[column];
+            if expected.is_empty() || expected.starts_with('>') {
+                continue;
+            }
+            let (complete, trimmed) = size(alphabet).expect("small enough");
+            assert_eq!(&complete, expected, "{} {column}", row["name"]);
+            if alphabet == Alphabet::Events {
+                assert_eq!(trimmed, row["one_event_min_trimmed"], "{}", row["name"]);
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 70, "{compared}");
+}
