@@ -1,114 +1,126 @@
-//! Breadth-first search over the exact store: witnesses are shortest, at the price of a parent per state.
+//! Breadth-first search: the first witness of each question is a shortest one, at the price of a parent per state.
+//!
+//! The queue is never shortened: its states and parents (14 bytes by state) are what a witness is made from. Ordinals
+//! are not kept; the few steps of a witness find theirs again by expanding the states on the way.
 
-use volee_system::{Flow, Limit, Meter, Progress, Snapshot, Step, System, Witness};
+use volee_system::{Flow, Limit, Step, System, Witness};
 
 use crate::check::Statistics;
-use crate::questions::{OnFault, Questions};
-use crate::store::Store;
+use crate::explorer::{Explorer, Paths, Staged};
+use crate::store::{Name, Tree, Visited};
 
-struct Origin {
-    parent: Option<u32>,
-    ordinal: u32,
-    depth: u32,
+/// The parent of an initial state.
+const NONE: u32 = u32::MAX;
+
+/// All states, in the order of discovery.
+#[derive(Default)]
+struct Queue {
+    roots: Vec<u64>,
+    shapes: Vec<u16>,
+    parents: Vec<u32>,
 }
 
-fn witness(origins: &[Origin], number: usize, last: Option<u32>) -> Witness {
-    let mut steps: Vec<u32> = last.into_iter().collect();
-    let mut at = &origins[number];
-    while let Some(parent) = at.parent {
-        steps.push(at.ordinal);
-        at = &origins[parent as usize];
+impl Queue {
+    fn len(&self) -> usize {
+        self.roots.len()
     }
-    steps.reverse();
-    Witness { initial: at.ordinal, steps, loop_start: None }
+
+    fn push(&mut self, state: Staged, parent: u32) {
+        self.roots.push(state.root);
+        self.shapes.push(state.shape);
+        self.parents.push(parent);
+    }
+
+    fn name(&self, at: usize) -> Name {
+        Name { root: self.roots[at], shape: self.shapes[at] }
+    }
+
+    fn bytes(&self) -> u64 {
+        (self.roots.capacity() * 8 + self.shapes.capacity() * 2 + self.parents.capacity() * 4) as u64
+    }
 }
 
-pub(crate) fn search<S: System + ?Sized>(
-    system: &mut S,
-    questions: &mut Questions<'_>,
-    meter: &Meter,
-    progress: &mut dyn Progress,
-) -> (Statistics, Option<Limit>) {
-    let mut store = Store::default();
-    let mut statistics = Statistics::default();
-    let mut limit = None;
-    let _ = explore(system, questions, meter, progress, &mut store, &mut statistics, &mut limit);
-    statistics.states = store.len();
-    statistics.memory_bytes = store.bytes() + store.len() * 12;
-    (statistics, limit)
+impl Paths for Queue {
+    fn witness<S: System + ?Sized>(
+        &self,
+        system: &mut S,
+        tree: &mut Tree,
+        mut at: usize,
+        last: Option<u32>,
+    ) -> Witness {
+        let mut steps: Vec<u32> = last.into_iter().collect();
+        let (mut source, mut target) = (Vec::new(), Vec::new());
+        tree.load(self.name(at), &mut target);
+        while self.parents[at] != NONE {
+            at = self.parents[at] as usize;
+            tree.load(self.name(at), &mut source);
+            steps.push(ordinal_of(&target, |push| {
+                system.steps(&source, &mut |_: Step, state: &[u8]| push(state))
+            }));
+            std::mem::swap(&mut source, &mut target);
+        }
+        steps.reverse();
+        Witness { initial: ordinal_of(&target, |push| system.initial(push)), steps, loop_start: None }
+    }
 }
 
-fn explore<S: System + ?Sized>(
-    system: &mut S,
-    questions: &mut Questions<'_>,
-    meter: &Meter,
-    progress: &mut dyn Progress,
-    store: &mut Store,
-    statistics: &mut Statistics,
-    limit: &mut Option<Limit>,
-) -> Flow {
-    let on_fault = questions.on_fault();
-    let mut origins = Vec::new();
+/// The place of a state among those that are pushed.
+fn ordinal_of(state: &[u8], enumerate: impl FnOnce(&mut dyn FnMut(&[u8]) -> Flow) -> Flow) -> u32 {
     let mut ordinal = 0;
-    let _ = system.initial(&mut |state| {
-        if store.insert(state).is_some() {
-            origins.push(Origin { parent: None, ordinal, depth: 0 });
+    let _ = enumerate(&mut |pushed| {
+        if pushed == state {
+            return Flow::Break(());
         }
         ordinal += 1;
         Flow::Continue(())
     });
-    statistics.transitions = u64::from(ordinal);
-    let mut number = 0;
-    while number < origins.len() {
-        let depth = origins[number].depth;
-        statistics.max_depth = u64::from(depth);
-        let state = store.state(number as u32);
-        questions.visit(system, &state, || witness(&origins, number, None))?;
-        if meter.budget().depth.is_some_and(|bound| u64::from(depth) >= bound) {
-            *limit = Some(Limit::Depth { bound: u64::from(depth) });
-        } else {
-            let mut pushed = 0;
-            let mut faults = Vec::new();
-            let _ = system.steps(&state, &mut |step: Step, target: &[u8]| {
-                if let (Some(fault), true) = (step.fault, on_fault != OnFault::Ignore) {
-                    faults.push((pushed, fault));
-                }
-                if store.insert(target).is_some() {
-                    origins.push(Origin { parent: Some(number as u32), ordinal: pushed, depth: depth + 1 });
-                }
-                pushed += 1;
-                if faults.is_empty() || on_fault == OnFault::Record {
-                    Flow::Continue(())
-                } else {
-                    Flow::Break(())
-                }
-            });
-            statistics.transitions += u64::from(pushed);
-            for (ordinal, fault) in faults {
-                questions.fault(system, fault, || witness(&origins, number, Some(ordinal)))?;
-            }
-            if pushed == 0 {
-                questions.end(system, &state, || witness(&origins, number, None))?;
-            }
+    ordinal
+}
+
+pub(crate) fn search<S: System + ?Sized, V: Visited>(
+    mut explorer: Explorer<'_, '_, S, V>,
+) -> (Statistics, Option<Limit>) {
+    let mut queue = Queue::default();
+    let _ = run(&mut explorer, &mut queue);
+    explorer.finish(queue.bytes())
+}
+
+fn run<S: System + ?Sized, V: Visited>(explorer: &mut Explorer<'_, '_, S, V>, queue: &mut Queue) -> Flow {
+    explorer.stage_initial()?;
+    explorer.settle(|state| queue.push(state, NONE))?;
+    let (mut at, mut depth) = (0, 0);
+    while at < queue.len() {
+        explorer.statistics.max_depth = depth;
+        let level_end = queue.len();
+        while at < level_end {
+            at = expand_batch(explorer, queue, at, level_end, depth)?;
         }
-        number += 1;
-        if number.is_multiple_of(4096) {
-            progress.report(&Snapshot {
-                states: store.len(),
-                transitions: statistics.transitions,
-                depth: u64::from(depth),
-                max_depth: u64::from(depth),
-                pending: (origins.len() - number) as u64,
-                memory: store.bytes(),
-            });
-            let checked = meter.check().and_then(|()| {
-                meter.check_memory(store.bytes(), || format!("{} states so far", store.len()))
-            });
-            if let Err(reached) = checked {
-                *limit = Some(reached);
-                return Flow::Break(());
-            }
-        }
+        depth += 1;
     }
     Flow::Continue(())
+}
+
+/// Expands states from `first` on until there is a batch to settle or the level ends; tells where to go on.
+fn expand_batch<S: System + ?Sized, V: Visited>(
+    explorer: &mut Explorer<'_, '_, S, V>,
+    queue: &mut Queue,
+    first: usize,
+    level_end: usize,
+    depth: u64,
+) -> std::ops::ControlFlow<(), usize> {
+    if queue.len() >= NONE as usize {
+        let message = "a breadth-first search numbers at most four billion states".into();
+        return explorer.stop(Limit::Other { message }).map_continue(|()| first);
+    }
+    let mut at = first;
+    for parent in 0..u16::MAX {
+        explorer.visit(queue.name(at), parent, depth, queue, at)?;
+        at += 1;
+        explorer.tick(depth, (queue.len() - at) as u64, queue.bytes())?;
+        if at == level_end || explorer.batch_is_full() {
+            break;
+        }
+    }
+    explorer.settle(|state| queue.push(state, first as u32 + u32::from(state.parent)))?;
+    std::ops::ControlFlow::Continue(at)
 }

@@ -6,7 +6,9 @@
 
 use volee_system::{Limit, Meter, PredicateId, Progress, System, Verdict, Witness};
 
+use crate::explorer::Explorer;
 use crate::questions::Questions;
+use crate::store::{Exact, Tree};
 use crate::{breadth, depth};
 
 /// The order in which states are visited.
@@ -145,9 +147,10 @@ pub fn check<S: System + ?Sized>(
     progress: &mut dyn Progress,
 ) -> Outcome {
     let mut questions = Questions::new(check);
+    let explorer = Explorer::new(system, &mut questions, meter, progress, Tree::new(), Exact::default());
     let (mut statistics, limit) = match check.order {
-        Order::DepthFirst => depth::search(system, &mut questions, meter, progress),
-        Order::BreadthFirst => breadth::search(system, &mut questions, meter, progress),
+        Order::DepthFirst => depth::search(explorer),
+        Order::BreadthFirst => breadth::search(explorer),
     };
     statistics.seconds = meter.elapsed().as_secs_f64();
     statistics.bytes_per_state = statistics.memory_bytes as f64 / statistics.states.max(1) as f64;

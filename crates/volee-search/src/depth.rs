@@ -1,142 +1,108 @@
-//! Depth-first search over the exact store. The stack is a real path, so a witness is the ordinals along it.
+//! Depth-first search, a few states abreast.
+//!
+//! A strict depth-first search looks at one state's successors at a time, often two or three: too few look-ups to hide
+//! the latency of memory. Here a frame of the stack holds the new successors of a *group* of states, and the next frame
+//! grows out of a group taken from its end, just large enough for a batch of look-ups. Each waiting state knows its
+//! parent's place in the group below, so the stack still is a real path (several of them side by side): a witness is the
+//! ordinals along it. States are marked when generated, not when expanded: enough for questions about states and steps.
+//!
+//! Memory beside the table: 16 bytes for each waiting state.
 
-use volee_system::{Flow, Limit, Meter, Progress, Snapshot, Step, System, Witness};
+use volee_system::{Flow, Limit, System, Witness};
 
 use crate::check::Statistics;
-use crate::questions::{OnFault, Questions};
-use crate::store::Store;
+use crate::explorer::{Explorer, Paths, Staged};
+use crate::store::{Tree, Visited};
 
+/// The new successors of one group.
+#[derive(Debug, Clone, Copy)]
 struct Frame {
-    /// By which step this state was reached.
-    ordinal: u32,
-    /// Children that are new, in reverse order: (number, ordinal).
-    pending: Vec<(u32, u32)>,
+    /// Where its states start in the array of waiting states.
+    start: usize,
+    /// Its states up to here wait. Those from here to the start of the next frame are the group that it grew out of.
+    rest: usize,
 }
 
-fn witness(initial: u32, stack: &[Frame], last: Option<u32>) -> Witness {
-    let steps = stack.iter().skip(1).map(|f| f.ordinal).chain(last).collect();
-    Witness { initial, steps, loop_start: None }
+/// All frames, with their states in one array.
+#[derive(Default)]
+struct Stack {
+    frames: Vec<Frame>,
+    waiting: Vec<Staged>,
 }
 
-pub(crate) fn search<S: System + ?Sized>(
-    system: &mut S,
-    questions: &mut Questions<'_>,
-    meter: &Meter,
-    progress: &mut dyn Progress,
-) -> (Statistics, Option<Limit>) {
-    let mut store = Store::default();
-    let mut statistics = Statistics::default();
-    let mut initials = Vec::new();
-    let mut ordinal = 0;
-    let _ = system.initial(&mut |state| {
-        if let Some(number) = store.insert(state) {
-            initials.push((number, ordinal));
+impl Stack {
+    fn bytes(&self) -> u64 {
+        (self.waiting.capacity() * size_of::<Staged>() + self.frames.capacity() * size_of::<Frame>()) as u64
+    }
+}
+
+impl Paths for Stack {
+    /// `at` is a place in the top frame. A parent is named by how far before the start of its children's frame it stands.
+    fn witness<S: System + ?Sized>(
+        &self,
+        _: &mut S,
+        _: &mut Tree,
+        mut at: usize,
+        last: Option<u32>,
+    ) -> Witness {
+        let mut steps: Vec<u32> = last.into_iter().collect();
+        for frame in self.frames.iter().skip(1).rev() {
+            let state = self.waiting[at];
+            steps.push(state.ordinal);
+            at = frame.start - 1 - usize::from(state.parent);
         }
-        ordinal += 1;
-        Flow::Continue(())
-    });
-    statistics.transitions = u64::from(ordinal);
-    let mut limit = None;
-    for (number, initial) in initials {
-        let flow = explore(
-            system,
-            questions,
-            meter,
-            progress,
-            &mut store,
-            &mut statistics,
-            &mut limit,
-            number,
-            initial,
-        );
-        if flow.is_break() {
+        steps.reverse();
+        Witness { initial: self.waiting[at].ordinal, steps, loop_start: None }
+    }
+}
+
+pub(crate) fn search<S: System + ?Sized, V: Visited>(
+    mut explorer: Explorer<'_, '_, S, V>,
+) -> (Statistics, Option<Limit>) {
+    let mut stack = Stack::default();
+    let _ = run(&mut explorer, &mut stack);
+    explorer.finish(stack.bytes())
+}
+
+fn run<S: System + ?Sized, V: Visited>(explorer: &mut Explorer<'_, '_, S, V>, stack: &mut Stack) -> Flow {
+    explorer.stage_initial()?;
+    explorer.settle(|state| stack.waiting.push(state))?;
+    stack.frames.push(Frame { start: 0, rest: stack.waiting.len() });
+    while let Some(&top) = stack.frames.last() {
+        stack.waiting.truncate(top.rest);
+        if top.rest == top.start {
+            stack.frames.pop();
+            continue;
+        }
+        expand_group(explorer, stack, top)?;
+        let start = stack.waiting.len();
+        explorer.settle(|state| stack.waiting.push(state))?;
+        if stack.waiting.len() > start {
+            stack.frames.push(Frame { start, rest: stack.waiting.len() });
+        }
+    }
+    Flow::Continue(())
+}
+
+/// Expands states from the end of the top frame until there is a batch to settle.
+fn expand_group<S: System + ?Sized, V: Visited>(
+    explorer: &mut Explorer<'_, '_, S, V>,
+    stack: &mut Stack,
+    top: Frame,
+) -> Flow {
+    let depth = stack.frames.len() as u64 - 1;
+    explorer.statistics.max_depth = explorer.statistics.max_depth.max(depth);
+    let mut at = top.rest;
+    for parent in 0..u16::MAX {
+        at -= 1;
+        explorer.visit(stack.waiting[at].name(), parent, depth, stack, at)?;
+        explorer.tick(depth, stack.waiting.len() as u64, stack.bytes())?;
+        if at == top.start || explorer.batch_is_full() {
             break;
         }
     }
-    statistics.states = store.len();
-    statistics.memory_bytes = store.bytes();
-    (statistics, limit)
-}
-
-#[allow(clippy::too_many_arguments)]
-fn explore<S: System + ?Sized>(
-    system: &mut S,
-    questions: &mut Questions<'_>,
-    meter: &Meter,
-    progress: &mut dyn Progress,
-    store: &mut Store,
-    statistics: &mut Statistics,
-    limit: &mut Option<Limit>,
-    number: u32,
-    initial: u32,
-) -> Flow {
-    let on_fault = questions.on_fault();
-    let mut stack = vec![Frame { ordinal: 0, pending: Vec::new() }];
-    let mut next = Some(number);
-    let mut rounds = 0u64;
-    while let Some(number) = next {
-        let depth = stack.len() as u64 - 1;
-        statistics.max_depth = statistics.max_depth.max(depth);
-        let state = store.state(number);
-        questions.visit(system, &state, || witness(initial, &stack, None))?;
-        if meter.budget().depth.is_some_and(|bound| depth >= bound) {
-            *limit = Some(Limit::Depth { bound: depth });
-        } else {
-            let mut pushed = 0;
-            let mut faults = Vec::new();
-            let mut pending = Vec::new();
-            let _ = system.steps(&state, &mut |step: Step, target: &[u8]| {
-                if let (Some(fault), true) = (step.fault, on_fault != OnFault::Ignore) {
-                    faults.push((pushed, fault));
-                }
-                if let Some(child) = store.insert(target) {
-                    pending.push((child, pushed));
-                }
-                pushed += 1;
-                if faults.is_empty() || on_fault == OnFault::Record {
-                    Flow::Continue(())
-                } else {
-                    Flow::Break(())
-                }
-            });
-            statistics.transitions += u64::from(pushed);
-            for (ordinal, fault) in faults {
-                questions.fault(system, fault, || witness(initial, &stack, Some(ordinal)))?;
-            }
-            if pushed == 0 {
-                questions.end(system, &state, || witness(initial, &stack, None))?;
-            }
-            pending.reverse();
-            stack.last_mut().expect("the stack has the state being expanded").pending = pending;
-        }
-        rounds += 1;
-        if rounds.is_multiple_of(4096) {
-            let snapshot = Snapshot {
-                states: store.len(),
-                transitions: statistics.transitions,
-                depth,
-                max_depth: statistics.max_depth,
-                pending: 0,
-                memory: store.bytes(),
-            };
-            progress.report(&snapshot);
-            let checked = meter.check().and_then(|()| {
-                meter.check_memory(store.bytes(), || format!("{} states so far", store.len()))
-            });
-            if let Err(reached) = checked {
-                *limit = Some(reached);
-                return Flow::Break(());
-            }
-        }
-        next = None;
-        while let Some(top) = stack.last_mut() {
-            if let Some((child, ordinal)) = top.pending.pop() {
-                stack.push(Frame { ordinal, pending: Vec::new() });
-                next = Some(child);
-                break;
-            }
-            stack.pop();
-        }
+    if let Some(top) = stack.frames.last_mut() {
+        top.rest = at;
     }
     Flow::Continue(())
 }

@@ -6,6 +6,7 @@
 mod breadth;
 mod check;
 mod depth;
+mod explorer;
 mod questions;
 mod store;
 

@@ -1,7 +1,7 @@
 //! The questions of a check at work: what each state and each faulty step means for them.
 //!
-//! Traversals call [`Questions`] with what they meet and with a way to build the witness, which is only asked for when
-//! a new reason turns up. All errors are counted; witnesses are kept for distinct reasons, up to [`MAX_WITNESSES`].
+//! Traversals tell [`Questions`] what they meet, and are asked for a witness only when a new reason turns up (building
+//! one may need the system, which is busy during the question). All errors are counted; witnesses are kept for distinct reasons, up to [`MAX_WITNESSES`].
 
 use volee_system::{FaultId, Flow, Limit, Reason, ReasonKind, System, Verdict, Violation, Witness};
 
@@ -20,31 +20,35 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, reason: impl FnOnce() -> Reason, witness: impl FnOnce() -> Witness) {
+    /// Counts an error; a new reason is kept, to be witnessed.
+    fn add(&mut self, reason: impl FnOnce() -> Reason) -> bool {
         self.errors += 1;
         if self.violations.len() == MAX_WITNESSES {
-            return;
+            return false;
         }
         let reason = reason();
-        if self.violations.iter().all(|v| v.reason != reason) {
-            self.violations.push(Violation { reason, witness: witness() });
+        let new = self.violations.iter().all(|v| v.reason != reason);
+        if new {
+            self.violations.push(Violation { reason, witness: Witness::default() });
         }
+        new
     }
 
-    fn add_fault<S: System + ?Sized>(
-        &mut self,
-        system: &S,
-        fault: FaultId,
-        witness: impl FnOnce() -> Witness,
-    ) {
+    fn add_fault<S: System + ?Sized>(&mut self, system: &S, fault: FaultId) -> bool {
         if self.faults.contains(&fault) {
             self.errors += 1;
-            return;
+            return false;
         }
         if self.faults.len() < MAX_WITNESSES {
             self.faults.push(fault);
         }
-        self.add(|| system.fault(fault).into(), witness);
+        self.add(|| system.fault(fault).into())
+    }
+
+    fn witness_last(&mut self, witness: &Witness) {
+        if let Some(last) = self.violations.last_mut() {
+            last.witness = witness.clone();
+        }
     }
 
     fn answer(self, question: String, limit: Option<&Limit>) -> Answer {
@@ -64,8 +68,18 @@ pub(crate) struct Questions<'c> {
     faults: Tally,
     invariants: Vec<Tally>,
     goals: Vec<Option<Witness>>,
-    errors: u64,
     goals_open: usize,
+    errors: u64,
+    unwitnessed: Vec<Wish>,
+}
+
+/// What the next witness is for: the last violation of a question, or a goal.
+#[derive(Debug, Clone, Copy)]
+enum Wish {
+    Deadlock,
+    Fault,
+    Invariant(usize),
+    Goal(usize),
 }
 
 impl<'c> Questions<'c> {
@@ -76,8 +90,9 @@ impl<'c> Questions<'c> {
             faults: Tally::default(),
             invariants: check.invariants.iter().map(|_| Tally::default()).collect(),
             goals: vec![None; check.goals.len()],
-            errors: 0,
             goals_open: check.goals.len(),
+            errors: 0,
+            unwitnessed: Vec::new(),
         }
     }
 
@@ -91,58 +106,71 @@ impl<'c> Questions<'c> {
     }
 
     /// A new state: evaluates invariants and goals. `Break` when the search may end.
-    pub(crate) fn visit<S: System + ?Sized>(
-        &mut self,
-        system: &mut S,
-        state: &[u8],
-        witness: impl Fn() -> Witness,
-    ) -> Flow {
+    #[inline]
+    pub(crate) fn visit<S: System + ?Sized>(&mut self, system: &mut S, state: &[u8]) -> Flow {
         if self.check.invariants.is_empty() && self.goals_open == 0 {
             return Flow::Continue(());
         }
+        self.evaluate(system, state)
+    }
+
+    fn evaluate<S: System + ?Sized>(&mut self, system: &mut S, state: &[u8]) -> Flow {
         let before = self.errors;
-        for ((text, predicate), tally) in self.check.invariants.iter().zip(&mut self.invariants) {
-            match system.holds(*predicate, state) {
+        for (at, (text, predicate)) in self.check.invariants.iter().enumerate() {
+            let tally = &mut self.invariants[at];
+            let new = match system.holds(*predicate, state) {
                 Ok(true) => continue,
-                Ok(false) => tally.add(|| broken(text), &witness),
-                Err(fault) => tally.add_fault(system, fault, &witness),
-            }
+                Ok(false) => tally.add(|| broken(text)),
+                Err(fault) => tally.add_fault(system, fault),
+            };
             self.errors += 1;
+            self.unwitnessed.extend(new.then_some(Wish::Invariant(at)));
         }
-        for ((_, predicate), found) in self.check.goals.iter().zip(&mut self.goals) {
-            if found.is_none() && system.holds(*predicate, state) == Ok(true) {
-                *found = Some(witness());
+        for (at, (_, predicate)) in self.check.goals.iter().enumerate() {
+            if self.goals[at].is_none() && system.holds(*predicate, state) == Ok(true) {
+                self.goals[at] = Some(Witness::default());
                 self.goals_open -= 1;
+                self.unwitnessed.push(Wish::Goal(at));
             }
         }
-        if self.errors > before && !self.check.all_errors { Flow::Break(()) } else { self.flow() }
+        if self.errors > before { self.after_error() } else { self.after_goal() }
     }
 
     /// A step with a fault. `Break` when the search may end.
-    pub(crate) fn fault<S: System + ?Sized>(
-        &mut self,
-        system: &S,
-        fault: FaultId,
-        witness: impl FnOnce() -> Witness,
-    ) -> Flow {
+    pub(crate) fn fault<S: System + ?Sized>(&mut self, system: &S, fault: FaultId) -> Flow {
         self.errors += 1;
-        self.faults.add_fault(system, fault, witness);
+        let new = self.faults.add_fault(system, fault);
+        self.unwitnessed.extend(new.then_some(Wish::Fault));
         self.after_error()
     }
 
     /// A state without steps. `Break` when the search may end.
-    pub(crate) fn end<S: System + ?Sized>(
-        &mut self,
-        system: &mut S,
-        state: &[u8],
-        witness: impl FnOnce() -> Witness,
-    ) -> Flow {
+    pub(crate) fn end<S: System + ?Sized>(&mut self, system: &mut S, state: &[u8]) -> Flow {
         if !self.check.deadlocks || system.is_valid_end(state) {
             return Flow::Continue(());
         }
         self.errors += 1;
-        self.deadlocks.add(invalid_end, witness);
+        let new = self.deadlocks.add(invalid_end);
+        self.unwitnessed.extend(new.then_some(Wish::Deadlock));
         self.after_error()
+    }
+
+    /// Whether what was told last needs a witness.
+    #[inline]
+    pub(crate) fn wants_witness(&self) -> bool {
+        !self.unwitnessed.is_empty()
+    }
+
+    /// The way to what was told last.
+    pub(crate) fn give_witness(&mut self, witness: &Witness) {
+        for wish in self.unwitnessed.drain(..) {
+            match wish {
+                Wish::Deadlock => self.deadlocks.witness_last(witness),
+                Wish::Fault => self.faults.witness_last(witness),
+                Wish::Invariant(at) => self.invariants[at].witness_last(witness),
+                Wish::Goal(at) => self.goals[at] = Some(witness.clone()),
+            }
+        }
     }
 
     fn after_error(&self) -> Flow {
@@ -150,7 +178,7 @@ impl<'c> Questions<'c> {
     }
 
     /// Ends a search that only has goals, once all are reached.
-    fn flow(&self) -> Flow {
+    fn after_goal(&self) -> Flow {
         let only_goals = !self.check.deadlocks && !self.check.faults && self.check.invariants.is_empty();
         if only_goals && self.goals_open == 0 && !self.check.all_errors {
             Flow::Break(())

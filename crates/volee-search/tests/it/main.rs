@@ -1,3 +1,6 @@
 //! Behaviour of the search, compared with a naive twin and on systems whose answers are known.
 
 mod commit;
+mod graph;
+mod limits;
+mod twin;

@@ -1,0 +1,346 @@
+//! What all traversals have in common: expanding states in batches.
+//!
+//! A look-up in a large table costs a few hundred nanoseconds when the processor waits for it, and a tenth of that when
+//! several are under way. So the targets of a batch of states are first only named and their table lines prefetched
+//! (*staged*), and all are looked up together when the batch is large enough (*settled*). A traversal decides which
+//! states make a batch and what happens to the new ones.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use volee_system::{FaultId, Flow, Limit, Meter, Progress, Sink, Snapshot, Step, System, Witness};
+
+use crate::check::Statistics;
+use crate::questions::{OnFault, Questions};
+use crate::store::{Full, Name, Tree, Visited};
+
+/// Look-ups that are worth settling together.
+const BATCH: usize = 32;
+/// Expansions between two looks at clock and budget.
+const TICK: u32 = 256;
+/// Time between two snapshots of progress.
+const REPORT: Duration = Duration::from_millis(50);
+
+/// A step's target that waits to be looked up, or a new state that waits to be expanded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Staged {
+    pub(crate) root: u64,
+    /// By which step of its parent it is reached (or which initial state it is).
+    pub(crate) ordinal: u32,
+    pub(crate) shape: u16,
+    /// The place of its parent in the batch.
+    pub(crate) parent: u16,
+}
+
+impl Staged {
+    pub(crate) fn name(self) -> Name {
+        Name { root: self.root, shape: self.shape }
+    }
+}
+
+/// A traversal's knowledge of how it got to a state.
+pub(crate) trait Paths {
+    /// How to get to the state that the traversal calls `at`, and from there by the step `last` if there is one.
+    fn witness<S: System + ?Sized>(
+        &self,
+        system: &mut S,
+        tree: &mut Tree,
+        at: usize,
+        last: Option<u32>,
+    ) -> Witness;
+}
+
+/// A search at work, without its order.
+pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
+    system: &'a mut S,
+    questions: &'a mut Questions<'c>,
+    meter: &'a Meter,
+    progress: &'a mut dyn Progress,
+    tree: Tree,
+    visited: V,
+    /// The state that was loaded last.
+    state: Vec<u8>,
+    staged: Vec<Staged>,
+    /// The faulty steps of the last expansion, by ordinal.
+    faults: Vec<(u32, FaultId)>,
+    pub(crate) statistics: Statistics,
+    limit: Option<Limit>,
+    until_tick: u32,
+    last_report: Duration,
+}
+
+impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
+    pub(crate) fn new(
+        system: &'a mut S,
+        questions: &'a mut Questions<'c>,
+        meter: &'a Meter,
+        progress: &'a mut dyn Progress,
+        tree: Tree,
+        visited: V,
+    ) -> Self {
+        Explorer {
+            system,
+            questions,
+            meter,
+            progress,
+            tree,
+            visited,
+            state: Vec::new(),
+            staged: Vec::new(),
+            faults: Vec::new(),
+            statistics: Statistics::default(),
+            limit: None,
+            until_tick: TICK,
+            last_report: Duration::ZERO,
+        }
+    }
+
+    /// Stages the initial states.
+    pub(crate) fn stage_initial(&mut self) -> Flow {
+        let (tree, staged) = (&mut self.tree, &mut self.staged);
+        let mut pushed = 0;
+        let mut full = None;
+        let _ = self.system.initial(&mut |state| {
+            match tree.name(state) {
+                Ok(Name { root, shape }) => staged.push(Staged { root, ordinal: pushed, shape, parent: 0 }),
+                Err(reason) => {
+                    full = Some(reason);
+                    return Flow::Break(());
+                }
+            }
+            pushed += 1;
+            Flow::Continue(())
+        });
+        self.statistics.transitions += u64::from(pushed);
+        self.stop_if_full(full)
+    }
+
+    /// Rebuilds a state, asks the questions about it and stages its targets. The traversal calls it `at`; its targets
+    /// will say that their parent is `parent`.
+    #[inline]
+    pub(crate) fn visit(
+        &mut self,
+        name: Name,
+        parent: u16,
+        depth: u64,
+        paths: &impl Paths,
+        at: usize,
+    ) -> Flow {
+        self.tree.load(name, &mut self.state);
+        let flow = self.questions.visit(self.system, &self.state);
+        self.give_witness(paths, at, None);
+        flow?;
+        if !self.may_expand(depth) {
+            return Flow::Continue(());
+        }
+        let pushed = self.expand(parent)?;
+        if pushed == 0 {
+            let flow = self.questions.end(self.system, &self.state);
+            self.give_witness(paths, at, None);
+            return flow;
+        }
+        for fault in 0..self.faults.len() {
+            let (ordinal, fault) = self.faults[fault];
+            let flow = self.questions.fault(self.system, fault);
+            self.give_witness(paths, at, Some(ordinal));
+            flow?;
+        }
+        Flow::Continue(())
+    }
+
+    /// Answers a wish of the questions for the way to what they have just seen.
+    #[inline]
+    fn give_witness(&mut self, paths: &impl Paths, at: usize, last: Option<u32>) {
+        if self.questions.wants_witness() {
+            let witness = paths.witness(self.system, &mut self.tree, at, last);
+            self.questions.give_witness(&witness);
+        }
+    }
+
+    /// Whether states at this depth may be expanded; if not, the search is cut short and says so.
+    #[inline]
+    fn may_expand(&mut self, depth: u64) -> bool {
+        match self.meter.budget().depth {
+            Some(bound) if depth >= bound => {
+                self.limit = Some(Limit::Depth { bound });
+                false
+            }
+            _ => true,
+        }
+    }
+
+    /// Stages the targets of the loaded state and counts them. Faulty steps are in `self.faults` afterwards.
+    #[inline]
+    fn expand(&mut self, parent: u16) -> ControlFlow<(), u32> {
+        self.faults.clear();
+        let mut stage = Stage {
+            tree: &mut self.tree,
+            visited: &self.visited,
+            staged: &mut self.staged,
+            faults: &mut self.faults,
+            on_fault: self.questions.on_fault(),
+            parent,
+            pushed: 0,
+            full: None,
+        };
+        let _ = self.system.steps(&self.state, &mut stage);
+        let (pushed, full) = (stage.pushed, stage.full);
+        self.statistics.transitions += u64::from(pushed);
+        self.stop_if_full(full)?;
+        ControlFlow::Continue(pushed)
+    }
+
+    /// Whether enough is staged to be settled.
+    #[inline]
+    pub(crate) fn batch_is_full(&self) -> bool {
+        self.staged.len() >= BATCH
+    }
+
+    /// Looks up all that is staged, and gives the new states to `keep`.
+    #[inline]
+    pub(crate) fn settle(&mut self, mut keep: impl FnMut(Staged)) -> Flow {
+        if self.visited.growth(self.tree.shapes(), self.staged.len()).is_some() {
+            self.make_room()?;
+        }
+        for &staged in &self.staged {
+            if self.visited.insert(staged.name()) {
+                keep(staged);
+            }
+        }
+        self.staged.clear();
+        Flow::Continue(())
+    }
+
+    #[cold]
+    fn make_room(&mut self) -> Flow {
+        let (shapes, extra) = (self.tree.shapes(), self.staged.len());
+        let growth = self.visited.growth(shapes, extra).unwrap_or(0);
+        let needed = self.visited.bytes() + self.tree.bytes() + growth;
+        if let Err(limit) = self.meter.check_memory(needed, || self.memory_words()) {
+            return self.stop(limit);
+        }
+        match self.visited.grow(shapes, extra) {
+            Some(()) => Flow::Continue(()),
+            None => self.stop(Limit::Memory { budget: needed, needed: self.memory_words() }),
+        }
+    }
+
+    fn memory_words(&self) -> String {
+        format!("there are more than {} states", self.visited.len())
+    }
+
+    fn stop_if_full(&mut self, full: Option<Full>) -> Flow {
+        match full {
+            None => Flow::Continue(()),
+            Some(Full::Shapes) => {
+                let message = "the states of this system have more than 65536 different lengths".into();
+                self.stop(Limit::Other { message })
+            }
+            Some(Full::Nodes) => {
+                let budget = self.visited.bytes() + self.tree.bytes();
+                self.stop(Limit::Memory { budget, needed: self.memory_words() })
+            }
+        }
+    }
+
+    /// Ends the search with a limit.
+    pub(crate) fn stop(&mut self, limit: Limit) -> Flow {
+        self.limit = Some(limit);
+        Flow::Break(())
+    }
+
+    /// Looks at clock, budget and progress now and then; `depth` and `pending` and `extra_bytes` are the traversal's.
+    #[inline]
+    pub(crate) fn tick(&mut self, depth: u64, pending: u64, extra_bytes: u64) -> Flow {
+        self.until_tick -= 1;
+        if self.until_tick > 0 {
+            return Flow::Continue(());
+        }
+        self.until_tick = TICK;
+        self.look_around(depth, pending, extra_bytes)
+    }
+
+    #[cold]
+    fn look_around(&mut self, depth: u64, pending: u64, extra_bytes: u64) -> Flow {
+        let memory = self.measure(extra_bytes);
+        let checked =
+            self.meter.check().and_then(|()| self.meter.check_memory(memory, || self.memory_words()));
+        let elapsed = self.meter.elapsed();
+        if elapsed - self.last_report >= REPORT {
+            self.last_report = elapsed;
+            self.progress.report(&Snapshot {
+                states: self.visited.len(),
+                transitions: self.statistics.transitions,
+                depth,
+                max_depth: self.statistics.max_depth,
+                pending,
+                memory,
+            });
+        }
+        match checked {
+            Ok(()) => Flow::Continue(()),
+            Err(limit) => self.stop(limit),
+        }
+    }
+
+    fn measure(&mut self, extra_bytes: u64) -> u64 {
+        let memory = self.visited.bytes()
+            + self.tree.bytes()
+            + extra_bytes
+            + (self.staged.capacity() * size_of::<Staged>()) as u64;
+        self.statistics.memory_bytes = self.statistics.memory_bytes.max(memory);
+        memory
+    }
+
+    /// The end of the search: its figures, and the limit that ended it.
+    pub(crate) fn finish(mut self, extra_bytes: u64) -> (Statistics, Option<Limit>) {
+        self.measure(extra_bytes);
+        self.statistics.states = self.visited.len();
+        (self.statistics, self.limit)
+    }
+}
+
+/// The sink of an expansion.
+struct Stage<'e, V> {
+    tree: &'e mut Tree,
+    visited: &'e V,
+    staged: &'e mut Vec<Staged>,
+    faults: &'e mut Vec<(u32, FaultId)>,
+    on_fault: OnFault,
+    parent: u16,
+    pushed: u32,
+    full: Option<Full>,
+}
+
+impl<V: Visited> Sink for Stage<'_, V> {
+    #[inline]
+    fn push(&mut self, step: Step, target: &[u8]) -> Flow {
+        let name = match self.tree.name(target) {
+            Ok(name) => name,
+            Err(full) => {
+                self.full = Some(full);
+                return Flow::Break(());
+            }
+        };
+        self.visited.prefetch(name);
+        let Name { root, shape } = name;
+        self.staged.push(Staged { root, ordinal: self.pushed, shape, parent: self.parent });
+        let ordinal = self.pushed;
+        self.pushed += 1;
+        match step.fault {
+            None => Flow::Continue(()),
+            Some(fault) => self.fault(ordinal, fault),
+        }
+    }
+}
+
+impl<V> Stage<'_, V> {
+    #[cold]
+    fn fault(&mut self, ordinal: u32, fault: FaultId) -> Flow {
+        if self.on_fault == OnFault::Ignore {
+            return Flow::Continue(());
+        }
+        self.faults.push((ordinal, fault));
+        if self.on_fault == OnFault::Stop { Flow::Break(()) } else { Flow::Continue(()) }
+    }
+}

@@ -1,0 +1,36 @@
+//! Where states are kept: names for states ([`Tree`]), and sets of names ([`Visited`]).
+//!
+//! A store sees bytes, never meaning. All stores share the tree, which turns a state into a 64-bit name and back; they
+//! differ in what they remember of the names, and a traversal does not know which of them it works with.
+
+mod exact;
+mod hash;
+mod nodes;
+mod pages;
+mod roots;
+mod tree;
+
+pub(crate) use exact::Exact;
+pub(crate) use tree::{Full, Name, Tree};
+
+/// A set of names that a traversal has met.
+pub(crate) trait Visited {
+    /// Brings what is needed to decide about a name near, ahead of [`Visited::insert`].
+    fn prefetch(&self, name: Name);
+
+    /// Whether the name is new; it is remembered from now on. There must be room: see [`Visited::growth`].
+    fn insert(&mut self, name: Name) -> bool;
+
+    /// How many bytes the set must grow by before `extra` more names of any shapes can be inserted; `None` when it need
+    /// not. `shapes` is how many shapes there are by now.
+    fn growth(&self, shapes: usize, extra: usize) -> Option<u64>;
+
+    /// Grows as announced. `None` when there is no memory.
+    fn grow(&mut self, shapes: usize, extra: usize) -> Option<()>;
+
+    /// How many names were new.
+    fn len(&self) -> u64;
+
+    /// Bytes in use.
+    fn bytes(&self) -> u64;
+}

@@ -1,0 +1,328 @@
+//! Tree compression: a state becomes a 64-bit name, and a name gives the state back.
+//!
+//! The bytes of a state are cut into words of eight; words are interned as nodes, nodes are paired and interned level by
+//! level, and the last pair is the name (Laarman, van de Pol, Weber: Parallel recursive state compression for free, SPIN
+//! 2011; after Blom, Lisser, van de Pol, Weber 2009). Components that states share are stored once, so a state costs
+//! little more than its name. States of eight bytes or fewer are their own names.
+//!
+//! Two things differ from the published scheme. Node numbers come from growing arrays, not from places in a table of
+//! fixed size. And each length of state has its own shape with its own *base*, the state of that length that was loaded
+//! last: naming and loading only touch the parts that differ from it, which for a step of a system is little.
+//!
+//! Names of different shapes are unrelated; [`Name`] carries the shape.
+
+use super::nodes::Nodes;
+
+const WORD: usize = 8;
+
+/// The name of a state: equal names are equal states, of the same tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Name {
+    pub(crate) root: u64,
+    pub(crate) shape: u16,
+}
+
+/// Why a state got no name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Full {
+    /// There are more lengths of states than the tree can tell apart.
+    Shapes,
+    /// There are more nodes than memory or 32-bit numbers.
+    Nodes,
+}
+
+/// All states of one length.
+struct Shape {
+    /// The length in bytes.
+    len: usize,
+    /// The words of the base state.
+    words: Vec<u64>,
+    /// The nodes of the base state, level after level: one per word, then half as many, … until two are left.
+    nodes: Vec<u32>,
+    /// Where each level starts in `nodes`, and its end.
+    levels: Vec<usize>,
+}
+
+impl Shape {
+    fn new(len: usize) -> Self {
+        let words = len.div_ceil(WORD).max(1);
+        let mut levels = vec![0];
+        let mut width = words;
+        let mut total = 0;
+        while width > 1 {
+            total += width;
+            levels.push(total);
+            if width == 2 {
+                break;
+            }
+            width = width.div_ceil(2);
+        }
+        Shape { len, words: vec![0; words], nodes: vec![0; total], levels }
+    }
+
+    fn level(&self, level: usize) -> &[u32] {
+        &self.nodes[self.levels[level]..self.levels[level + 1]]
+    }
+
+    /// How many levels of nodes there are: none for states of one word.
+    fn height(&self) -> usize {
+        self.levels.len() - 1
+    }
+}
+
+/// A node that differs from the base: its place in its level, and its number.
+type Change = (u32, u32);
+
+/// The compressor. See the head of the file.
+pub(crate) struct Tree {
+    nodes: Nodes,
+    shapes: Vec<Shape>,
+    /// The shape of each length, plus one; 0 is none yet.
+    by_len: Vec<u32>,
+    changes: Vec<Change>,
+    more_changes: Vec<Change>,
+}
+
+impl Tree {
+    pub(crate) fn new() -> Self {
+        Tree {
+            nodes: Nodes::new(),
+            shapes: Vec::new(),
+            by_len: Vec::new(),
+            changes: Vec::new(),
+            more_changes: Vec::new(),
+        }
+    }
+
+    /// The number of shapes met so far.
+    pub(crate) fn shapes(&self) -> usize {
+        self.shapes.len()
+    }
+
+    /// The name of a state.
+    ///
+    /// # Errors
+    /// The tree is full.
+    #[inline]
+    pub(crate) fn name(&mut self, state: &[u8]) -> Result<Name, Full> {
+        let number = match self.by_len.get(state.len()) {
+            Some(&shape) if shape != 0 => shape as usize - 1,
+            _ => return self.first_of_its_length(state),
+        };
+        let shape = &self.shapes[number];
+        let root = if shape.words.len() == 1 {
+            padded_word(state)
+        } else {
+            self.changes.clear();
+            word_changes(&mut self.nodes, shape, state, &mut self.changes)?;
+            climb(&mut self.nodes, shape, &mut self.changes)?
+        };
+        Ok(Name { root, shape: number as u16 })
+    }
+
+    #[cold]
+    fn first_of_its_length(&mut self, state: &[u8]) -> Result<Name, Full> {
+        let number = u16::try_from(self.shapes.len()).map_err(|_| Full::Shapes)?;
+        let mut shape = Shape::new(state.len());
+        // The base is this state's words with all nodes still to be interned: every node counts as changed.
+        for (word, bytes) in shape.words.iter_mut().zip(state.chunks(WORD)) {
+            *word = padded_word(bytes);
+        }
+        for at in 0..shape.height() {
+            for place in 0..shape.level(at).len() {
+                let node = if at == 0 {
+                    self.nodes.intern(shape.words[place]).ok_or(Full::Nodes)?
+                } else {
+                    let below = shape.level(at - 1);
+                    match below.get(2 * place + 1) {
+                        None => below[2 * place],
+                        Some(&right) => {
+                            self.nodes.intern(pair(below[2 * place], right)).ok_or(Full::Nodes)?
+                        }
+                    }
+                };
+                let start = shape.levels[at];
+                shape.nodes[start + place] = node;
+            }
+        }
+        if self.by_len.len() <= state.len() {
+            self.by_len.resize(state.len() + 1, 0);
+        }
+        self.by_len[state.len()] = u32::from(number) + 1;
+        self.shapes.push(shape);
+        self.name(state)
+    }
+
+    /// The state of a name, which becomes the base of its shape.
+    pub(crate) fn load(&mut self, name: Name, state: &mut Vec<u8>) {
+        let shape = &mut self.shapes[usize::from(name.shape)];
+        if shape.words.len() == 1 {
+            shape.words[0] = name.root;
+        } else {
+            descend(&self.nodes, shape, name.root, &mut self.changes, &mut self.more_changes);
+        }
+        state.clear();
+        state.extend(shape.words.iter().flat_map(|word| word.to_le_bytes()));
+        state.truncate(shape.len);
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        let shapes: usize = self.shapes.iter().map(|s| s.words.len() * 8 + s.nodes.len() * 4 + 96).sum();
+        self.nodes.bytes() + (shapes + self.by_len.capacity() * 4) as u64
+    }
+}
+
+#[inline(always)]
+fn pair(left: u32, right: u32) -> u64 {
+    u64::from(left) << 32 | u64::from(right)
+}
+
+#[inline(always)]
+fn halves(pair: u64) -> (u32, u32) {
+    ((pair >> 32) as u32, pair as u32)
+}
+
+/// Up to eight bytes as a word, padded with zeroes.
+#[inline(always)]
+fn padded_word(bytes: &[u8]) -> u64 {
+    let mut word = [0; WORD];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
+}
+
+/// The words of `state` that differ from the base, as nodes.
+#[inline(always)]
+fn word_changes(
+    nodes: &mut Nodes,
+    shape: &Shape,
+    state: &[u8],
+    changes: &mut Vec<Change>,
+) -> Result<(), Full> {
+    let (whole, rest) = state.as_chunks::<WORD>();
+    for (at, (bytes, &base)) in whole.iter().zip(&shape.words).enumerate() {
+        let word = u64::from_le_bytes(*bytes);
+        if word != base {
+            changes.push((at as u32, nodes.intern(word).ok_or(Full::Nodes)?));
+        }
+    }
+    if !rest.is_empty() {
+        let word = padded_word(rest);
+        if word != shape.words[whole.len()] {
+            changes.push((whole.len() as u32, nodes.intern(word).ok_or(Full::Nodes)?));
+        }
+    }
+    Ok(())
+}
+
+/// From the changed nodes of the lowest level to the root.
+#[inline(always)]
+fn climb(nodes: &mut Nodes, shape: &Shape, changes: &mut Vec<Change>) -> Result<u64, Full> {
+    for level in 0..shape.height() - 1 {
+        let base = shape.level(level);
+        let (mut read, mut write) = (0, 0);
+        while read < changes.len() {
+            let (place, node) = changes[read];
+            read += 1;
+            let at = place as usize;
+            let joined = if at & 1 == 1 {
+                pair(base[at - 1], node)
+            } else if at + 1 == base.len() {
+                // The last of an odd number goes up as it is.
+                changes[write] = (place >> 1, node);
+                write += 1;
+                continue;
+            } else {
+                match changes.get(read) {
+                    Some(&(next, right)) if next == place + 1 => {
+                        read += 1;
+                        pair(node, right)
+                    }
+                    _ => pair(node, base[at + 1]),
+                }
+            };
+            changes[write] = (place >> 1, nodes.intern(joined).ok_or(Full::Nodes)?);
+            write += 1;
+        }
+        changes.truncate(write);
+    }
+    let top = shape.level(shape.height() - 1);
+    let mut root = [top[0], top[1]];
+    for &(place, node) in changes.iter() {
+        root[place as usize & 1] = node;
+    }
+    Ok(pair(root[0], root[1]))
+}
+
+/// Makes the state of `root` the base, touching only what differs.
+fn descend(nodes: &Nodes, shape: &mut Shape, root: u64, changes: &mut Vec<Change>, below: &mut Vec<Change>) {
+    let (left, right) = halves(root);
+    changes.clear();
+    changes.extend([(0, left), (1, right)]);
+    for level in (0..shape.height()).rev() {
+        let (start, end) = (shape.levels[level], shape.levels[level + 1]);
+        let width_below = if level == 0 { 0 } else { start - shape.levels[level - 1] };
+        let base = &mut shape.nodes[start..end];
+        below.clear();
+        for &(place, node) in changes.iter() {
+            let at = place as usize;
+            if base[at] == node {
+                continue;
+            }
+            base[at] = node;
+            if level == 0 {
+                shape.words[at] = nodes.pair(node);
+            } else if 2 * at + 1 == width_below {
+                below.push((2 * place, node));
+            } else {
+                let (left, right) = halves(nodes.pair(node));
+                below.extend([(2 * place, left), (2 * place + 1, right)]);
+            }
+        }
+        std::mem::swap(changes, below);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// A small generator of its own, so that the test is the same everywhere.
+    fn random(seed: &mut u64) -> u64 {
+        *seed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        super::super::hash::mix(*seed)
+    }
+
+    #[test]
+    fn names_are_one_to_one_with_states_of_any_length() {
+        let mut tree = Tree::new();
+        let mut seed = 1;
+        let mut names: HashMap<Vec<u8>, Name> = HashMap::new();
+        let mut states: HashMap<Name, Vec<u8>> = HashMap::new();
+        let mut current = vec![0; 40];
+        for _ in 0..40_000 {
+            // Walk: change a few bytes, sometimes the length; load a known state now and then.
+            let r = random(&mut seed);
+            if r.is_multiple_of(16) {
+                current.resize((r >> 8) as usize % 150, (r >> 32) as u8 % 3);
+            }
+            for i in 0..r % 4 {
+                if !current.is_empty() {
+                    let at = (r >> (8 * i)) as usize % current.len();
+                    current[at] = (r >> 40) as u8 % 4;
+                }
+            }
+            let name = tree.name(&current).expect("small");
+            assert_eq!(*names.entry(current.clone()).or_insert(name), name);
+            assert_eq!(*states.entry(name).or_insert_with(|| current.clone()), current);
+            if r.is_multiple_of(5) {
+                let other = *names.values().nth(r as usize % 7 % names.len()).expect("there is one");
+                let mut loaded = Vec::new();
+                tree.load(other, &mut loaded);
+                assert_eq!(loaded, states[&other]);
+            }
+        }
+        assert_eq!(names.len(), states.len());
+    }
+}
