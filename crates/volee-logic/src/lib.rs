@@ -4,4 +4,5 @@
 
 pub mod bdd;
 pub mod formula;
+pub mod mu;
 pub mod tl;
