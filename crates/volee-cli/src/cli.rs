@@ -33,9 +33,7 @@ pub struct Cli {
 /// The forms of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Text for people
     Text,
-    /// One JSON object
     Json,
 }
 

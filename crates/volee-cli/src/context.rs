@@ -39,6 +39,11 @@ impl Context {
             cancelled,
         }
     }
+
+    /// Whether Ctrl-C was pressed.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
 }
 
 fn palette(is_terminal: bool) -> Palette {

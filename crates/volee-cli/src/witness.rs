@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use volee::Options;
-use volee::report::{Palette, TextLayout, Trace, run_text, run_to_word};
+use volee::report::{Palette, TextLayout, Trace, run_itf, run_mermaid, run_svg, run_text, run_to_word};
 use volee::system::Run;
 
 use crate::files;
@@ -18,7 +18,8 @@ const LONGEST_WORD: usize = 600;
 /// How a run is shown and stored.
 #[derive(Debug, Clone, Args)]
 pub struct TraceArgs {
-    /// Write the run to a file: .json is a trace to replay
+    /// Write the run to a file; its extension chooses the form: .json for `volee replay`, .svg or .mmd (Mermaid) for a
+    /// message-sequence chart, .itf.json for Apalache and Quint, .txt for text
     #[arg(long, value_name = "FILE", help_heading = "Run")]
     pub trace: Vec<PathBuf>,
 
@@ -35,11 +36,56 @@ impl TraceArgs {
     }
 
     /// Writes the files that were asked for and gives their names.
-    pub fn write(&self, trace: &Trace, _run: &Run) -> Result<&[PathBuf], Failure> {
+    pub fn write(&self, trace: &Trace, run: &Run) -> Result<&[PathBuf], Failure> {
         for path in &self.trace {
-            files::write(path, trace.to_json())?;
+            let contents = match TraceForm::of(path)? {
+                TraceForm::Trace => trace.to_json(),
+                TraceForm::Itf => run_itf(run, &trace.model),
+                TraceForm::Svg => run_svg(run, &trace.title(), self.longest_chart()),
+                TraceForm::Mermaid => run_mermaid(run, self.longest_chart()),
+                TraceForm::Text => self.text(run, &trace.model, Palette::Plain),
+            };
+            files::write(path, contents)?;
         }
         Ok(&self.trace)
+    }
+
+    /// Refuses extensions that mean nothing, before a long search rather than after it.
+    pub fn validate(&self) -> Result<(), Failure> {
+        self.trace.iter().try_for_each(|path| TraceForm::of(path).map(drop))
+    }
+
+    fn longest_chart(&self) -> usize {
+        if self.every_step { usize::MAX } else { LONGEST_TEXT }
+    }
+}
+
+/// The forms of a stored run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TraceForm {
+    Trace,
+    Itf,
+    Svg,
+    Mermaid,
+    Text,
+}
+
+impl TraceForm {
+    fn of(path: &Path) -> Result<TraceForm, Failure> {
+        let name = path.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let forms = [
+            (".itf.json", TraceForm::Itf),
+            (".json", TraceForm::Trace),
+            (".svg", TraceForm::Svg),
+            (".mmd", TraceForm::Mermaid),
+            (".mermaid", TraceForm::Mermaid),
+            (".txt", TraceForm::Text),
+        ];
+        let found = forms.iter().find(|(extension, _)| name.ends_with(extension));
+        found.map(|(_, form)| *form).ok_or_else(|| {
+            Failure::new(format!("`{}`: the extension names no form of a run", path.display()))
+                .with_help("runs are written as .json, .itf.json, .svg, .mmd or .txt")
+        })
     }
 }
 

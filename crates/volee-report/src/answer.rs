@@ -161,7 +161,7 @@ impl QuestionAnswer {
     /// The same answer with a run that shows it.
     #[must_use]
     pub fn with_run(self, run: &Run) -> Self {
-        QuestionAnswer { witness: Some(witness_value(run)), ..self }
+        QuestionAnswer { witness: Some(run_value(run)), ..self }
     }
 
     /// A question that ran into a limit.
@@ -180,7 +180,7 @@ impl QuestionAnswer {
             question: question.into(),
             verdict: VerdictWord::Violated,
             reason: Some(ReasonEntry::from(reason)),
-            witness: run.map(witness_value),
+            witness: run.map(run_value),
         }
     }
 }
@@ -260,7 +260,7 @@ impl From<Option<&Place>> for PlaceFields {
 }
 
 /// A run as the answer carries it: the whole first state, then what each step changes.
-fn witness_value(run: &Run) -> Value {
+pub fn run_value(run: &Run) -> Value {
     let mut before = &run.initial;
     let mut steps = Vec::with_capacity(run.steps.len());
     for step in &run.steps {

@@ -13,6 +13,14 @@ pub fn count(n: u64) -> String {
     out
 }
 
+/// `1 step`, `2 steps`: for nouns whose plural ends in s.
+pub fn counted(n: usize, noun: &str) -> String {
+    match n {
+        1 => format!("1 {noun}"),
+        n => format!("{} {noun}s", count(n as u64)),
+    }
+}
+
 /// A size in the largest unit that keeps it above one.
 pub fn bytes(n: u64) -> String {
     let units = ["bytes", "kB", "MB", "GB", "TB"];

@@ -6,14 +6,21 @@
 
 mod answer;
 mod changes;
+mod chart;
 mod figures;
+mod itf;
+mod mermaid;
 mod palette;
+mod svg;
 mod text;
 mod trace;
 
-pub use answer::{Answer, ErrorEntry, QuestionAnswer, VerdictWord};
+pub use answer::{Answer, ErrorEntry, QuestionAnswer, VerdictWord, run_value};
 pub use changes::changes;
-pub use figures::{bytes, count, seconds};
+pub use figures::{bytes, count, counted, seconds};
+pub use itf::run_itf;
+pub use mermaid::run_mermaid;
 pub use palette::Palette;
-pub use text::{TextLayout, run_text};
+pub use svg::run_svg;
+pub use text::{TextLayout, actions_text, assignments, run_text};
 pub use trace::{Trace, TraceError, run_from_word, run_to_word};

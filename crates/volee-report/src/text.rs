@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use volee_system::{Action, EventKind, Run, RunStep};
+use volee_system::{Action, EventKind, Run, RunState, RunStep};
 
 use crate::{Palette, changes, count};
 
@@ -74,21 +74,35 @@ pub fn run_text(run: &Run, layout: TextLayout<'_>) -> String {
 }
 
 fn initial_state(out: &mut String, run: &Run, palette: Palette) {
-    let _ = write!(out, "  {}", palette.faint("initially"));
-    let mut column = 11;
-    for (i, variable) in run.initial.variables.iter().enumerate() {
-        let item = format!("{} = {}", variable.name, variable.value);
-        let comma = if i > 0 { "," } else { "" };
-        if column + item.chars().count() + 2 > 100 && i > 0 {
-            let _ =
-                write!(out, "{comma}\n            {}", assignment(&variable.name, &variable.value, palette));
-            column = 12 + item.chars().count();
-        } else {
-            let _ = write!(out, "{comma} {}", assignment(&variable.name, &variable.value, palette));
-            column += item.chars().count() + 2;
+    let _ = writeln!(out, "  {} {}", palette.faint("initially"), assignments(&run.initial, palette));
+}
+
+/// All variables of a state, wrapped at the width of a page.
+pub fn assignments(state: &RunState, palette: Palette) -> String {
+    let mut out = String::new();
+    let mut column = 12;
+    for (i, variable) in state.variables.iter().enumerate() {
+        let width = variable.name.chars().count() + variable.value.chars().count() + 5;
+        if i > 0 {
+            out.push(',');
+            let wrap = column + width > 100;
+            out.push_str(if wrap { "\n            " } else { " " });
+            column = if wrap { 12 } else { column };
         }
+        out.push_str(&assignment(&variable.name, &variable.value, palette));
+        column += width;
     }
-    out.push('\n');
+    out
+}
+
+/// The actions of one step on one line: who, where, what.
+pub fn actions_text(actions: &[Action], model: &str, palette: Palette) -> String {
+    let Some(first) = actions.first() else { return String::new() };
+    let row = row_of(first, model);
+    let statements: Vec<String> = actions.iter().map(|a| row_of(a, model).statement).collect();
+    let mut words = vec![palette.name(row.process), palette.faint(row.place), statements.join("; ")];
+    words.retain(|w| !w.is_empty());
+    words.join("  ")
 }
 
 fn assignment(name: &str, value: &str, palette: Palette) -> String {
@@ -96,7 +110,7 @@ fn assignment(name: &str, value: &str, palette: Palette) -> String {
 }
 
 /// The indices of the steps to show: all, or the beginning and the end.
-fn shown_steps(length: usize, longest: usize) -> Vec<usize> {
+pub(crate) fn shown_steps(length: usize, longest: usize) -> Vec<usize> {
     if length <= longest {
         return (0..length).collect();
     }
@@ -184,7 +198,7 @@ fn write_row(out: &mut String, row: &Row<'_>, widths: [usize; 4], palette: Palet
 #[cfg(test)]
 mod tests {
     use super::*;
-    use volee_system::{RunState, Variable};
+    use volee_system::Variable;
 
     fn state(x: u32) -> RunState {
         RunState {

@@ -73,6 +73,11 @@ impl Trace {
         }
     }
 
+    /// A heading for charts: what is shown, of which model.
+    pub fn title(&self) -> String {
+        format!("{}: {}", self.model, self.question)
+    }
+
     /// Reads the JSON form.
     ///
     /// # Errors

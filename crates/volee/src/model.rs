@@ -41,8 +41,8 @@ pub struct FrontEnd {
     open: Open,
 }
 
-/// Makes a system of a file's name and contents.
-type Open = fn(&str, &[u8], &Options) -> Result<Opened, Vec<Diagnostic>>;
+/// Makes a system of a file.
+type Open = fn(&Path, &Options) -> Result<Opened, Vec<Diagnostic>>;
 
 /// What a front end gives.
 struct Opened {
@@ -51,7 +51,20 @@ struct Opened {
 }
 
 /// Every front end there is.
-pub const FRONT_ENDS: &[FrontEnd] = &[];
+pub const FRONT_ENDS: &[FrontEnd] = &[FrontEnd {
+    language: "labelled transition system",
+    extensions: &["aut", "aut.gz", "aut.zst"],
+    open: open_lts,
+}];
+
+fn open_lts(path: &Path, _: &Options) -> Result<Opened, Vec<Diagnostic>> {
+    let lts = volee_lts::read_file(path).map_err(|error| match error {
+        volee_lts::LtsError::Input(diagnostic) => vec![diagnostic],
+        volee_lts::LtsError::Io { path, source } => vec![explain(&path, &source)],
+        other => vec![Diagnostic::error(other.to_string(), None)],
+    })?;
+    Ok(Opened { system: Box::new(lts), warnings: Vec::new() })
+}
 
 impl Model {
     /// Reads a model; the extension of the file chooses the language.
@@ -62,8 +75,7 @@ impl Model {
         let path = path.as_ref();
         let name = path.display().to_string();
         let front_end = front_end_of(path).map_err(|d| vec![d])?;
-        let bytes = read_bytes(path).map_err(|d| vec![d])?;
-        let opened = (front_end.open)(&name, &bytes, options)?;
+        let opened = (front_end.open)(path, options)?;
         Ok(Model { name, language: front_end.language, warnings: opened.warnings, system: opened.system })
     }
 }
@@ -89,24 +101,32 @@ fn front_end_of(path: &Path) -> Result<&'static FrontEnd, Diagnostic> {
 /// # Errors
 /// The file cannot be read, or is too large to be a model.
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Diagnostic> {
-    let shown = path.display();
-    let complain = |what: &str| Diagnostic::error(format!("cannot read `{shown}`: {what}"), None);
-    let explain = |e: &std::io::Error| match e.kind() {
-        ErrorKind::NotFound => complain("there is no such file"),
-        ErrorKind::PermissionDenied => complain("permission denied"),
-        ErrorKind::IsADirectory => complain("it is a directory").with_help("name a model file inside it"),
-        _ => complain(&e.to_string()),
-    };
-    let file = fs::File::open(path).map_err(|e| explain(&e))?;
-    let metadata = file.metadata().map_err(|e| explain(&e))?;
-    if metadata.is_dir() {
-        return Err(complain("it is a directory").with_help("name a model file inside it"));
+    let complain = |e: std::io::Error| explain(path, &e);
+    let file = fs::File::open(path).map_err(complain)?;
+    if file.metadata().map_err(complain)?.is_dir() {
+        return Err(explain(path, &ErrorKind::IsADirectory.into()));
     }
     let mut bytes = Vec::new();
-    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(|e| explain(&e))?;
+    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(complain)?;
     match bytes.len() as u64 > LARGEST_FILE {
-        true => Err(complain("it is larger than 1 GB")),
+        true => Err(cannot_read(path, "it is larger than 1 GB")),
         false => Ok(bytes),
+    }
+}
+
+fn cannot_read(path: &Path, why: &str) -> Diagnostic {
+    Diagnostic::error(format!("cannot read `{}`: {why}", path.display()), None)
+}
+
+/// An error of the operating system in words.
+fn explain(path: &Path, error: &std::io::Error) -> Diagnostic {
+    match error.kind() {
+        ErrorKind::NotFound => cannot_read(path, "there is no such file"),
+        ErrorKind::PermissionDenied => cannot_read(path, "permission denied"),
+        ErrorKind::IsADirectory => {
+            cannot_read(path, "it is a directory").with_help("name a model file inside it")
+        }
+        _ => cannot_read(path, &error.to_string()),
     }
 }
 

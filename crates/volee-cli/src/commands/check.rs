@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
 use volee::Model;
-use volee::report::{Answer, QuestionAnswer, VerdictWord, bytes, count, seconds};
+use volee::report::{Answer, QuestionAnswer, VerdictWord, bytes, count, counted, seconds};
 use volee::search::{self, Check as Questions, Order};
 use volee::system::{Diagnostic, PredicateId, Run, Unreached, Verdict, Violation, Witness, replay};
 
@@ -41,7 +41,7 @@ pub struct Check {
     all_errors: bool,
 
     /// The order of the search: depth-first, or breadth-first for the shortest counterexample
-    #[arg(long, value_enum, default_value_t = SearchOrder::Dfs)]
+    #[arg(long, value_name = "ORDER", value_enum, default_value_t = SearchOrder::Dfs)]
     search: SearchOrder,
 
     #[command(flatten)]
@@ -54,14 +54,13 @@ pub struct Check {
 /// The orders of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum SearchOrder {
-    /// Depth-first
     Dfs,
-    /// Breadth-first
     Bfs,
 }
 
 impl Check {
     pub fn run(self, context: &Context) -> Ended {
+        self.trace.validate()?;
         let mut model = self.model.open(context)?;
         let questions = self.questions(&mut model)?;
         let meter = self.budget.meter(context);
@@ -189,8 +188,7 @@ impl<'a> Report<'a> {
         let palette = self.context.palette;
         let length = match run.steps.len() {
             0 => "in the initial state".to_string(),
-            1 => "1 step".to_string(),
-            n => format!("{} steps", count(n as u64)),
+            n => counted(n, "step"),
         };
         let _ = writeln!(self.details, "{} ({length}):", palette.strong(title));
         self.details.push_str(&self.check.trace.text(run, &self.model.name, palette));

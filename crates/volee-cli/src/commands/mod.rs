@@ -36,6 +36,10 @@ macro_rules! verbs {
 verbs! {
     /// Explore every state of a model and answer questions about it
     "check" Check in check;
+    /// Take steps of a model, at random or chosen one by one
+    "simulate" Simulate in simulate;
+    /// Re-run a stored run step by step
+    "replay" Replay in replay;
     /// Print shell completions
     "completions" Completions in completions;
     /// Print the manual page, of volee or of one verb

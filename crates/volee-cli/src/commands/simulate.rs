@@ -1,0 +1,136 @@
+//! `volee simulate MODEL`: takes steps at random, or one by one as the user chooses.
+
+mod interactive;
+mod walk;
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use volee::Model;
+use volee::report::{Answer, QuestionAnswer, Trace, counted, run_value};
+use volee::system::{Reason, ReasonKind, replay};
+
+use self::walk::{Ending, Walk};
+use crate::args::ModelArgs;
+use crate::context::Context;
+use crate::outcome::{Ended, Failure, Outcome};
+use crate::witness::{TraceArgs, replay_command};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  volee simulate mutex.pml                    a random run; its seed is printed
+  volee simulate mutex.pml --seed 7           the same run every time
+  volee simulate mutex.pml -i                 choose each step, go back, look at variables
+  volee simulate mutex.pml --trace run.svg    the run as a message-sequence chart")]
+pub struct Simulate {
+    #[command(flatten)]
+    model: ModelArgs,
+
+    /// Choose each step from the list of those that are possible
+    #[arg(short, long)]
+    interactive: bool,
+
+    /// Where the random choices start; the same seed gives the same run [default: another one each time]
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+
+    /// Stop after so many steps
+    #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    steps: u32,
+
+    #[command(flatten)]
+    trace: TraceArgs,
+}
+
+impl Simulate {
+    pub fn run(self, context: &Context) -> Ended {
+        self.trace.validate()?;
+        let mut model = self.model.open(context)?;
+        let seed = self.seed.unwrap_or_else(some_seed);
+        let mut walk = Walk::new(model.system.as_mut(), seed)?;
+        let ending = match self.interactive {
+            true => interactive::converse(&mut walk, model.system.as_mut(), &model.name, context)?,
+            false => walk.at_random(model.system.as_mut(), self.steps as usize, context),
+        };
+        self.report(context, &mut model, &walk, seed, ending)
+    }
+
+    fn report(&self, context: &Context, model: &mut Model, walk: &Walk, seed: u64, ending: Ending) -> Ended {
+        let witness = walk.witness();
+        let run = replay(model.system.as_mut(), &witness)
+            .map_err(|e| Failure::new(format!("the run does not replay: {e}")))?;
+        let question = if self.interactive { "an interactive run" } else { "a random run" };
+        let options = self.model.options();
+        let trace = Trace::new(&model.name, &options.defines, options.plain, question, &witness, &run);
+
+        let mut answer = Answer::new("simulate").about(&model.name, "explicit");
+        answer.set("steps", run.steps.len());
+        answer.set("seed", seed);
+        answer.add("ending", ending.word());
+        let palette = context.palette;
+        let mut text = String::new();
+        if !self.interactive {
+            let _ = writeln!(text, "{}", palette.strong(format!("a random run of {}, seed {seed}:", model.name)));
+            text.push_str(&self.trace.text(&run, &model.name, palette));
+        }
+        match ending.reason() {
+            Some(reason) => {
+                let _ = writeln!(text, "{}", palette.bad(&reason.message));
+                answer.push(QuestionAnswer::violated("simulation", &reason, Some(&run)));
+            }
+            None => {
+                let _ = writeln!(text, "{}", ending.sentence(run.steps.len()));
+                answer.add("witness", run_value(&run));
+            }
+        }
+        for path in self.trace.write(&trace, &run)? {
+            let _ = writeln!(text, "written to {}", path.display());
+        }
+        if !run.steps.is_empty() {
+            let command = replay_command(&self.model.model, &options, &trace)?;
+            let _ = writeln!(text, "replay it with:\n  {}", palette.name(command));
+        }
+        Ok(Outcome::new(answer, text))
+    }
+}
+
+impl Ending {
+    fn word(&self) -> &'static str {
+        match self {
+            Ending::ValidEnd => "end",
+            Ending::Deadlock => "deadlock",
+            Ending::Fault(_) => "fault",
+            Ending::Steps => "steps",
+            Ending::Stopped => "stopped",
+        }
+    }
+
+    fn sentence(&self, steps: usize) -> String {
+        let steps = counted(steps, "step");
+        match self {
+            Ending::ValidEnd => format!("every process reached its end after {steps}"),
+            Ending::Steps => format!("stopped after {steps}; --steps asks for more"),
+            _ => format!("stopped after {steps}"),
+        }
+    }
+
+    /// What is wrong with the end of the run, if anything is.
+    fn reason(&self) -> Option<Reason> {
+        match self {
+            Ending::Deadlock => Some(Reason {
+                kind: ReasonKind::InvalidEndState,
+                message: "no step is possible, and this is not a valid end".into(),
+                place: None,
+            }),
+            Ending::Fault(fault) => Some(fault.clone().into()),
+            _ => None,
+        }
+    }
+}
+
+/// A seed that differs from run to run; it is printed, so that the run can be had again.
+fn some_seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(1, |d| d.as_nanos() as u64 % 1_000_000)
+}

@@ -1,0 +1,285 @@
+//! A run as a message-sequence chart, before it is drawn: lifelines, and in order what happens on them.
+//!
+//! The run only tells "a message entered channel 3" and later "a message left channel 3"; the chart joins the two.
+//! A channel is a queue, so the first message that fits is the one received; where the model takes messages out of
+//! order (`??`) or sorts them in (`!!`), "fits" means equal values. A copy (`?<…>`) leaves its message where it is.
+//! Messages without a partner stay: received from the initial contents, or never received at all.
+
+use std::collections::HashMap;
+
+use volee_system::{Action, Event, EventKind, Run};
+
+use crate::changes;
+use crate::text::{process_name, shown_steps};
+
+/// A message-sequence chart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Chart {
+    /// The processes, by number and name.
+    pub lifelines: Vec<String>,
+    /// What happens, from top to bottom.
+    pub rows: Vec<Row>,
+    /// The rows of the cycle of a lasso: first and last.
+    pub cycle: Option<(usize, usize)>,
+}
+
+/// One line of the chart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// The step it belongs to, from 1; 0 where steps were left out.
+    pub step: usize,
+    /// The line in the source.
+    pub line: Option<u32>,
+    /// The lifeline that acts.
+    pub lifeline: usize,
+    /// What it does.
+    pub mark: Mark,
+    /// What changed, at the last row of a step.
+    pub changed: String,
+}
+
+/// What a process does in a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// Something that only concerns the process.
+    Internal(String),
+    /// A message leaves; `received` is the row of its receipt.
+    Send { text: String, received: Option<usize> },
+    /// A message arrives; `sent` is the row of its sending.
+    Receive { text: String, sent: Option<usize> },
+    /// A message passes at once to another lifeline.
+    Rendezvous { text: String, to: usize },
+    /// An error.
+    Fault(String),
+    /// So many steps are not shown.
+    LeftOut(usize),
+}
+
+impl Chart {
+    /// The chart of a run; of a run longer than `longest` steps only the beginning and the end.
+    pub(crate) fn of(run: &Run, longest: usize) -> Chart {
+        let mut builder = Builder::new(run);
+        let shown = shown_steps(run.steps.len(), longest);
+        let mut next = 0;
+        let mut cycle_start = None;
+        for &index in &shown {
+            if index > next {
+                builder.left_out(index - next);
+            }
+            let first = builder.rows.len();
+            builder.step(run, index);
+            if run.loop_start.is_some_and(|start| start <= index) && cycle_start.is_none() {
+                cycle_start = Some(first);
+            }
+            next = index + 1;
+        }
+        let last = builder.rows.len().saturating_sub(1);
+        Chart {
+            lifelines: builder.lifelines,
+            rows: builder.rows,
+            cycle: cycle_start.map(|first| (first, last)),
+        }
+    }
+}
+
+struct Builder {
+    lifelines: Vec<String>,
+    numbers: HashMap<(String, u32), usize>,
+    rows: Vec<Row>,
+    /// For each channel the rows whose message is still in it, oldest first, with its values.
+    pending: HashMap<u32, Vec<(usize, Vec<String>)>>,
+}
+
+impl Builder {
+    fn new(run: &Run) -> Builder {
+        let mut processes: Vec<(u32, String)> = Vec::new();
+        let mut add = |name: &str, pid: u32| {
+            if !processes.iter().any(|(p, n)| *p == pid && n == name) {
+                processes.push((pid, name.to_string()));
+            }
+        };
+        for action in run.steps.iter().flat_map(|s| &s.actions) {
+            add(&action.process, action.pid);
+            if let Some((name, pid)) = action.event.as_ref().and_then(|e| e.partner.as_ref()) {
+                add(name, *pid);
+            }
+        }
+        processes.sort_by_key(|(pid, _)| *pid);
+        if processes.is_empty() {
+            processes.push((0, String::new()));
+        }
+        let name = |(pid, name): &(u32, String)| match name.is_empty() {
+            true => "system".to_string(),
+            false => process_name(name, *pid),
+        };
+        Builder {
+            lifelines: processes.iter().map(name).collect(),
+            numbers: processes.into_iter().enumerate().map(|(i, (pid, name))| ((name, pid), i)).collect(),
+            rows: Vec::new(),
+            pending: HashMap::new(),
+        }
+    }
+
+    fn lifeline(&self, name: &str, pid: u32) -> usize {
+        self.numbers.get(&(name.to_string(), pid)).copied().unwrap_or(0)
+    }
+
+    fn push(&mut self, step: usize, lifeline: usize, line: Option<u32>, mark: Mark) {
+        self.rows.push(Row { step, line, lifeline, mark, changed: String::new() });
+    }
+
+    fn left_out(&mut self, steps: usize) {
+        self.push(0, 0, None, Mark::LeftOut(steps));
+        // What was sent before may have been received in between: nobody can tell from what is shown.
+        self.pending.clear();
+    }
+
+    fn step(&mut self, run: &Run, index: usize) {
+        let step = &run.steps[index];
+        let number = index + 1;
+        if step.actions.is_empty() {
+            self.push(number, 0, None, Mark::Internal(step.label.clone()));
+        }
+        for action in &step.actions {
+            self.action(number, action);
+        }
+        let before = if index == 0 { &run.initial } else { &run.steps[index - 1].state };
+        let changed: Vec<String> =
+            changes(before, &step.state).map(|v| format!("{} = {}", v.name, v.value)).collect();
+        if let Some(row) = self.rows.last_mut() {
+            row.changed = changed.join(", ");
+        }
+        if let Some(fault) = &step.fault {
+            let lifeline = self.rows.last().map_or(0, |r| r.lifeline);
+            let line = fault.place.as_ref().map(|p| p.line);
+            self.push(number, lifeline, line, Mark::Fault(fault.message.clone()));
+        }
+    }
+
+    fn action(&mut self, number: usize, action: &Action) {
+        let lifeline = self.lifeline(&action.process, action.pid);
+        let line = action.place.as_ref().map(|p| p.line);
+        let mark = match &action.event {
+            None => Mark::Internal(action.text.clone()),
+            Some(event) => self.event(action, event),
+        };
+        self.push(number, lifeline, line, mark);
+    }
+
+    fn event(&mut self, action: &Action, event: &Event) -> Mark {
+        let text = message_text(event);
+        let here = self.rows.len();
+        match event.kind {
+            EventKind::Rendezvous => match &event.partner {
+                Some((name, pid)) => Mark::Rendezvous { text, to: self.lifeline(name, *pid) },
+                None => Mark::Send { text, received: None },
+            },
+            EventKind::Send => {
+                self.pending.entry(event.channel_id).or_default().push((here, event.values.clone()));
+                Mark::Send { text, received: None }
+            }
+            EventKind::Receive => {
+                let sent = self.take(event, action.text.contains("?<"));
+                if let Some(Mark::Send { received, .. }) = sent.map(|row| &mut self.rows[row].mark) {
+                    received.get_or_insert(here);
+                }
+                Mark::Receive { text, sent }
+            }
+        }
+    }
+
+    /// The row that sent the message which this event receives.
+    fn take(&mut self, event: &Event, is_copy: bool) -> Option<usize> {
+        let queue = self.pending.get_mut(&event.channel_id)?;
+        let at = queue.iter().position(|(_, values)| *values == event.values).unwrap_or(0);
+        if is_copy {
+            return None;
+        }
+        (at < queue.len()).then(|| queue.remove(at).0)
+    }
+}
+
+fn message_text(event: &Event) -> String {
+    format!("{}: {}", event.channel, event.values.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use volee_system::{RunState, RunStep};
+
+    fn event(kind: EventKind, channel_id: u32, value: &str, partner: Option<(&str, u32)>) -> Event {
+        Event {
+            kind,
+            channel: "c".into(),
+            channel_id,
+            values: vec![value.into()],
+            partner: partner.map(|(n, p)| (n.to_string(), p)),
+        }
+    }
+
+    fn step(process: &str, pid: u32, text: &str, event: Option<Event>) -> RunStep {
+        let action = Action { process: process.into(), pid, event, ..Action::plain(text) };
+        RunStep {
+            ordinal: 0,
+            label: text.into(),
+            actions: vec![action],
+            fault: None,
+            state: RunState { variables: Vec::new() },
+        }
+    }
+
+    fn run(steps: Vec<RunStep>) -> Run {
+        Run { initial: RunState { variables: Vec::new() }, steps, loop_start: None }
+    }
+
+    fn sent_rows(chart: &Chart) -> Vec<Option<usize>> {
+        let receipts = chart.rows.iter().filter_map(|r| match &r.mark {
+            Mark::Receive { sent, .. } => Some(*sent),
+            _ => None,
+        });
+        receipts.collect()
+    }
+
+    #[test]
+    fn messages_are_received_in_the_order_of_their_sending() {
+        let send = |v| step("A", 1, "c!v", Some(event(EventKind::Send, 1, v, None)));
+        let receive = |v| step("B", 2, "c?v", Some(event(EventKind::Receive, 1, v, None)));
+        let chart = Chart::of(&run(vec![send("x"), send("x"), receive("x"), receive("x"), receive("y")]), 99);
+        assert_eq!(chart.lifelines, ["A(1)", "B(2)"]);
+        assert_eq!(sent_rows(&chart), [Some(0), Some(1), None]);
+        assert_eq!(chart.rows[0].mark, Mark::Send { text: "c: x".into(), received: Some(2) });
+    }
+
+    #[test]
+    fn a_receipt_out_of_order_takes_the_message_with_its_values() {
+        let send = |v| step("A", 1, "c!v", Some(event(EventKind::Send, 1, v, None)));
+        let receive = |v| step("B", 2, "c??v", Some(event(EventKind::Receive, 1, v, None)));
+        let chart = Chart::of(&run(vec![send("x"), send("y"), receive("y"), receive("x")]), 99);
+        assert_eq!(sent_rows(&chart), [Some(1), Some(0)]);
+    }
+
+    #[test]
+    fn a_copy_leaves_the_message_for_its_receiver() {
+        let send = step("A", 1, "c!x", Some(event(EventKind::Send, 1, "x", None)));
+        let copy = step("B", 2, "c?<x>", Some(event(EventKind::Receive, 1, "x", None)));
+        let receive = step("B", 2, "c?x", Some(event(EventKind::Receive, 1, "x", None)));
+        let chart = Chart::of(&run(vec![send, copy, receive]), 99);
+        assert_eq!(sent_rows(&chart), [None, Some(0)]);
+    }
+
+    #[test]
+    fn a_rendezvous_names_its_partner_even_if_it_never_acts_itself() {
+        let meet = step("A", 1, "c!x", Some(event(EventKind::Rendezvous, 1, "x", Some(("B", 0)))));
+        let chart = Chart::of(&run(vec![meet]), 99);
+        assert_eq!(chart.lifelines, ["B(0)", "A(1)"]);
+        assert_eq!(chart.rows[0].mark, Mark::Rendezvous { text: "c: x".into(), to: 0 });
+    }
+
+    #[test]
+    fn the_cycle_of_a_lasso_covers_its_rows() {
+        let mut lasso = run((0..4).map(|_| step("A", 1, "x++", None)).collect());
+        lasso.loop_start = Some(2);
+        assert_eq!(Chart::of(&lasso, 99).cycle, Some((2, 3)));
+    }
+}
