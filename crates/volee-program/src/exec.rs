@@ -145,9 +145,9 @@ impl Executor<'_> {
         }
     }
 
-    /// Does a statement that [`ready`] said can be done; `target` is where control goes afterwards.
+    /// Does a statement that [`ready`] said can be done.
     #[inline]
-    pub fn apply(&mut self, op: &Op, target: u32) {
+    pub fn apply(&mut self, op: &Op) {
         match op {
             Op::Skip | Op::Else | Op::Guard(_) => {}
             Op::Assign(to, code) => {
@@ -164,30 +164,30 @@ impl Executor<'_> {
             Op::SetPriority(parts) => self.set_priority(&parts.0, &parts.1),
             Op::Run(to, run) => self.run(to, run),
             Op::End => self.frame.remove_youngest(&self.compiled.layout),
-            Op::DStep(entry, blocked, rendezvous) => self.d_step(*entry, target, *blocked, *rendezvous, None),
-            Op::Sequence(ops) => self.sequence(ops, target),
+            Op::DStep(entry, blocked, rendezvous) => self.d_step(*entry, *blocked, *rendezvous, None),
+            Op::Sequence(ops) => self.sequence(ops),
         }
     }
 
-    fn sequence(&mut self, ops: &[Op], target: u32) {
+    fn sequence(&mut self, ops: &[Op]) {
         for op in ops {
-            self.apply(op, target);
+            self.apply(op);
         }
     }
 
     /// Takes over a message by rendezvous.
-    pub fn take(&mut self, op: &Op, target: u32, channel: i32) {
+    pub fn take(&mut self, op: &Op, channel: i32) {
         match op {
             Op::Receive(receive) => {
                 self.bind_message(receive);
                 self.observe(false, channel, receive.no_event);
             }
             Op::DStep(entry, blocked, rendezvous) => {
-                self.d_step(*entry, target, *blocked, *rendezvous, Some(channel));
+                self.d_step(*entry, *blocked, *rendezvous, Some(channel));
             }
             Op::Sequence(ops) => {
-                self.take(&ops[0], target, channel);
-                self.sequence(&ops[1..], target);
+                self.take(&ops[0], channel);
+                self.sequence(&ops[1..]);
             }
             _ => {}
         }
@@ -348,7 +348,7 @@ impl Executor<'_> {
     }
 
     /// Runs a `d_step`: the first statement that can be done is done, until control leaves the sequence.
-    fn d_step(&mut self, entry: u32, exit: u32, blocked: FaultId, rendezvous: FaultId, partner: Option<i32>) {
+    fn d_step(&mut self, entry: u32, blocked: FaultId, rendezvous: FaultId, partner: Option<i32>) {
         let compiled = self.compiled;
         let body = &compiled.bodies[self.frame.proctype(self.pid)];
         let mut node = entry;
@@ -361,14 +361,14 @@ impl Executor<'_> {
             let Some(m) = chosen else { break };
             self.reached[m.id as usize] = 1;
             match handed_over.take() {
-                Some(channel) => self.take(&m.op, m.target, channel),
-                None => self.apply(&m.op, m.target),
+                Some(channel) => self.take(&m.op, channel),
+                None => self.apply(&m.op),
             }
             if self.stuck {
                 return;
             }
             node = m.target;
-            if node == exit {
+            if !body.in_d_step[node as usize] {
                 return;
             }
         }

@@ -288,7 +288,7 @@ fn make(
     if !matches!(m.op, Op::End) {
         executor.frame.set_control(&compiled.layout, pid, m.target);
     }
-    executor.apply(&m.op, m.target);
+    executor.apply(&m.op);
     let (fault, stuck) = (executor.fault, executor.stuck);
     finish(compiled, level, next, Made { pid: pid as u8, transition: m.id, partner: None, fault }, stuck);
     level.process_moved = true;
@@ -381,7 +381,7 @@ fn hand_over(
     }
     executor.pid = receiver;
     executor.frame.set_control(&compiled.layout, receiver, other.target);
-    executor.take(&other.op, other.target, channel);
+    executor.take(&other.op, channel);
     let (fault, stuck) = (executor.fault, executor.stuck);
     let made = Made { pid: sender as u8, transition: m.id, partner: Some((receiver as u8, other.id)), fault };
     finish(compiled, level, next, made, stuck);

@@ -145,6 +145,8 @@ pub struct Node {
     pub progress: bool,
     /// Marked as accepting.
     pub accepting: bool,
+    /// Inside a `d_step`: no process ever rests here.
+    pub in_d_step: bool,
 }
 
 /// One thing a process can do.

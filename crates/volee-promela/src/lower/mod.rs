@@ -1,0 +1,152 @@
+//! Lowering: a resolved model becomes a program.
+//!
+//! Two choices are made here: where every variable lives in the packed state ([`storage`]), and what the points of
+//! control are ([`elements`], [`control`]). The control graphs follow SPIN's to the letter, because a user who
+//! compares counts must find the same numbers: which statements are steps of their own, which gotos vanish, where an
+//! atomic sequence ends.
+
+mod control;
+mod elements;
+mod expr;
+mod monitor;
+mod storage;
+
+use std::sync::Arc;
+
+use volee_program::{Action, Claim, Expr, Machine, MachineOptions, Node, Proctype, ProctypeId, Program};
+use volee_system::Diagnostic;
+
+use crate::model::{self, Model};
+use control::Control;
+use expr::Lowering;
+use storage::Storage;
+
+/// A model made ready to run: the program, and what is needed to read predicates over it.
+#[derive(Clone)]
+pub struct Lowered {
+    /// The program.
+    pub program: Arc<Program>,
+    model: Arc<Model>,
+    storage: Arc<Storage>,
+    controls: Arc<Vec<Control>>,
+}
+
+/// Lowers a resolved model.
+///
+/// # Errors
+/// Constructs that have no meaning in a verifier, each with its place.
+pub fn lower(model: Arc<Model>) -> Result<Lowered, Vec<Diagnostic>> {
+    let storage = Arc::new(Storage::of(&model)?);
+    let controls: Vec<Control> = model.proctypes.iter().map(|p| Control::of(&p.behaviour)).collect();
+    let mut lowering = Lowering::new(&model, &storage, &controls);
+    let mut program = Program {
+        name: model.file.to_string(),
+        mtypes: model
+            .mtypes
+            .iter()
+            .map(|set| set.names.iter().map(|n| (i32::from(n.value), n.name.to_string())).collect())
+            .collect(),
+        globals: storage.globals.variables.clone(),
+        globals_size: storage.globals.size,
+        channel_types: storage.channel_types.clone(),
+        channels: storage.globals.channels.clone(),
+        globals_init: lowering.initial_values(None, &model.globals),
+        ..Program::default()
+    };
+    for (index, proctype) in model.proctypes.iter().enumerate() {
+        program.proctypes.push(lower_proctype(&mut lowering, index, proctype));
+        program.active.extend((0..proctype.active).map(|_| ProctypeId(index as u8)));
+    }
+    program.never = model.claims.first().map(|claim| lower_claim(&mut lowering, claim));
+    program.monitor = model.trace.as_ref().map(|trace| monitor::lower(&mut lowering, trace));
+    program.uses_last = lowering.uses_last;
+    program.uses_timeout = lowering.uses_timeout;
+    program.uses_priorities =
+        lowering.uses_priorities || model.proctypes.iter().any(|p| p.priority.is_some());
+    if !lowering.errors.is_empty() {
+        return Err(lowering.errors);
+    }
+    Ok(Lowered { program: Arc::new(program), model, storage, controls: Arc::new(controls) })
+}
+
+impl Lowered {
+    /// A machine that runs this program and reads predicates over its model.
+    pub fn machine(&self, program: Arc<Program>, strict_ends: bool) -> Machine {
+        let this = self.clone();
+        let predicates: volee_program::PredicateCompiler = Arc::new(move |text| this.predicate(text));
+        Machine::new(program, MachineOptions { predicates: Some(predicates), strict_ends })
+    }
+
+    /// Reads an expression over the model's global names.
+    fn predicate(&self, text: &str) -> Result<Expr, Diagnostic> {
+        let parsed = crate::parse_predicate(&self.model, text).map_err(|mut all| all.swap_remove(0))?;
+        self.expression(&parsed)
+    }
+
+    /// Lowers an expression of the model in global scope.
+    ///
+    /// # Errors
+    /// The expression has side effects or means nothing outside a process.
+    pub fn expression(&self, expr: &model::Expr) -> Result<Expr, Diagnostic> {
+        let mut lowering = Lowering::new(&self.model, &self.storage, &self.controls);
+        let lowered = lowering.expr(expr);
+        match lowering.errors.into_iter().next() {
+            Some(error) => Err(error),
+            None => Ok(lowered),
+        }
+    }
+
+    /// The resolved model.
+    pub fn model(&self) -> &Arc<Model> {
+        &self.model
+    }
+}
+
+fn lower_proctype(lowering: &mut Lowering<'_>, index: usize, proctype: &model::Proctype) -> Proctype {
+    lowering.enter(Some(index));
+    let controls = lowering.controls;
+    let control = &controls[index];
+    let nodes = control.nodes(lowering);
+    let block = &lowering.storage.locals[index];
+    let parameters = proctype.behaviour.locals.iter().take(proctype.parameters as usize).enumerate();
+    let lowered = Proctype {
+        name: proctype.name.to_string(),
+        parameters: parameters.flat_map(|(i, v)| lowering.storage.leaves_of_local(index, i, v)).collect(),
+        locals: block.variables.clone(),
+        locals_size: block.size,
+        locals_init: lowering.initial_values(Some(index), &proctype.behaviour.locals),
+        channels: block.channels.clone(),
+        nodes,
+        entry: control.entry(),
+        provided: proctype.provided.as_ref().map(|e| lowering.expr(e)),
+        priority: proctype.priority.unwrap_or(1),
+        place: Some(proctype.place.clone()),
+    };
+    lowering.enter(None);
+    lowered
+}
+
+fn lower_claim(lowering: &mut Lowering<'_>, claim: &model::Claim) -> Claim {
+    if let Some(variable) = claim.behaviour.locals.first() {
+        let message =
+            format!("the claim declares a variable `{}`: declare it outside the claim", variable.name);
+        lowering.errors.push(Diagnostic::error(message, variable.place.clone()));
+    }
+    let control = Control::of(&claim.behaviour);
+    let nodes: Vec<Node> = control.nodes(lowering);
+    for transition in nodes.iter().flat_map(|n| &n.transitions) {
+        if !matches!(
+            transition.action,
+            Action::Skip
+                | Action::Else
+                | Action::Guard(_)
+                | Action::Assert(_)
+                | Action::End
+                | Action::Print(_)
+        ) {
+            let message = "a claim may only watch: conditions, assertions and control";
+            lowering.errors.push(Diagnostic::error(message, transition.place.clone()));
+        }
+    }
+    Claim { name: claim.name.to_string(), nodes, entry: control.entry() }
+}
