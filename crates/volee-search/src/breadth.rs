@@ -86,7 +86,7 @@ pub(crate) fn search<S: System + ?Sized, V: Visited>(
 }
 
 fn run<S: System + ?Sized, V: Visited>(explorer: &mut Explorer<'_, '_, S, V>, queue: &mut Queue) -> Flow {
-    explorer.stage_initial()?;
+    explorer.stage_initial();
     explorer.settle(|state| queue.push(state, NONE))?;
     let (mut at, mut depth) = (0, 0);
     while at < queue.len() {

@@ -65,7 +65,7 @@ pub(crate) fn search<S: System + ?Sized, V: Visited>(
 }
 
 fn run<S: System + ?Sized, V: Visited>(explorer: &mut Explorer<'_, '_, S, V>, stack: &mut Stack) -> Flow {
-    explorer.stage_initial()?;
+    explorer.stage_initial();
     explorer.settle(|state| stack.waiting.push(state))?;
     stack.frames.push(Frame { start: 0, rest: stack.waiting.len() });
     while let Some(&top) = stack.frames.last() {

@@ -5,7 +5,6 @@
 //! (*staged*), and all are looked up together when the batch is large enough (*settled*). A traversal decides which
 //! states make a batch and what happens to the new ones.
 
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 use volee_system::{FaultId, Flow, Limit, Meter, Progress, Sink, Snapshot, Step, System, Witness};
@@ -96,23 +95,16 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     }
 
     /// Stages the initial states.
-    pub(crate) fn stage_initial(&mut self) -> Flow {
+    pub(crate) fn stage_initial(&mut self) {
         let (tree, staged) = (&mut self.tree, &mut self.staged);
         let mut pushed = 0;
-        let mut full = None;
         let _ = self.system.initial(&mut |state| {
-            match tree.name(state) {
-                Ok(Name { root, shape }) => staged.push(Staged { root, ordinal: pushed, shape, parent: 0 }),
-                Err(reason) => {
-                    full = Some(reason);
-                    return Flow::Break(());
-                }
-            }
+            let Name { root, shape } = tree.name(state);
+            staged.push(Staged { root, ordinal: pushed, shape, parent: 0 });
             pushed += 1;
             Flow::Continue(())
         });
         self.statistics.transitions += u64::from(pushed);
-        self.stop_if_full(full)
     }
 
     /// Rebuilds a state, asks the questions about it and stages its targets. The traversal calls it `at`; its targets
@@ -133,7 +125,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         if !self.may_expand(depth) {
             return Flow::Continue(());
         }
-        let pushed = self.expand(parent)?;
+        let pushed = self.expand(parent);
         if pushed == 0 {
             let flow = self.questions.end(self.system, &self.state);
             self.give_witness(paths, at, None);
@@ -171,7 +163,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     /// Stages the targets of the loaded state and counts them. Faulty steps are in `self.faults` afterwards.
     #[inline]
-    fn expand(&mut self, parent: u16) -> ControlFlow<(), u32> {
+    fn expand(&mut self, parent: u16) -> u32 {
         self.faults.clear();
         let mut stage = Stage {
             tree: &mut self.tree,
@@ -181,13 +173,11 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             on_fault: self.questions.on_fault(),
             parent,
             pushed: 0,
-            full: None,
         };
         let _ = self.system.steps(&self.state, &mut stage);
-        let (pushed, full) = (stage.pushed, stage.full);
+        let pushed = stage.pushed;
         self.statistics.transitions += u64::from(pushed);
-        self.stop_if_full(full)?;
-        ControlFlow::Continue(pushed)
+        pushed
     }
 
     /// Whether enough is staged to be settled.
@@ -199,6 +189,9 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     /// Looks up all that is staged, and gives the new states to `keep`.
     #[inline]
     pub(crate) fn settle(&mut self, mut keep: impl FnMut(Staged)) -> Flow {
+        if let Some(full) = self.tree.full() {
+            return self.stop_full(full);
+        }
         if self.visited.growth(self.tree.shapes(), self.staged.len()).is_some() {
             self.make_room()?;
         }
@@ -229,18 +222,17 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         format!("there are more than {} states", self.visited.len())
     }
 
-    fn stop_if_full(&mut self, full: Option<Full>) -> Flow {
-        match full {
-            None => Flow::Continue(()),
-            Some(Full::Shapes) => {
-                let message = "the states of this system have more than 65536 different lengths".into();
-                self.stop(Limit::Other { message })
-            }
-            Some(Full::Nodes) => {
-                let budget = self.visited.bytes() + self.tree.bytes();
-                self.stop(Limit::Memory { budget, needed: self.memory_words() })
-            }
-        }
+    #[cold]
+    fn stop_full(&mut self, full: Full) -> Flow {
+        self.stop(match full {
+            Full::Shapes => Limit::Other {
+                message: "the states of this system have more than 65536 different lengths".into(),
+            },
+            Full::Nodes => Limit::Memory {
+                budget: self.visited.bytes() + self.tree.bytes(),
+                needed: self.memory_words(),
+            },
+        })
     }
 
     /// Ends the search with a limit.
@@ -309,19 +301,12 @@ struct Stage<'e, V> {
     on_fault: OnFault,
     parent: u16,
     pushed: u32,
-    full: Option<Full>,
 }
 
 impl<V: Visited> Sink for Stage<'_, V> {
     #[inline]
     fn push(&mut self, step: Step, target: &[u8]) -> Flow {
-        let name = match self.tree.name(target) {
-            Ok(name) => name,
-            Err(full) => {
-                self.full = Some(full);
-                return Flow::Break(());
-            }
-        };
+        let name = self.tree.name(target);
         self.visited.prefetch(name);
         let Name { root, shape } = name;
         self.staged.push(Staged { root, ordinal: self.pushed, shape, parent: self.parent });

@@ -22,7 +22,8 @@ pub(crate) struct Nodes {
     /// Node numbers by hash of their pair; 0 is a free place.
     index: Pages<u32>,
     shift: u32,
-    cache: Vec<Cached>,
+    cache: Box<[Cached; 1 << CACHE_BITS]>,
+    full: bool,
 }
 
 impl Nodes {
@@ -31,7 +32,8 @@ impl Nodes {
             pairs: vec![0],
             index: Pages::small(FIRST_PLACES),
             shift: 64 - FIRST_PLACES.trailing_zeros(),
-            cache: vec![Cached { pair: 0, node: 0 }; 1 << CACHE_BITS],
+            cache: Box::new([Cached { pair: 0, node: 0 }; 1 << CACHE_BITS]),
+            full: false,
         }
     }
 
@@ -41,52 +43,63 @@ impl Nodes {
         self.pairs[node as usize]
     }
 
-    /// The node of a pair, made if need be. `None` when memory or numbers have run out.
+    /// Whether memory or numbers have run out: some nodes interned so far are then 0 and mean nothing.
     #[inline(always)]
-    pub(crate) fn intern(&mut self, pair: u64) -> Option<u32> {
+    pub(crate) fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// The node of a pair, made if need be.
+    #[inline(always)]
+    pub(crate) fn intern(&mut self, pair: u64) -> u32 {
         let hash = mix(pair);
         let slot = (hash >> (64 - CACHE_BITS)) as usize;
         let cached = self.cache[slot];
         if cached.pair == pair && cached.node != 0 {
-            return Some(cached.node);
+            return cached.node;
         }
-        let node = self.find(pair, hash)?;
+        let node = self.find(pair, hash);
         self.cache[slot] = Cached { pair, node };
-        Some(node)
+        node
     }
 
-    fn find(&mut self, pair: u64, hash: u64) -> Option<u32> {
+    fn find(&mut self, pair: u64, hash: u64) -> u32 {
         let mask = self.index.len() - 1;
-        // The index uses lower bits than the cache, lest one line of the cache be one run of the index.
-        let mut at = (hash.rotate_left(CACHE_BITS) >> self.shift) as usize;
+        let mut at = home(hash, self.shift);
         loop {
             match self.index[at] {
                 0 => break,
-                node if self.pairs[node as usize] == pair => return Some(node),
+                node if self.pairs[node as usize] == pair => return node,
                 _ => at = (at + 1) & mask,
             }
         }
+        self.add(pair, at).unwrap_or_else(|| {
+            self.full = true;
+            0
+        })
+    }
+
+    fn add(&mut self, pair: u64, at: usize) -> Option<u32> {
         let node = u32::try_from(self.pairs.len()).ok()?;
         if self.pairs.len() == self.pairs.capacity() {
             self.pairs.try_reserve_exact(self.pairs.len() / 2 + 64).ok()?;
         }
-        self.pairs.push(pair);
-        self.index[at] = node;
-        if self.pairs.len() > self.index.len() / 4 * 3 {
+        if self.pairs.len() >= self.index.len() / 4 * 3 {
             self.grow()?;
+            self.pairs.push(pair);
+            place(&mut self.index, self.shift, node, pair);
+        } else {
+            self.pairs.push(pair);
+            self.index[at] = node;
         }
         Some(node)
     }
 
     fn grow(&mut self) -> Option<()> {
         let mut larger = Pages::<u32>::zeroed(self.index.len() * 2)?;
-        let (shift, mask) = (self.shift - 1, larger.len() - 1);
+        let shift = self.shift - 1;
         for (node, &pair) in self.pairs.iter().enumerate().skip(1) {
-            let mut at = (mix(pair).rotate_left(CACHE_BITS) >> shift) as usize;
-            while larger[at] != 0 {
-                at = (at + 1) & mask;
-            }
-            larger[at] = node as u32;
+            place(&mut larger, shift, node as u32, pair);
         }
         self.index = larger;
         self.shift = shift;
@@ -98,6 +111,20 @@ impl Nodes {
     }
 }
 
+/// Where a pair belongs in an index. It uses lower bits than the cache, lest one line of the cache be one run of the index.
+#[inline(always)]
+fn home(hash: u64, shift: u32) -> usize {
+    (hash.rotate_left(CACHE_BITS) >> shift) as usize
+}
+
+fn place(index: &mut [u32], shift: u32, node: u32, pair: u64) {
+    let mut at = home(mix(pair), shift);
+    while index[at] != 0 {
+        at = (at + 1) & (index.len() - 1);
+    }
+    index[at] = node;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,9 +133,9 @@ mod tests {
     fn equal_pairs_have_one_node_and_a_node_gives_its_pair_back() {
         let mut nodes = Nodes::new();
         let pair = |i: u64| i * i * 0x0001_0001_0007;
-        let first: Vec<_> = (0..30_000).map(|i| nodes.intern(pair(i)).expect("small")).collect();
+        let first: Vec<_> = (0..30_000).map(|i| nodes.intern(pair(i))).collect();
         for (i, &node) in (0..).zip(&first) {
-            assert_eq!(nodes.intern(pair(i)), Some(node));
+            assert_eq!(nodes.intern(pair(i)), node);
             assert_eq!(nodes.pair(node), pair(i));
         }
         let distinct: std::collections::HashSet<_> = first.iter().collect();

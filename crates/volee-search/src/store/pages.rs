@@ -7,14 +7,21 @@
 //!
 //! # Safety
 //! * The element types ([`Plain`]) are integers and arrays of integers: every bit pattern, all zeroes too, is a value.
-//! * A mapping is private and anonymous, owned by one [`Pages`], never handed out but as a slice borrowed from it, and
-//!   unmapped exactly once, in `drop`, with the address and length that `mmap` gave.
+//! * A mapping is private and anonymous, owned by one [`Pages`] (as a boxed slice is that is not mapped), never handed
+//!   out but as a slice borrowed from it, and unmapped exactly once, in `drop`, with the address and length of `mmap`.
 //! * [`Pages::give_back`] only tells the system that whole pages inside our own mapping may be dropped; they read as
 //!   zeroes afterwards, which is a value of every `Plain` type.
 //! * Prefetching any address is harmless: the instruction never faults and changes no visible state.
 #![allow(unsafe_code)]
 
 use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+
+#[cfg(all(target_os = "linux", not(miri)))]
+const HUGE: usize = 2 << 20;
+/// Below this a heap array is as good.
+#[cfg(all(target_os = "linux", not(miri)))]
+const WORTH_MAPPING: usize = 2 * HUGE;
 
 /// Types whose every bit pattern, zero included, is a value.
 ///
@@ -47,141 +54,115 @@ pub(crate) fn prefetch<T>(item: &T) {
 }
 
 /// A zeroed array of fixed length.
-pub(crate) enum Pages<T: Plain> {
-    /// Small arrays, and all arrays where there is nothing better.
-    Heap(Vec<T>),
-    /// A mapping of our own.
+pub(crate) struct Pages<T: Plain> {
+    start: NonNull<T>,
+    len: usize,
+    backing: Backing,
+}
+
+enum Backing {
+    /// The array is a boxed slice: small arrays, and all where there is nothing better.
+    Heap,
+    /// What `mmap` gave: address and length.
     #[cfg(all(target_os = "linux", not(miri)))]
-    Mapped(mapped::Mapping<T>),
+    Mapped(NonNull<libc::c_void>, usize),
 }
 
 impl<T: Plain> Pages<T> {
     /// `len` zeroes. `None` when the system has no such memory.
     pub(crate) fn zeroed(len: usize) -> Option<Self> {
         #[cfg(all(target_os = "linux", not(miri)))]
-        if len.checked_mul(size_of::<T>())? >= mapped::WORTH_MAPPING {
-            return mapped::Mapping::new(len).map(Pages::Mapped);
+        if len.checked_mul(size_of::<T>())? >= WORTH_MAPPING {
+            return Self::mapped(len);
         }
         let mut heap = Vec::new();
         heap.try_reserve_exact(len).ok()?;
         heap.resize(len, T::ZERO);
-        Some(Pages::Heap(heap))
+        Some(Self::heap(heap))
     }
 
     /// A few zeroes, to start with.
     pub(crate) fn small(len: usize) -> Self {
-        Pages::Heap(vec![T::ZERO; len])
+        Self::heap(vec![T::ZERO; len])
+    }
+
+    fn heap(items: Vec<T>) -> Self {
+        let items = Box::leak(items.into_boxed_slice());
+        Pages { len: items.len(), start: NonNull::from_mut(items).cast(), backing: Backing::Heap }
+    }
+
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn mapped(len: usize) -> Option<Self> {
+        let bytes = len.checked_mul(size_of::<T>())?;
+        let whole_bytes = bytes.checked_add(HUGE)?;
+        // SAFETY: a fresh private anonymous mapping; no address is asked for, so nothing existing is touched.
+        let whole = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                whole_bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        if whole == libc::MAP_FAILED {
+            return None;
+        }
+        let whole = NonNull::new(whole)?;
+        let skip = whole.as_ptr().cast::<u8>().align_offset(HUGE);
+        // SAFETY: skip < HUGE, and the mapping is HUGE bytes longer than what is used of it.
+        let start = unsafe { whole.byte_add(skip) }.cast::<T>();
+        // SAFETY: the range lies in our mapping; the advice changes speed only, and may fail freely.
+        unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
+        Some(Pages { start, len, backing: Backing::Mapped(whole, whole_bytes) })
     }
 
     /// Tells the system that the items before `upto` are not needed any more (they read as anything from now on).
     pub(crate) fn give_back(&mut self, upto: usize) {
-        match self {
-            Pages::Heap(_) => {}
-            #[cfg(all(target_os = "linux", not(miri)))]
-            Pages::Mapped(mapping) => mapping.give_back(upto),
+        #[cfg(all(target_os = "linux", not(miri)))]
+        if let Backing::Mapped(..) = self.backing {
+            let bytes = upto.min(self.len) * size_of::<T>() / HUGE * HUGE;
+            // SAFETY: whole pages at the front of our mapping, uniquely borrowed; see the head of the file.
+            unsafe { libc::madvise(self.start.as_ptr().cast(), bytes, libc::MADV_DONTNEED) };
         }
         let _ = upto;
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        (self.len() * size_of::<T>()) as u64
+        (self.len * size_of::<T>()) as u64
     }
 }
 
 impl<T: Plain> Deref for Pages<T> {
     type Target = [T];
-    #[inline]
+    #[inline(always)]
     fn deref(&self) -> &[T] {
-        match self {
-            Pages::Heap(heap) => heap,
-            #[cfg(all(target_os = "linux", not(miri)))]
-            Pages::Mapped(mapping) => mapping.as_slice(),
-        }
+        // SAFETY: `start` and `len` describe the boxed slice or the used part of the mapping that self owns.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
 
 impl<T: Plain> DerefMut for Pages<T> {
-    #[inline]
+    #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
-        match self {
-            Pages::Heap(heap) => heap,
-            #[cfg(all(target_os = "linux", not(miri)))]
-            Pages::Mapped(mapping) => mapping.as_mut_slice(),
-        }
+        // SAFETY: as above, and self is borrowed uniquely.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
 
-#[cfg(all(target_os = "linux", not(miri)))]
-mod mapped {
-    use std::ptr::NonNull;
-
-    use super::Plain;
-
-    const HUGE: usize = 2 << 20;
-    /// Below this a heap array is as good.
-    pub(super) const WORTH_MAPPING: usize = 2 * HUGE;
-
-    pub(crate) struct Mapping<T> {
-        /// What `mmap` gave, for `munmap`.
-        whole: NonNull<libc::c_void>,
-        whole_bytes: usize,
-        /// The first huge-page boundary in it.
-        start: NonNull<T>,
-        len: usize,
-    }
-
-    impl<T: Plain> Mapping<T> {
-        pub(super) fn new(len: usize) -> Option<Self> {
-            let bytes = len.checked_mul(size_of::<T>())?;
-            let whole_bytes = bytes.checked_add(HUGE)?;
-            // SAFETY: a fresh private anonymous mapping; no address is asked for, so nothing existing is touched.
-            let whole = unsafe {
-                libc::mmap(
-                    std::ptr::null_mut(),
-                    whole_bytes,
-                    libc::PROT_READ | libc::PROT_WRITE,
-                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                    -1,
-                    0,
-                )
-            };
-            if whole == libc::MAP_FAILED {
-                return None;
-            }
-            let whole = NonNull::new(whole)?;
-            let skip = whole.as_ptr().cast::<u8>().align_offset(HUGE);
-            // SAFETY: skip < HUGE, and the mapping is HUGE bytes longer than what is used of it.
-            let start = unsafe { whole.byte_add(skip) }.cast::<T>();
-            // SAFETY: the range lies in our mapping; the advice changes speed only, and may fail freely.
-            unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
-            Some(Mapping { whole, whole_bytes, start, len })
-        }
-
-        #[inline]
-        pub(super) fn as_slice(&self) -> &[T] {
-            // SAFETY: `len` items of a Plain type lie in our mapping, aligned to HUGE; shared borrow of self.
-            unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
-        }
-
-        #[inline]
-        pub(super) fn as_mut_slice(&mut self) -> &mut [T] {
-            // SAFETY: as above, unique borrow of self.
-            unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
-        }
-
-        pub(super) fn give_back(&mut self, upto: usize) {
-            let bytes = upto.min(self.len) * size_of::<T>() / HUGE * HUGE;
-            if bytes > 0 {
-                // SAFETY: whole pages at the front of our mapping, uniquely borrowed; see the head of the file.
-                unsafe { libc::madvise(self.start.as_ptr().cast(), bytes, libc::MADV_DONTNEED) };
-            }
-        }
-    }
-
-    impl<T> Drop for Mapping<T> {
-        fn drop(&mut self) {
+impl<T: Plain> Drop for Pages<T> {
+    fn drop(&mut self) {
+        match self.backing {
+            // SAFETY: `heap` leaked exactly this slice, and this is the only place that takes it back.
+            Backing::Heap => unsafe {
+                drop(Box::from_raw(std::ptr::slice_from_raw_parts_mut(self.start.as_ptr(), self.len)));
+            },
+            #[cfg(all(target_os = "linux", not(miri)))]
             // SAFETY: exactly what mmap gave, once.
-            unsafe { libc::munmap(self.whole.as_ptr(), self.whole_bytes) };
+            Backing::Mapped(whole, bytes) => unsafe {
+                libc::munmap(whole.as_ptr(), bytes);
+            },
         }
     }
 }

@@ -41,6 +41,17 @@ struct Shape {
     nodes: Vec<u32>,
     /// Where each level starts in `nodes`, and its end.
     levels: Vec<usize>,
+    /// For each word the way up: at each join, the place in `nodes` of what it is joined with (see [`Join`]).
+    joins: Vec<Join>,
+    /// Where each word's joins start in `joins`, and their end.
+    joins_of: Vec<usize>,
+}
+
+/// A place in `nodes`, and on which side of the pair it stands.
+#[derive(Debug, Clone, Copy)]
+struct Join {
+    sibling: u32,
+    sibling_is_left: bool,
 }
 
 impl Shape {
@@ -57,7 +68,39 @@ impl Shape {
             }
             width = width.div_ceil(2);
         }
-        Shape { len, words: vec![0; words], nodes: vec![0; total], levels }
+        let mut shape = Shape {
+            len,
+            words: vec![0; words],
+            nodes: vec![0; total],
+            levels,
+            joins: Vec::new(),
+            joins_of: vec![0],
+        };
+        for word in 0..words {
+            shape.add_joins(word);
+        }
+        shape
+    }
+
+    fn add_joins(&mut self, word: usize) {
+        let mut place = word;
+        for level in 0..self.height() {
+            let (start, end) = (self.levels[level], self.levels[level + 1]);
+            let sibling = start + (place ^ 1);
+            if sibling < end {
+                self.joins.push(Join { sibling: sibling as u32, sibling_is_left: place & 1 == 1 });
+            }
+            place >>= 1;
+        }
+        self.joins_of.push(self.joins.len());
+    }
+
+    /// The base's own root.
+    fn root(&self) -> u64 {
+        match self.height() {
+            0 => self.words[0],
+            height => pair(self.nodes[self.levels[height] - 2], self.nodes[self.levels[height] - 1]),
+        }
     }
 
     fn level(&self, level: usize) -> &[u32] {
@@ -79,6 +122,9 @@ pub(crate) struct Tree {
     shapes: Vec<Shape>,
     /// The shape of each length, plus one; 0 is none yet.
     by_len: Vec<u32>,
+    full: Option<Full>,
+    /// Room for the words of a state that differ from its base: as many as the longest state has.
+    changed: Vec<(u32, u64)>,
     changes: Vec<Change>,
     more_changes: Vec<Change>,
 }
@@ -89,6 +135,8 @@ impl Tree {
             nodes: Nodes::new(),
             shapes: Vec::new(),
             by_len: Vec::new(),
+            full: None,
+            changed: Vec::new(),
             changes: Vec::new(),
             more_changes: Vec::new(),
         }
@@ -99,58 +147,59 @@ impl Tree {
         self.shapes.len()
     }
 
-    /// The name of a state.
-    ///
-    /// # Errors
-    /// The tree is full.
-    #[inline]
-    pub(crate) fn name(&mut self, state: &[u8]) -> Result<Name, Full> {
-        let number = match self.by_len.get(state.len()) {
-            Some(&shape) if shape != 0 => shape as usize - 1,
-            _ => return self.first_of_its_length(state),
-        };
-        let shape = &self.shapes[number];
-        let root = if shape.words.len() == 1 {
-            padded_word(state)
-        } else {
-            self.changes.clear();
-            word_changes(&mut self.nodes, shape, state, &mut self.changes)?;
-            climb(&mut self.nodes, shape, &mut self.changes)?
-        };
-        Ok(Name { root, shape: number as u16 })
+    /// Why some names given since the start mean nothing, if so: look before using a batch of names.
+    #[inline(always)]
+    pub(crate) fn full(&self) -> Option<Full> {
+        if self.nodes.is_full() { Some(Full::Nodes) } else { self.full }
     }
 
+    /// The name of a state.
+    #[inline(always)]
+    pub(crate) fn name(&mut self, state: &[u8]) -> Name {
+        let number = match self.by_len.get(state.len()) {
+            Some(&shape) if shape != 0 => shape as usize - 1,
+            _ => self.add_shape(state),
+        };
+        let shape = &self.shapes[number];
+        let changed = find_changes(&mut self.changed, shape, state);
+        let root = match &self.changed[..changed] {
+            [] => shape.root(),
+            [(place, word)] => climb_alone(&mut self.nodes, shape, *place as usize, *word),
+            more => {
+                self.changes.clear();
+                let nodes = &mut self.nodes;
+                self.changes.extend(more.iter().map(|&(place, word)| (place, nodes.intern(word))));
+                climb(nodes, shape, &mut self.changes)
+            }
+        };
+        Name { root, shape: number as u16 }
+    }
+
+    /// Starts the shape of a state of a new length, with that state as its base.
     #[cold]
-    fn first_of_its_length(&mut self, state: &[u8]) -> Result<Name, Full> {
-        let number = u16::try_from(self.shapes.len()).map_err(|_| Full::Shapes)?;
+    fn add_shape(&mut self, state: &[u8]) -> usize {
+        if self.shapes.len() > usize::from(u16::MAX) {
+            self.full = Some(Full::Shapes);
+            return 0;
+        }
         let mut shape = Shape::new(state.len());
-        // The base is this state's words with all nodes still to be interned: every node counts as changed.
         for (word, bytes) in shape.words.iter_mut().zip(state.chunks(WORD)) {
             *word = padded_word(bytes);
         }
-        for at in 0..shape.height() {
-            for place in 0..shape.level(at).len() {
-                let node = if at == 0 {
-                    self.nodes.intern(shape.words[place]).ok_or(Full::Nodes)?
-                } else {
-                    let below = shape.level(at - 1);
-                    match below.get(2 * place + 1) {
-                        None => below[2 * place],
-                        Some(&right) => {
-                            self.nodes.intern(pair(below[2 * place], right)).ok_or(Full::Nodes)?
-                        }
-                    }
-                };
-                let start = shape.levels[at];
-                shape.nodes[start + place] = node;
+        for level in 0..shape.height() {
+            for place in shape.levels[level]..shape.levels[level + 1] {
+                shape.nodes[place] = base_node(&mut self.nodes, &shape, level, place - shape.levels[level]);
             }
         }
         if self.by_len.len() <= state.len() {
             self.by_len.resize(state.len() + 1, 0);
         }
-        self.by_len[state.len()] = u32::from(number) + 1;
+        if self.changed.len() < shape.words.len() {
+            self.changed.resize(shape.words.len(), (0, 0));
+        }
         self.shapes.push(shape);
-        self.name(state)
+        self.by_len[state.len()] = self.shapes.len() as u32;
+        self.shapes.len() - 1
     }
 
     /// The state of a name, which becomes the base of its shape.
@@ -190,33 +239,42 @@ fn padded_word(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// The words of `state` that differ from the base, as nodes.
+/// The words of `state` that differ from the base, with their places; tells how many.
 #[inline(always)]
-fn word_changes(
-    nodes: &mut Nodes,
-    shape: &Shape,
-    state: &[u8],
-    changes: &mut Vec<Change>,
-) -> Result<(), Full> {
+fn find_changes(changed: &mut [(u32, u64)], shape: &Shape, state: &[u8]) -> usize {
+    let mut count = 0;
     let (whole, rest) = state.as_chunks::<WORD>();
     for (at, (bytes, &base)) in whole.iter().zip(&shape.words).enumerate() {
         let word = u64::from_le_bytes(*bytes);
-        if word != base {
-            changes.push((at as u32, nodes.intern(word).ok_or(Full::Nodes)?));
-        }
+        changed[count] = (at as u32, word);
+        count += usize::from(word != base);
     }
     if !rest.is_empty() {
-        let word = padded_word(rest);
-        if word != shape.words[whole.len()] {
-            changes.push((whole.len() as u32, nodes.intern(word).ok_or(Full::Nodes)?));
-        }
+        let word = match state.last_chunk::<WORD>() {
+            // The last eight bytes without those that belong to the word before.
+            Some(bytes) => u64::from_le_bytes(*bytes) >> (8 * (WORD - rest.len())),
+            None => padded_word(rest),
+        };
+        changed[count] = (whole.len() as u32, word);
+        count += usize::from(word != shape.words[whole.len()]);
     }
-    Ok(())
+    count
 }
 
-/// From the changed nodes of the lowest level to the root.
+/// The root when one word differs from the base: one way up.
 #[inline(always)]
-fn climb(nodes: &mut Nodes, shape: &Shape, changes: &mut Vec<Change>) -> Result<u64, Full> {
+fn climb_alone(nodes: &mut Nodes, shape: &Shape, place: usize, word: u64) -> u64 {
+    let mut above = word;
+    for join in &shape.joins[shape.joins_of[place]..shape.joins_of[place + 1]] {
+        let node = nodes.intern(above);
+        let sibling = shape.nodes[join.sibling as usize];
+        above = if join.sibling_is_left { pair(sibling, node) } else { pair(node, sibling) };
+    }
+    above
+}
+
+/// The root when the nodes of several words differ from the base.
+fn climb(nodes: &mut Nodes, shape: &Shape, changes: &mut Vec<Change>) -> u64 {
     for level in 0..shape.height() - 1 {
         let base = shape.level(level);
         let (mut read, mut write) = (0, 0);
@@ -224,23 +282,22 @@ fn climb(nodes: &mut Nodes, shape: &Shape, changes: &mut Vec<Change>) -> Result<
             let (place, node) = changes[read];
             read += 1;
             let at = place as usize;
-            let joined = if at & 1 == 1 {
-                pair(base[at - 1], node)
+            let above = if at & 1 == 1 {
+                nodes.intern(pair(base[at - 1], node))
             } else if at + 1 == base.len() {
                 // The last of an odd number goes up as it is.
-                changes[write] = (place >> 1, node);
-                write += 1;
-                continue;
+                node
             } else {
-                match changes.get(read) {
+                let right = match changes.get(read) {
                     Some(&(next, right)) if next == place + 1 => {
                         read += 1;
-                        pair(node, right)
+                        right
                     }
-                    _ => pair(node, base[at + 1]),
-                }
+                    _ => base[at + 1],
+                };
+                nodes.intern(pair(node, right))
             };
-            changes[write] = (place >> 1, nodes.intern(joined).ok_or(Full::Nodes)?);
+            changes[write] = (place >> 1, above);
             write += 1;
         }
         changes.truncate(write);
@@ -250,7 +307,19 @@ fn climb(nodes: &mut Nodes, shape: &Shape, changes: &mut Vec<Change>) -> Result<
     for &(place, node) in changes.iter() {
         root[place as usize & 1] = node;
     }
-    Ok(pair(root[0], root[1]))
+    pair(root[0], root[1])
+}
+
+/// The node of the base at a place of a level, from the level below.
+fn base_node(nodes: &mut Nodes, shape: &Shape, level: usize, place: usize) -> u32 {
+    if level == 0 {
+        return nodes.intern(shape.words[place]);
+    }
+    let below = shape.level(level - 1);
+    match below.get(2 * place + 1) {
+        None => below[2 * place],
+        Some(&right) => nodes.intern(pair(below[2 * place], right)),
+    }
 }
 
 /// Makes the state of `root` the base, touching only what differs.
@@ -313,7 +382,7 @@ mod tests {
                     current[at] = (r >> 40) as u8 % 4;
                 }
             }
-            let name = tree.name(&current).expect("small");
+            let name = tree.name(&current);
             assert_eq!(*names.entry(current.clone()).or_insert(name), name);
             assert_eq!(*states.entry(name).or_insert_with(|| current.clone()), current);
             if r.is_multiple_of(5) {
