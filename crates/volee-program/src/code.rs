@@ -158,6 +158,8 @@ pub(crate) struct Move {
     pub escape: u32,
     /// Number of the transition in the whole program: label and coverage.
     pub id: u32,
+    /// Bytes, counted from the process record, to set to zero afterwards.
+    pub resets: Vec<(u32, u32)>,
 }
 
 /// A compiled proctype.
@@ -170,6 +172,7 @@ pub(crate) struct Body {
     pub in_d_step: Vec<bool>,
     pub provided: Option<Code>,
     pub entry: u32,
+    pub entry_resets: Vec<(u32, u32)>,
     pub priority: u8,
     pub parameters: Vec<Target>,
     pub init: Vec<(Target, Code)>,
@@ -177,12 +180,20 @@ pub(crate) struct Body {
     pub holders: Vec<Target>,
 }
 
+/// One step of a monitor: what it waits for and where it goes.
+#[derive(Debug, Clone)]
+pub(crate) struct Observation {
+    pub send: bool,
+    pub channel: u32,
+    pub fields: Vec<Option<Code>>,
+    pub target: u32,
+}
+
 /// A compiled monitor of channel operations.
 #[derive(Debug, Clone)]
 pub(crate) struct Monitor {
     pub trace: bool,
-    /// Per node: (send, channel, fields, target).
-    pub nodes: Vec<Vec<(bool, u32, Vec<Option<Code>>, u32)>>,
+    pub nodes: Vec<Vec<Observation>>,
     pub complete: Vec<bool>,
     pub sends: Vec<u32>,
     pub receives: Vec<u32>,
@@ -484,6 +495,11 @@ pub(crate) fn apply(op: BinaryOp, a: i32, b: i32) -> i32 {
     }
 }
 
+/// Runs of bytes counted from the process record instead of from its locals.
+fn from_record(layout: &Layout, runs: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    runs.iter().map(|(start, length)| (layout.process_header as u32 + start, *length)).collect()
+}
+
 /// Compiles a whole program.
 pub(crate) fn compile(program: &Program) -> Compiled {
     let layout = Layout::of(program);
@@ -495,10 +511,11 @@ pub(crate) fn compile(program: &Program) -> Compiled {
         for (n, node) in proctype.nodes.iter().enumerate() {
             let mut moves = Vec::with_capacity(node.transitions.len());
             for (i, t) in node.transitions.iter().enumerate() {
-                let op = compiler.op(&t.action, &t.text, &t.place);
+                let op = compiler.op(&t.action, &t.statement.text, &t.statement.place);
+                let resets = from_record(&layout, &t.resets);
                 let id = transitions.len() as u32;
                 transitions.push((p as u8, n as u32, i as u32));
-                moves.push(Move { op, target: t.target.0, atomic: t.atomic, escape: t.escape, id });
+                moves.push(Move { op, target: t.target.0, atomic: t.atomic, escape: t.escape, id, resets });
             }
             nodes.push(moves);
         }
@@ -510,6 +527,7 @@ pub(crate) fn compile(program: &Program) -> Compiled {
             in_d_step: proctype.nodes.iter().map(|n| n.in_d_step).collect(),
             provided: proctype.provided.as_ref().map(|e| compiler.code(e)),
             entry: proctype.entry.0,
+            entry_resets: from_record(&layout, &proctype.entry_resets),
             priority: proctype.priority,
             parameters: proctype.parameters.iter().map(|l| compiler.target(l)).collect(),
             init: proctype.locals_init.iter().map(|(l, e)| (compiler.target(l), compiler.code(e))).collect(),
@@ -526,7 +544,7 @@ pub(crate) fn compile(program: &Program) -> Compiled {
                     .iter()
                     .map(|s| {
                         let fields = s.fields.iter().map(|f| f.as_ref().map(|e| compiler.code(e))).collect();
-                        (s.send, s.channel, fields, s.target.0)
+                        Observation { send: s.send, channel: s.channel, fields, target: s.target.0 }
                     })
                     .collect()
             })

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 
 use volee_system::{Action, Event, EventKind, Unreached, Variable};
 
-use crate::code::Compiled;
+use crate::code::{Compiled, Op};
 use crate::eval::{Context, read_scalar};
-use crate::exec::prepare;
+use crate::exec::{Executor, prepare};
 use crate::frame::{ChannelAt, Frame};
 use crate::moves::Made;
-use crate::program::{self, ChannelType, Expr, Piece, Program, Transition};
+use crate::program::{self, ChannelType, Expr, Piece, Program, Statement, Transition};
 use crate::types::Kind;
 
 /// A value as a user writes it.
@@ -78,7 +78,7 @@ pub(crate) fn variables(program: &Program, compiled: &Compiled, frame: &Frame) -
         let proctype = &program.proctypes[frame.proctype(pid)];
         let name = process_name(program, frame, pid);
         let node = &proctype.nodes[frame.control(&compiled.layout, pid)];
-        let at = node.transitions.iter().find_map(|t| t.place.as_ref());
+        let at = node.transitions.iter().find_map(|t| t.statement.place.as_ref());
         let line = at.map_or_else(|| "end".to_owned(), |p| format!("line {}", p.line));
         all.push(Variable { name: format!("{name}@"), value: line });
         let start = frame.base(pid) + compiled.layout.process_header;
@@ -134,7 +134,7 @@ fn transition<'p>(program: &'p Program, compiled: &Compiled, id: u32) -> &'p Tra
     &program.proctypes[usize::from(proctype)].nodes[node as usize].transitions[index as usize]
 }
 
-/// What one move did, in words: one action, or two for a rendezvous.
+/// What one move did, in words: one action per statement, and the receiver's as well for a rendezvous.
 pub(crate) fn actions(
     program: &Program,
     compiled: &Compiled,
@@ -142,54 +142,79 @@ pub(crate) fn actions(
     made: &Made,
     all: &mut Vec<Action>,
 ) {
-    let pid = usize::from(made.pid);
-    let mut action = action_of(program, compiled, frame, pid, made.transition);
-    if let Some((partner, received)) = made.partner {
-        if let Some(event) = &mut action.event {
-            event.kind = EventKind::Rendezvous;
-            event.partner = Some((
-                program.proctypes[frame.proctype(usize::from(partner))].name.clone(),
-                u32::from(partner),
-            ));
-        }
-        all.push(action);
-        let mut other = action_of(program, compiled, frame, usize::from(partner), received);
-        other.event = None;
-        all.push(other);
-    } else {
-        all.push(action);
-    }
+    let first = all.len();
+    let mut frame = frame.clone();
+    side(program, compiled, &mut frame, usize::from(made.pid), made.transition, None, all);
+    let Some((partner, received)) = made.partner else { return };
+    let name = program.proctypes[frame.proctype(usize::from(partner))].name.clone();
+    let channel = all[first].event.as_mut().map(|event| {
+        event.kind = EventKind::Rendezvous;
+        event.partner = Some((name, u32::from(partner)));
+        event.channel_id
+    });
+    side(program, compiled, &mut frame, usize::from(partner), received, channel, all);
 }
 
-fn action_of(program: &Program, compiled: &Compiled, frame: &Frame, pid: usize, id: u32) -> Action {
+/// The statements of one side of a move; the frame is left as they leave it. A receiver of a rendezvous has no
+/// event of its own.
+fn side(
+    program: &Program,
+    compiled: &Compiled,
+    frame: &mut Frame,
+    pid: usize,
+    id: u32,
+    received: Option<u32>,
+    all: &mut Vec<Action>,
+) {
     let transition = transition(program, compiled, id);
-    Action {
-        process: program.proctypes[frame.proctype(pid)].name.clone(),
-        pid: pid as u32,
-        text: transition.text.to_string(),
-        place: transition.place.clone(),
-        event: event(program, compiled, frame, pid, id),
-        output: output(program, compiled, frame, pid, &transition.action),
+    let (proctype, node, index) = compiled.transitions[id as usize];
+    let op = &compiled.bodies[usize::from(proctype)].nodes[node as usize][index as usize].op;
+    let alone = (std::slice::from_ref(op), std::slice::from_ref(&transition.action));
+    let (ops, parts): (&[Op], &[program::Action]) = match (op, &transition.action) {
+        (Op::Sequence(ops), program::Action::Sequence(parts)) if !transition.merged.is_empty() => {
+            (ops, parts)
+        }
+        _ => alone,
+    };
+    let statements = std::iter::once(&transition.statement).chain(&transition.merged);
+    let name = &program.proctypes[usize::from(proctype)].name;
+    for (i, ((op, part), statement)) in ops.iter().zip(parts).zip(statements).enumerate() {
+        let handed_over = i == 0 && received.is_some();
+        all.push(Action {
+            process: name.clone(),
+            pid: pid as u32,
+            text: statement.text.to_string(),
+            place: statement.place.clone(),
+            event: if handed_over { None } else { event(program, compiled, frame, pid, op) },
+            output: output(program, compiled, frame, pid, part),
+        });
+        if i + 1 < ops.len() && !handed_over {
+            let mut executor = Executor {
+                compiled,
+                frame: &mut *frame,
+                pid,
+                timeout: false,
+                fault: None,
+                stuck: false,
+                message: &mut Vec::new(),
+                reached: &mut vec![0; compiled.transitions.len()],
+            };
+            executor.apply(op);
+        }
     }
 }
 
 /// The channel operation of a transition, with the values it has in this state.
-fn event(program: &Program, compiled: &Compiled, frame: &Frame, pid: usize, id: u32) -> Option<Event> {
-    let (proctype, node, index) = compiled.transitions[id as usize];
-    let op = &compiled.bodies[usize::from(proctype)].nodes[node as usize][index as usize].op;
+fn event(program: &Program, compiled: &Compiled, frame: &Frame, pid: usize, op: &Op) -> Option<Event> {
     let mut cx = Context::of(compiled, frame, pid, false);
-    let first = match op {
-        crate::code::Op::Sequence(ops) => &ops[0],
-        op => op,
-    };
-    let (kind, number, values) = match first {
-        crate::code::Op::Send(send) => {
+    let (kind, number, values) = match op {
+        Op::Send(send) => {
             let number = cx.eval(&send.channel);
             let mut message = Vec::new();
             prepare(&mut cx, send, frame.channel(number)?, &mut message);
             (EventKind::Send, number, message)
         }
-        crate::code::Op::Receive(receive) => {
+        Op::Receive(receive) => {
             let number = cx.eval(&receive.channel);
             let channel = frame.channel(number)?;
             let fields = compiled.layout.channels[channel.shape as usize].fields.len();
@@ -261,20 +286,22 @@ fn printed(how: char, value: i32) -> String {
 
 /// The statements that were never executed, in order of their places.
 pub(crate) fn unreached(program: &Program, compiled: &Compiled, reached: &[u8]) -> Vec<Unreached> {
-    let mut statements: BTreeMap<(u8, u32), (bool, &Transition)> = BTreeMap::new();
+    let mut statements: BTreeMap<(u8, u32), (bool, &Statement)> = BTreeMap::new();
     for (id, &(proctype, node, index)) in compiled.transitions.iter().enumerate() {
         let transition =
             &program.proctypes[usize::from(proctype)].nodes[node as usize].transitions[index as usize];
-        let entry = statements.entry((proctype, transition.statement)).or_insert((false, transition));
-        entry.0 |= reached[id] != 0;
+        for statement in std::iter::once(&transition.statement).chain(&transition.merged) {
+            let entry = statements.entry((proctype, statement.number)).or_insert((false, statement));
+            entry.0 |= reached[id] != 0;
+        }
     }
     statements
         .into_iter()
-        .filter(|(_, (reached, transition))| !reached && transition.place.is_some())
-        .map(|((proctype, _), (_, transition))| Unreached {
+        .filter(|(_, (reached, statement))| !reached && statement.place.is_some())
+        .map(|((proctype, _), (_, statement))| Unreached {
             process: program.proctypes[usize::from(proctype)].name.clone(),
-            text: transition.text.to_string(),
-            place: transition.place.clone(),
+            text: statement.text.to_string(),
+            place: statement.place.clone(),
         })
         .collect()
 }

@@ -277,14 +277,12 @@ impl Executor<'_> {
         let node = usize::from(u16::from_le_bytes([self.frame.bytes[at], self.frame.bytes[at + 1]]));
         let message = std::mem::take(self.message);
         let next = self.with(|cx| {
-            monitor.nodes[node].iter().find_map(|(s, c, fields, target)| {
-                let matches = *s == send
-                    && *c == channel as u32
-                    && fields
-                        .iter()
-                        .zip(&message)
-                        .all(|(f, v)| f.as_ref().is_none_or(|code| cx.eval(code) == *v));
-                matches.then_some(*target)
+            monitor.nodes[node].iter().find_map(|o| {
+                let mut fields = o.fields.iter().zip(&message);
+                let matches = o.send == send
+                    && o.channel == channel as u32
+                    && fields.all(|(f, v)| f.as_ref().is_none_or(|code| cx.eval(code) == *v));
+                matches.then_some(o.target)
             })
         });
         *self.message = message;
@@ -343,8 +341,22 @@ impl Executor<'_> {
             let (value, at) = self.with(|cx| (cx.eval(code), cx.target_at(target)));
             self.store(at, value);
         }
+        self.reset(&body.entry_resets);
         self.pid = parent;
         pid
+    }
+
+    /// Sets to zero what the acting process need not remember.
+    #[inline]
+    pub fn reset(&mut self, runs: &[(u32, u32)]) {
+        if runs.is_empty() {
+            return;
+        }
+        let base = self.frame.base(self.pid);
+        for &(start, length) in runs {
+            let at = base + start as usize;
+            self.frame.bytes[at..at + length as usize].fill(0);
+        }
     }
 
     /// Runs a `d_step`: the first statement that can be done is done, until control leaves the sequence.

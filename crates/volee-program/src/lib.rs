@@ -11,6 +11,7 @@ mod exec;
 mod frame;
 mod machine;
 mod moves;
+pub mod optimise;
 mod program;
 mod types;
 
@@ -18,6 +19,6 @@ pub use machine::{Machine, MachineOptions, PredicateCompiler};
 pub use program::{
     Action, BinaryOp, ChannelId, ChannelInstance, ChannelTest, ChannelType, Claim, EventMonitor, Expr, Index,
     Location, MonitorKind, MonitorStep, Node, NodeId, Pattern, Piece, Proctype, ProctypeId, Program, Scope,
-    Transition, Variable,
+    Statement, Transition, Variable,
 };
 pub use types::{Kind, Scalar};

@@ -18,7 +18,11 @@ use crate::eval::write_scalar;
 use crate::exec::Executor;
 use crate::frame::Frame;
 use crate::moves::{Enumerator, Level, Visitor, any_mark, evaluate};
+use crate::optimise::{Observed, optimise};
 use crate::program::{Expr, Program};
+
+/// Numbers of errors in predicates start here, above those of the program.
+const PREDICATE_FAULTS: u32 = 1 << 31;
 
 /// Turns the text of a predicate into an expression over the program.
 pub type PredicateCompiler = Arc<dyn Fn(&str) -> Result<Expr, Diagnostic> + Send + Sync>;
@@ -28,6 +32,8 @@ pub type PredicateCompiler = Arc<dyn Fn(&str) -> Result<Expr, Diagnostic> + Send
 pub struct MachineOptions {
     /// How predicates are read; without it there are none.
     pub predicates: Option<PredicateCompiler>,
+    /// Run the program as it is, without merging steps or forgetting dead values.
+    pub plain: bool,
     /// Messages left in channels make an end state invalid.
     pub strict_ends: bool,
 }
@@ -35,13 +41,18 @@ pub struct MachineOptions {
 /// A program being executed.
 #[derive(Clone)]
 pub struct Machine {
+    /// As the front end made it.
+    original: Arc<Program>,
+    /// As it is executed.
     program: Arc<Program>,
+    /// What predicates look at.
+    observed: Observed,
     compiled: Arc<Compiled>,
     enumerator: Enumerator,
     /// For predicates and marks.
     frame: Frame,
     predicates: Vec<Code>,
-    /// Errors of predicates, numbered after those of the program.
+    /// Errors of predicates, numbered from [`PREDICATE_FAULTS`] on.
     predicate_faults: Vec<Fault>,
     options: MachineOptions,
 }
@@ -49,23 +60,35 @@ pub struct Machine {
 impl Machine {
     /// A machine for a program.
     pub fn new(program: Arc<Program>, options: MachineOptions) -> Self {
-        let mut compiled = compile(&program);
+        let mut machine = Machine {
+            original: Arc::clone(&program),
+            compiled: Arc::new(compile(&program)),
+            program,
+            observed: Observed::default(),
+            enumerator: Enumerator::default(),
+            frame: Frame::default(),
+            predicates: Vec::new(),
+            predicate_faults: Vec::new(),
+            options,
+        };
+        machine.prepare();
+        machine
+    }
+
+    /// Optimises and compiles for what is observed.
+    fn prepare(&mut self) {
+        if !self.options.plain {
+            self.program = Arc::new(optimise(&self.original, &self.observed));
+        }
+        let mut compiled = compile(&self.program);
         let endless = FaultId(compiled.faults.len() as u32);
         compiled.faults.push(Fault {
             kind: FaultKind::Runtime,
             message: "an atomic sequence runs for ever without ever letting another process move".into(),
             place: None,
         });
-        let enumerator = Enumerator::new(compiled.transitions.len(), endless);
-        Machine {
-            program,
-            compiled: Arc::new(compiled),
-            enumerator,
-            frame: Frame::default(),
-            predicates: Vec::new(),
-            predicate_faults: Vec::new(),
-            options,
-        }
+        self.enumerator = Enumerator::new(compiled.transitions.len(), endless);
+        self.compiled = Arc::new(compiled);
     }
 
     /// The program that is executed.
@@ -73,14 +96,18 @@ impl Machine {
         &self.program
     }
 
-    /// Adds a predicate given as an expression of the program.
+    /// Adds a predicate given as an expression of the program. What it looks at is kept from being optimised away,
+    /// so predicates are added before the first state is asked for.
     pub fn add_predicate(&mut self, expr: &Expr) -> PredicateId {
-        let mut compiler = Compiler { layout: &self.compiled.layout, faults: Vec::new() };
-        let first = self.compiled.faults.len() + self.predicate_faults.len();
-        compiler.faults =
-            vec![Fault { kind: FaultKind::Runtime, message: String::new(), place: None }; first];
+        let before = self.observed.clone();
+        self.observed.add(expr);
+        if self.observed != before && !self.options.plain {
+            self.prepare();
+        }
+        let mut compiler =
+            Compiler { layout: &self.compiled.layout, faults: std::mem::take(&mut self.predicate_faults) };
         let code = compiler.code(expr);
-        self.predicate_faults.extend(compiler.faults.drain(first..));
+        self.predicate_faults = compiler.faults;
         self.predicates.push(code);
         PredicateId(self.predicates.len() as u32 - 1)
     }
@@ -196,7 +223,7 @@ impl System for Machine {
     fn label(&self, label: Label) -> Cow<'_, str> {
         let (proctype, node, index) = self.compiled.transitions[(label.0 >> 8) as usize];
         let proctype = &self.program.proctypes[usize::from(proctype)];
-        let text = &proctype.nodes[node as usize].transitions[index as usize].text;
+        let text = &proctype.nodes[node as usize].transitions[index as usize].statement.text;
         format!("{}[{}] {}", proctype.name, label.0 & 0xff, text).into()
     }
 
@@ -211,9 +238,10 @@ impl System for Machine {
     }
 
     fn fault(&self, fault: FaultId) -> Fault {
-        let index = fault.0 as usize;
-        let own = &self.compiled.faults;
-        own.get(index).unwrap_or_else(|| &self.predicate_faults[index - own.len()]).clone()
+        match fault.0.checked_sub(PREDICATE_FAULTS) {
+            Some(index) => self.predicate_faults[index as usize].clone(),
+            None => self.compiled.faults[fault.0 as usize].clone(),
+        }
     }
 
     fn explain(&mut self, state: &[u8], ordinal: usize) -> Vec<Action> {
@@ -239,7 +267,9 @@ impl System for Machine {
 
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
         self.frame.load(&self.compiled.layout, state);
-        evaluate(&self.compiled, &self.frame, &self.predicates[predicate.0 as usize]).map(|v| v != 0)
+        evaluate(&self.compiled, &self.frame, &self.predicates[predicate.0 as usize])
+            .map(|v| v != 0)
+            .map_err(|fault| FaultId(fault.0 + PREDICATE_FAULTS))
     }
 
     fn marks(&mut self, state: &[u8]) -> Marks {

@@ -289,6 +289,7 @@ fn make(
         executor.frame.set_control(&compiled.layout, pid, m.target);
     }
     executor.apply(&m.op);
+    executor.reset(&m.resets);
     let (fault, stuck) = (executor.fault, executor.stuck);
     finish(compiled, level, next, Made { pid: pid as u8, transition: m.id, partner: None, fault }, stuck);
     level.process_moved = true;
@@ -379,9 +380,11 @@ fn hand_over(
     if let Some(send) = sending(&m.op) {
         executor.observe(true, channel, send.no_event);
     }
+    executor.reset(&m.resets);
     executor.pid = receiver;
     executor.frame.set_control(&compiled.layout, receiver, other.target);
     executor.take(&other.op, channel);
+    executor.reset(&other.resets);
     let (fault, stuck) = (executor.fault, executor.stuck);
     let made = Made { pid: sender as u8, transition: m.id, partner: Some((receiver as u8, other.id)), fault };
     finish(compiled, level, next, made, stuck);

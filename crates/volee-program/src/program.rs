@@ -126,6 +126,8 @@ pub struct Proctype {
     pub nodes: Vec<Node>,
     /// Where a process starts.
     pub entry: NodeId,
+    /// Bytes of the locals that are set to zero at birth because their first value is never read.
+    pub entry_resets: Vec<(u32, u32)>,
     /// May only move while this holds.
     pub provided: Option<Expr>,
     /// Priority at birth, from 1.
@@ -161,9 +163,20 @@ pub struct Transition {
     /// Which escape (of an `unless`) this is part of; 0 for ordinary transitions. If a transition of one escape
     /// can be taken, only transitions of that escape are.
     pub escape: u32,
-    /// Which statement of the proctype this is: transitions share one where a choice pulls its options together.
-    pub statement: u32,
-    /// The statement as written.
+    /// Which statement it is.
+    pub statement: Statement,
+    /// The statements of a merged sequence behind the first.
+    pub merged: Vec<Statement>,
+    /// Bytes of the locals that hold nothing worth remembering afterwards: (first, how many).
+    pub resets: Vec<(u32, u32)>,
+}
+
+/// A statement of a proctype, for humans.
+#[derive(Debug, Clone)]
+pub struct Statement {
+    /// Its number in the proctype. Transitions share one where a choice pulls its options together.
+    pub number: u32,
+    /// As written.
     pub text: Arc<str>,
     /// Where it stands.
     pub place: Option<Place>,

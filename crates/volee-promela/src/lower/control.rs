@@ -110,10 +110,10 @@ impl Control {
     /// Labels inside an option (or on an atomic sequence that begins one) mark where the option leads; a joint that
     /// is a valid end makes what follows one.
     fn spread_marks(&mut self, elements: &Elements<'_>, found: &[ElementId]) {
-        for point in 0..self.points.len() {
+        for (point, &from) in found.iter().enumerate() {
             let ways = self.points[point].ways.clone();
             for way in &ways {
-                if found[point] != way.element
+                if from != way.element
                     && let Some(target) = self.points.get_mut(way.target as usize)
                 {
                     let element = elements.get(way.element);
@@ -123,9 +123,9 @@ impl Control {
                 }
             }
         }
-        for point in 0..self.points.len() {
+        for (point, &id) in found.iter().enumerate() {
             if self.points[point].valid_end
-                && matches!(elements.get(found[point]).kind, Kind::Joint)
+                && matches!(elements.get(id).kind, Kind::Joint)
                 && let [way] = &self.points[point].ways[..]
             {
                 let target = way.target as usize;
@@ -168,8 +168,15 @@ impl Control {
             (StepKind::End, _) => Action::End,
             (StepKind::DStep(entry), _) => Action::DStep(NodeId(entry)),
         };
-        let (target, atomic, escape) = (NodeId(way.target), way.atomic, way.escape);
-        Transition { action, target, atomic, escape, statement: way.statement, text, place }
+        Transition {
+            action,
+            target: NodeId(way.target),
+            atomic: way.atomic,
+            escape: way.escape,
+            statement: volee_program::Statement { number: way.statement, text, place },
+            merged: Vec::new(),
+            resets: Vec::new(),
+        }
     }
 }
 
@@ -272,14 +279,13 @@ impl Finder<'_, '_> {
         let mut heads = Vec::new();
         self.heads(id, &mut heads, &mut BTreeSet::new());
         let mut ways: Vec<Way> = heads.iter().map(|&h| self.way(h)).collect();
-        let ordinary = ways.len();
-        for i in 0..ordinary {
-            let escapes = self.elements.get(heads[i]).escapes.clone();
-            if matches!(self.elements.get(heads[i]).kind, Kind::Joint) {
+        for head in heads {
+            if matches!(self.elements.get(head).kind, Kind::Joint) {
                 continue;
             }
+            let escapes = self.elements.get(head).escapes.clone();
             for escape in escapes.iter().rev() {
-                self.prepend_escape(*escape, heads[i], &mut ways);
+                self.prepend_escape(*escape, head, &mut ways);
             }
         }
         ways

@@ -71,10 +71,10 @@ pub fn lower(model: Arc<Model>) -> Result<Lowered, Vec<Diagnostic>> {
 
 impl Lowered {
     /// A machine that runs this program and reads predicates over its model.
-    pub fn machine(&self, program: Arc<Program>, strict_ends: bool) -> Machine {
+    pub fn machine(&self, options: MachineOptions) -> Machine {
         let this = self.clone();
         let predicates: volee_program::PredicateCompiler = Arc::new(move |text| this.predicate(text));
-        Machine::new(program, MachineOptions { predicates: Some(predicates), strict_ends })
+        Machine::new(Arc::clone(&self.program), MachineOptions { predicates: Some(predicates), ..options })
     }
 
     /// Reads an expression over the model's global names.
@@ -118,6 +118,7 @@ fn lower_proctype(lowering: &mut Lowering<'_>, index: usize, proctype: &model::P
         channels: block.channels.clone(),
         nodes,
         entry: control.entry(),
+        entry_resets: Vec::new(),
         provided: proctype.provided.as_ref().map(|e| lowering.expr(e)),
         priority: proctype.priority.unwrap_or(1),
         place: Some(proctype.place.clone()),
@@ -145,7 +146,7 @@ fn lower_claim(lowering: &mut Lowering<'_>, claim: &model::Claim) -> Claim {
                 | Action::Print(_)
         ) {
             let message = "a claim may only watch: conditions, assertions and control";
-            lowering.errors.push(Diagnostic::error(message, transition.place.clone()));
+            lowering.errors.push(Diagnostic::error(message, transition.statement.place.clone()));
         }
     }
     Claim { name: claim.name.to_string(), nodes, entry: control.entry() }

@@ -61,7 +61,7 @@ fn collect(
     }
     *complete |= nodes[index].valid_end;
     for transition in &nodes[index].transitions {
-        let at = transition.place.as_ref().unwrap_or(place);
+        let at = transition.statement.place.as_ref().unwrap_or(place);
         let (send, channel, fields) = match &transition.action {
             Action::Skip | Action::Print(_) | Action::Else => {
                 collect(lowering, nodes, transition.target.0 as usize, seen, steps, complete, place);

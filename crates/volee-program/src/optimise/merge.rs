@@ -1,0 +1,105 @@
+//! Merging of steps.
+//!
+//! If control comes to a node where a process has exactly one thing to do, which never waits and concerns nobody but
+//! itself, then that thing may as well be done at once. It commutes with whatever the other processes do, so it is a
+//! persistent set of its own in every state of the node (Godefroid, "Partial-Order Methods", 1996, chapter 4), and
+//! chains of such statements are cut where they close a cycle, so nothing is put off for ever. Deadlocks, assertions
+//! and every property that does not count steps are kept. Inside an atomic sequence nobody else moves, and any
+//! statement that never waits can be merged.
+//!
+//! SPIN merges less: only after statements that are themselves local. Not merged: what a property observes, labelled
+//! nodes, escapes, rendezvous sends (the sender may lose its turn), and everything where priorities, `provided` or
+//! `_last` make the number of steps matter.
+
+use super::Observed;
+use super::effects::{is_local, visit_stores};
+use crate::program::{Action, NodeId, Proctype, ProctypeId, Program, Scope, Transition};
+
+pub(super) fn merge_steps(program: &mut Program, observed: &Observed) {
+    let counts_steps = program.uses_last
+        || program.uses_priorities
+        || program.proctypes.iter().any(|p| p.provided.is_some());
+    if counts_steps {
+        return;
+    }
+    let rendezvous = program.channel_types.iter().any(|c| c.capacity == 0);
+    for (index, proctype) in program.proctypes.iter_mut().enumerate() {
+        let followers = followers(proctype, ProctypeId(index as u8), observed);
+        for node in 0..proctype.nodes.len() {
+            for index in 0..proctype.nodes[node].transitions.len() {
+                let transition = &proctype.nodes[node].transitions[index];
+                if let Some(merged) = merge_from(transition, &followers, rendezvous) {
+                    proctype.nodes[node].transitions[index] = merged;
+                }
+            }
+        }
+    }
+}
+
+/// Per node, the one transition that could be done together with what leads to the node.
+fn followers(proctype: &Proctype, id: ProctypeId, observed: &Observed) -> Vec<Option<Transition>> {
+    let labelled = |n: usize| observed.nodes.contains(&(id, NodeId(n as u32)));
+    proctype
+        .nodes
+        .iter()
+        .enumerate()
+        .map(|(n, node)| match &node.transitions[..] {
+            [only]
+                if only.escape == 0
+                    && !node.progress
+                    && !node.accepting
+                    && !node.in_d_step
+                    && !labelled(n) =>
+            {
+                never_waits(&only.action).then(|| only.clone())
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+fn never_waits(action: &Action) -> bool {
+    match action {
+        Action::Skip | Action::Assert(_) | Action::Print(_) => true,
+        Action::Assign(_, value) => !matches!(value, crate::program::Expr::Run { .. }),
+        Action::Sequence(actions) => actions.iter().all(never_waits),
+        _ => false,
+    }
+}
+
+/// Whether an action reads and writes only the process's own variables.
+fn concerns_nobody_else(action: &Action) -> bool {
+    let mut own = true;
+    super::effects::visit_action(action, &mut |e| own &= is_local(e));
+    visit_stores(action, &mut |location| own &= location.scope != Scope::Global);
+    own
+}
+
+fn merge_from(first: &Transition, followers: &[Option<Transition>], rendezvous: bool) -> Option<Transition> {
+    let sends = matches!(first.action, Action::Send { .. });
+    if matches!(first.action, Action::End) || (sends && rendezvous) {
+        return None;
+    }
+    let mut merged = first.clone();
+    let mut actions = vec![first.action.clone()];
+    let mut seen = vec![first.target];
+    while let Some(next) = &followers[merged.target.0 as usize] {
+        let free = merged.atomic || (!next.atomic && concerns_nobody_else(&next.action));
+        if !free {
+            break;
+        }
+        actions.push(next.action.clone());
+        merged.target = next.target;
+        merged.atomic = next.atomic;
+        merged.merged.push(next.statement.clone());
+        if seen.contains(&merged.target) {
+            break;
+        }
+        seen.push(merged.target);
+    }
+    if actions.len() == 1 {
+        return None;
+    }
+    merged.action = Action::Sequence(actions);
+    Some(merged)
+}

@@ -1,0 +1,78 @@
+//! Optimisations: programs with fewer states and the same verdicts.
+//!
+//! * [`merge`]: a statement that concerns nobody else and never waits is done together with the one before it.
+//! * [`live`]: a local variable that will be written before it is read again is set to zero.
+//! * [`unread`]: a global variable that nobody ever reads is not part of the state.
+//!
+//! `--plain` switches all of them off, for comparison with other tools and for trust. Whatever a property observes
+//! (labels, variables of processes, globals) is named in [`Observed`] and left alone.
+
+mod effects;
+mod live;
+mod merge;
+mod unread;
+
+use std::collections::BTreeSet;
+
+use crate::program::{Expr, NodeId, ProctypeId, Program};
+
+pub(crate) use effects::visit_expr;
+
+/// What properties look at from outside, and optimisations must not touch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Observed {
+    /// Control points asked about with `P@label`.
+    pub nodes: BTreeSet<(ProctypeId, NodeId)>,
+    /// Local variables read with `P:x`: (proctype, offset of the first byte, bytes).
+    pub locals: BTreeSet<(ProctypeId, u32, u32)>,
+    /// Globals: (offset of the first byte, bytes).
+    pub globals: BTreeSet<(u32, u32)>,
+}
+
+impl Observed {
+    /// Adds what an expression that is evaluated outside any process looks at.
+    pub fn add(&mut self, expr: &Expr) {
+        visit_expr(expr, &mut |e| match e {
+            Expr::At { proctype, node, .. } => {
+                self.nodes.insert((*proctype, *node));
+            }
+            Expr::Remote { proctype, location, .. } => {
+                let (start, length) = effects::extent(location);
+                self.locals.insert((*proctype, start, length));
+            }
+            Expr::Load(location) if location.scope == crate::program::Scope::Global => {
+                self.globals.insert(effects::extent(location));
+            }
+            _ => {}
+        });
+    }
+
+    /// What the program's own statements and claims look at in other processes.
+    pub(crate) fn by_program(program: &Program) -> Self {
+        let mut observed = Observed::default();
+        effects::visit_program(program, &mut |e| {
+            if matches!(e, Expr::At { .. } | Expr::Remote { .. }) {
+                observed.add(e);
+            }
+        });
+        if let Some(claim) = &program.never {
+            for transition in claim.nodes.iter().flat_map(|n| &n.transitions) {
+                effects::visit_action(&transition.action, &mut |e| observed.add(e));
+            }
+        }
+        observed
+    }
+}
+
+/// The optimised program: node numbers stay what they were.
+pub fn optimise(program: &Program, observed: &Observed) -> Program {
+    let mut own = Observed::by_program(program);
+    own.nodes.extend(&observed.nodes);
+    own.locals.extend(&observed.locals);
+    own.globals.extend(&observed.globals);
+    let mut program = program.clone();
+    unread::drop_unread_globals(&mut program, &own);
+    merge::merge_steps(&mut program, &own);
+    live::reset_dead_locals(&mut program, &own);
+    program
+}
