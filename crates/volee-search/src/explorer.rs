@@ -173,10 +173,11 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             on_fault: self.questions.on_fault(),
             parent,
             pushed: 0,
+            staying: 0,
         };
         let _ = self.system.steps(&self.state, &mut stage);
-        let pushed = stage.pushed;
-        self.statistics.transitions += u64::from(pushed);
+        let (pushed, staying) = (stage.pushed, stage.staying);
+        self.statistics.transitions += u64::from(pushed - staying);
         pushed
     }
 
@@ -301,17 +302,23 @@ struct Stage<'e, V> {
     on_fault: OnFault,
     parent: u16,
     pushed: u32,
+    /// Steps that end in their fault and lead nowhere.
+    staying: u32,
 }
 
 impl<V: Visited> Sink for Stage<'_, V> {
     #[inline]
     fn push(&mut self, step: Step, target: &[u8]) -> Flow {
-        let name = self.tree.name(target);
-        self.visited.prefetch(name);
-        let Name { root, shape } = name;
-        self.staged.push(Staged { root, ordinal: self.pushed, shape, parent: self.parent });
         let ordinal = self.pushed;
         self.pushed += 1;
+        if step.stays {
+            self.staying += 1;
+        } else {
+            let name = self.tree.name(target);
+            self.visited.prefetch(name);
+            let Name { root, shape } = name;
+            self.staged.push(Staged { root, ordinal, shape, parent: self.parent });
+        }
         match step.fault {
             None => Flow::Continue(()),
             Some(fault) => self.fault(ordinal, fault),

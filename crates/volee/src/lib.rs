@@ -7,6 +7,8 @@ pub mod model;
 
 pub use model::{Model, Options};
 pub use volee_lts as lts;
+pub use volee_program as program;
+pub use volee_promela as promela;
 pub use volee_report as report;
 pub use volee_search as search;
 pub use volee_system as system;

@@ -5,7 +5,10 @@
 use std::fs;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
+use std::sync::Arc;
 
+use volee_program::MachineOptions;
+use volee_promela::Lowered;
 use volee_system::{Diagnostic, System};
 
 /// The largest model file that is read. Text beyond this is data, not a model somebody wrote.
@@ -30,6 +33,8 @@ pub struct Model {
     pub warnings: Vec<Diagnostic>,
     /// What can be explored.
     pub system: Box<dyn System>,
+    /// The program behind a Promela model, for engines that read programs.
+    pub promela: Option<Lowered>,
 }
 
 /// A kind of file that can be opened.
@@ -48,14 +53,33 @@ type Open = fn(&Path, &Options) -> Result<Opened, Vec<Diagnostic>>;
 struct Opened {
     system: Box<dyn System>,
     warnings: Vec<Diagnostic>,
+    promela: Option<Lowered>,
 }
 
 /// Every front end there is.
-pub const FRONT_ENDS: &[FrontEnd] = &[FrontEnd {
-    language: "labelled transition system",
-    extensions: &["aut", "aut.gz", "aut.zst"],
-    open: open_lts,
-}];
+pub const FRONT_ENDS: &[FrontEnd] = &[
+    FrontEnd { language: "Promela", extensions: &["pml", "promela", "prom", "spin"], open: open_promela },
+    FrontEnd {
+        language: "labelled transition system",
+        extensions: &["aut", "aut.gz", "aut.zst"],
+        open: open_lts,
+    },
+];
+
+fn open_promela(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic>> {
+    let bytes = read_bytes(path).map_err(|d| vec![d])?;
+    let defines = options.defines.iter().map(|d| match d.split_once('=') {
+        Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+        None => (d.clone(), None),
+    });
+    let front_end = volee_promela::Options { defines: defines.collect(), ..Default::default() };
+    let name = path.display().to_string();
+    let (model, diagnostics) = volee_promela::parse(&name, &String::from_utf8_lossy(&bytes), &front_end);
+    let Some(model) = model else { return Err(diagnostics) };
+    let lowered = volee_promela::lower(Arc::new(model))?;
+    let machine = lowered.machine(MachineOptions { plain: options.plain, ..MachineOptions::default() });
+    Ok(Opened { system: Box::new(machine), warnings: diagnostics, promela: Some(lowered) })
+}
 
 fn open_lts(path: &Path, _: &Options) -> Result<Opened, Vec<Diagnostic>> {
     let lts = volee_lts::read_file(path).map_err(|error| match error {
@@ -63,7 +87,7 @@ fn open_lts(path: &Path, _: &Options) -> Result<Opened, Vec<Diagnostic>> {
         volee_lts::LtsError::Io { path, source } => vec![explain(&path, &source)],
         other => vec![Diagnostic::error(other.to_string(), None)],
     })?;
-    Ok(Opened { system: Box::new(lts), warnings: Vec::new() })
+    Ok(Opened { system: Box::new(lts), warnings: Vec::new(), promela: None })
 }
 
 impl Model {
@@ -76,7 +100,8 @@ impl Model {
         let name = path.display().to_string();
         let front_end = front_end_of(path).map_err(|d| vec![d])?;
         let opened = (front_end.open)(path, options)?;
-        Ok(Model { name, language: front_end.language, warnings: opened.warnings, system: opened.system })
+        let Opened { system, warnings, promela } = opened;
+        Ok(Model { name, language: front_end.language, warnings, system, promela })
     }
 }
 
