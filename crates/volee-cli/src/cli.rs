@@ -13,7 +13,7 @@ use volee::system::Diagnostic;
 use crate::commands::Command;
 use crate::context::Context;
 use crate::excerpt;
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Ended, Failure, Outcome};
 
 /// volee verifies concurrent systems and protocols, on the fly: does it deadlock, can this go wrong, show me how.
 #[derive(Debug, Parser)]
@@ -52,6 +52,13 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
         Ok(outcome) => print_outcome(&context, &outcome),
         Err(failure) => print_failure(&context, verb, &failure),
     }
+}
+
+/// Runs another verb from within one, as if the user had called it.
+pub fn call(words: Vec<OsString>, context: &Context) -> Ended {
+    let arguments = std::iter::once(OsString::from("volee")).chain(words);
+    let cli = Cli::try_parse_from(arguments).map_err(|e| Failure::new(e.to_string()))?;
+    cli.command.run(context)
 }
 
 fn print_outcome(context: &Context, outcome: &Outcome) -> ExitCode {

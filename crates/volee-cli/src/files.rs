@@ -54,7 +54,8 @@ fn readable_by_all(file: &NamedTempFile) {
     let _ = file;
 }
 
-fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+/// The failure behind an error of the operating system.
+pub fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     let shown = path.display();
     match error.kind() {
         ErrorKind::NotFound => Failure::new(format!("cannot write `{shown}`: its folder does not exist"))

@@ -10,6 +10,8 @@ use volee::system::Run;
 use crate::files;
 use crate::outcome::Failure;
 
+/// Of a run longer than this only the end is kept: each step carries all that is to be said about it.
+pub const LONGEST_RUN: usize = 10_000;
 /// Runs longer than this are cut in their middle unless asked for whole.
 const LONGEST_TEXT: usize = 200;
 /// Commands longer than this are for files, not for people.

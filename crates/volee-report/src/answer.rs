@@ -259,7 +259,8 @@ impl From<Option<&Place>> for PlaceFields {
     }
 }
 
-/// A run as the answer carries it: the whole first state, then what each step changes.
+/// A run as the answer carries it: the whole first state, then what each step changes. Of a very long run only the end
+/// is told; `skipped` is the number of steps before.
 pub fn run_value(run: &Run) -> Value {
     let mut before = &run.initial;
     let mut steps = Vec::with_capacity(run.steps.len());
@@ -278,7 +279,7 @@ pub fn run_value(run: &Run) -> Value {
     }
     let initial: Map<String, Value> =
         run.initial.variables.iter().map(|v| (v.name.clone(), Value::from(v.value.as_str()))).collect();
-    serde_json::json!({ "initial": initial, "steps": steps, "loop_start": run.loop_start })
+    serde_json::json!({ "skipped": run.skipped, "initial": initial, "steps": steps, "loop_start": run.loop_start })
 }
 
 #[cfg(test)]

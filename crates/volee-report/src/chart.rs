@@ -61,6 +61,9 @@ impl Chart {
         let mut builder = Builder::new(run);
         let shown = shown_steps(run.steps.len(), longest);
         let mut next = 0;
+        if run.skipped > 0 {
+            builder.left_out(run.skipped);
+        }
         let mut cycle_start = None;
         for &index in &shown {
             if index > next {
@@ -136,7 +139,7 @@ impl Builder {
 
     fn step(&mut self, run: &Run, index: usize) {
         let step = &run.steps[index];
-        let number = index + 1;
+        let number = run.skipped + index + 1;
         if step.actions.is_empty() {
             self.push(number, 0, None, Mark::Internal(step.label.clone()));
         }
@@ -230,7 +233,7 @@ mod tests {
     }
 
     fn run(steps: Vec<RunStep>) -> Run {
-        Run { initial: RunState { variables: Vec::new() }, steps, loop_start: None }
+        Run { skipped: 0, initial: RunState { variables: Vec::new() }, steps, loop_start: None }
     }
 
     fn sent_rows(chart: &Chart) -> Vec<Option<usize>> {

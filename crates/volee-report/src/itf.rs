@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn every_state_has_every_variable() {
         let steps = vec![step(state(&[("x", "1"), ("P[1]:k", "red")])), step(state(&[("x", "true")]))];
-        let run = Run { initial: state(&[("x", "0")]), steps, loop_start: None };
+        let run = Run { skipped: 0, initial: state(&[("x", "0")]), steps, loop_start: None };
         let itf: Value = serde_json::from_str(&run_itf(&run, "m.pml")).expect("valid JSON");
         assert_eq!(itf["vars"], json!(["x", "P[1]:k"]));
         assert_eq!(itf["states"][0]["P[1]:k"], json!({ "#unserializable": "absent" }));
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn a_lasso_names_the_state_it_goes_back_to() {
         let steps = vec![step(state(&[("x", "1")])), step(state(&[("x", "2")])), step(state(&[("x", "1")]))];
-        let run = Run { initial: state(&[("x", "0")]), steps, loop_start: Some(1) };
+        let run = Run { skipped: 0, initial: state(&[("x", "0")]), steps, loop_start: Some(1) };
         let itf: Value = serde_json::from_str(&run_itf(&run, "m.pml")).expect("valid JSON");
         assert_eq!(itf["loop"], 1);
         assert_eq!(itf["states"].as_array().expect("states").len(), 3);

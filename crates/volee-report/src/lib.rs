@@ -7,6 +7,7 @@
 mod answer;
 mod changes;
 mod chart;
+mod dot;
 mod figures;
 mod itf;
 mod mermaid;
@@ -17,6 +18,7 @@ mod trace;
 
 pub use answer::{Answer, ErrorEntry, QuestionAnswer, VerdictWord, run_value};
 pub use changes::changes;
+pub use dot::write_dot;
 pub use figures::{bytes, count, counted, seconds};
 pub use itf::run_itf;
 pub use mermaid::run_mermaid;

@@ -297,7 +297,12 @@ mod tests {
             fault: None,
             state: RunState { variables: Vec::new() },
         };
-        let run = Run { initial: RunState { variables: Vec::new() }, steps: vec![step], loop_start: None };
+        let run = Run {
+            skipped: 0,
+            initial: RunState { variables: Vec::new() },
+            steps: vec![step],
+            loop_start: None,
+        };
         let svg = run_svg(&run, "a <title>", 10);
         assert!(svg.contains("a &lt;title&gt;"));
         assert!(svg.contains(&format!("<title>{}</title>", escaped(&long))));

@@ -67,14 +67,18 @@ pub fn run_text(run: &Run, layout: TextLayout<'_>) -> String {
         before = Some(index);
     }
     if let Some(start) = run.loop_start {
-        let back = format!("── back to the state before step {} ──", start + 1);
+        let back = format!("── back to the state before step {} ──", run.skipped + start + 1);
         let _ = writeln!(out, "  {}", layout.palette.strong(back));
     }
     out
 }
 
 fn initial_state(out: &mut String, run: &Run, palette: Palette) {
-    let _ = writeln!(out, "  {} {}", palette.faint("initially"), assignments(&run.initial, palette));
+    let when = match run.skipped {
+        0 => "initially".to_string(),
+        n => format!("after {} steps", count(n as u64)),
+    };
+    let _ = writeln!(out, "  {} {}", palette.faint(when), assignments(&run.initial, palette));
 }
 
 /// All variables of a state, wrapped at the width of a page.
@@ -127,7 +131,7 @@ fn rows_of<'a>(run: &'a Run, index: usize, layout: TextLayout<'_>) -> Vec<Row<'a
         true => vec![bare_row(step)],
         false => step.actions.iter().map(|action| row_of(action, layout.model)).collect(),
     };
-    rows[0].number = (index + 1).to_string();
+    rows[0].number = (run.skipped + index + 1).to_string();
     if let Some(last) = rows.last_mut() {
         last.changed = changed;
     }
@@ -219,7 +223,7 @@ mod tests {
                 state: state(i),
             })
             .collect();
-        Run { initial: state(0), steps, loop_start }
+        Run { skipped: 0, initial: state(0), steps, loop_start }
     }
 
     fn text(run: &Run, longest: usize) -> String {

@@ -27,7 +27,7 @@ pub struct Trace {
     pub question: String,
     /// The run.
     pub witness: Witness,
-    /// The label of each step, to compare with when it is replayed.
+    /// The labels of the steps, or of the last ones, to compare with when it is replayed.
     pub labels: Vec<String>,
 }
 
@@ -103,15 +103,15 @@ impl Trace {
     /// # Errors
     /// The first step that differs.
     pub fn compare(&self, run: &Run) -> Result<(), TraceError> {
-        let differs = self.labels.iter().zip(&run.steps).position(|(label, step)| *label != step.label);
-        match differs {
-            None => Ok(()),
-            Some(at) => Err(TraceError::Differs {
-                step: at + 1,
-                expected: self.labels[at].clone(),
-                found: run.steps[at].label.clone(),
-            }),
+        let pairs = self.labels.iter().rev().zip(run.steps.iter().rev()).rev();
+        let first = run.skipped + run.steps.len().saturating_sub(self.labels.len());
+        for (at, (label, step)) in pairs.enumerate() {
+            if *label != step.label {
+                let (expected, found) = (label.clone(), step.label.clone());
+                return Err(TraceError::Differs { step: first + at + 1, expected, found });
+            }
         }
+        Ok(())
     }
 }
 
@@ -216,12 +216,13 @@ mod tests {
             state: volee_system::RunState { variables: Vec::new() },
         };
         let initial = volee_system::RunState { variables: Vec::new() };
-        let run = Run { initial: initial.clone(), steps: vec![step("a"), step("b")], loop_start: None };
+        let run =
+            Run { skipped: 0, initial: initial.clone(), steps: vec![step("a"), step("b")], loop_start: None };
         let witness = Witness { initial: 0, steps: vec![0, 0], loop_start: None };
         let trace = Trace::new("m.pml", &[], false, "deadlock", &witness, &run);
         let trace = Trace::from_json(&trace.to_json()).expect("it was just written");
         assert_eq!(trace.compare(&run), Ok(()));
-        let other = Run { initial, steps: vec![step("a"), step("c")], loop_start: None };
+        let other = Run { skipped: 0, initial, steps: vec![step("a"), step("c")], loop_start: None };
         assert!(matches!(trace.compare(&other), Err(TraceError::Differs { step: 2, .. })));
     }
 }

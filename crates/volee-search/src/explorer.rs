@@ -11,7 +11,7 @@ use volee_system::{FaultId, Flow, Limit, Meter, Progress, Sink, Snapshot, Step, 
 
 use crate::check::Statistics;
 use crate::questions::{OnFault, Questions};
-use crate::store::{Full, MAX_SHAPES, Name, Tree, Visited};
+use crate::store::{Full, Name, Tree, Visited};
 
 /// Look-ups that are worth settling together.
 const BATCH: usize = 32;
@@ -23,11 +23,18 @@ const REPORT: Duration = Duration::from_millis(50);
 /// A step's target that waits to be looked up, or a new state that waits to be expanded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Staged {
-    pub(crate) name: Name,
+    pub(crate) root: u64,
     /// By which step of its parent it is reached (or which initial state it is).
     pub(crate) ordinal: u32,
+    pub(crate) shape: u16,
     /// The place of its parent in the batch.
-    pub(crate) parent: u32,
+    pub(crate) parent: u16,
+}
+
+impl Staged {
+    pub(crate) fn name(self) -> Name {
+        Name { root: self.root, shape: self.shape }
+    }
 }
 
 /// A traversal's knowledge of how it got to a state.
@@ -92,7 +99,8 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         let (tree, staged) = (&mut self.tree, &mut self.staged);
         let mut pushed = 0;
         let _ = self.system.initial(&mut |state| {
-            staged.push(Staged { name: tree.name(state), ordinal: pushed, parent: 0 });
+            let Name { root, shape } = tree.name(state);
+            staged.push(Staged { root, ordinal: pushed, shape, parent: 0 });
             pushed += 1;
             Flow::Continue(())
         });
@@ -105,7 +113,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     pub(crate) fn visit(
         &mut self,
         name: Name,
-        parent: u32,
+        parent: u16,
         depth: u64,
         paths: &impl Paths,
         at: usize,
@@ -155,7 +163,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     /// Stages the targets of the loaded state and counts them. Faulty steps are in `self.faults` afterwards.
     #[inline]
-    fn expand(&mut self, parent: u32) -> u32 {
+    fn expand(&mut self, parent: u16) -> u32 {
         self.faults.clear();
         let mut stage = Stage {
             tree: &mut self.tree,
@@ -185,11 +193,11 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         if let Some(full) = self.tree.full() {
             return self.stop_full(full);
         }
-        if self.visited.growth(self.staged.len()).is_some() {
+        if self.visited.growth(self.tree.shapes(), self.staged.len()).is_some() {
             self.make_room()?;
         }
         for &staged in &self.staged {
-            if self.visited.insert(staged.name) {
+            if self.visited.insert(staged.name()) {
                 keep(staged);
             }
         }
@@ -199,16 +207,16 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     #[cold]
     fn make_room(&mut self) -> Flow {
-        while let Some(growth) = self.visited.growth(self.staged.len()) {
-            let needed = self.visited.bytes() + self.tree.bytes() + growth;
-            if let Err(limit) = self.meter.check_memory(needed, || self.memory_words()) {
-                return self.stop(limit);
-            }
-            if self.visited.grow().is_none() {
-                return self.stop(Limit::Memory { budget: needed, needed: self.memory_words() });
-            }
+        let (shapes, extra) = (self.tree.shapes(), self.staged.len());
+        let growth = self.visited.growth(shapes, extra).unwrap_or(0);
+        let needed = self.visited.bytes() + self.tree.bytes() + growth;
+        if let Err(limit) = self.meter.check_memory(needed, || self.memory_words()) {
+            return self.stop(limit);
         }
-        Flow::Continue(())
+        match self.visited.grow(shapes, extra) {
+            Some(()) => Flow::Continue(()),
+            None => self.stop(Limit::Memory { budget: needed, needed: self.memory_words() }),
+        }
     }
 
     fn memory_words(&self) -> String {
@@ -219,7 +227,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     fn stop_full(&mut self, full: Full) -> Flow {
         self.stop(match full {
             Full::Shapes => Limit::Other {
-                message: format!("the states of this system have more than {MAX_SHAPES} different lengths"),
+                message: "the states of this system have more than 65536 different lengths".into(),
             },
             Full::Nodes => Limit::Memory {
                 budget: self.visited.bytes() + self.tree.bytes(),
@@ -292,7 +300,7 @@ struct Stage<'e, V> {
     staged: &'e mut Vec<Staged>,
     faults: &'e mut Vec<(u32, FaultId)>,
     on_fault: OnFault,
-    parent: u32,
+    parent: u16,
     pushed: u32,
     /// Steps that end in their fault and lead nowhere.
     staying: u32,
@@ -308,7 +316,8 @@ impl<V: Visited> Sink for Stage<'_, V> {
         } else {
             let name = self.tree.name(target);
             self.visited.prefetch(name);
-            self.staged.push(Staged { name, ordinal, parent: self.parent });
+            let Name { root, shape } = name;
+            self.staged.push(Staged { root, ordinal, shape, parent: self.parent });
         }
         match step.fault {
             None => Flow::Continue(()),

@@ -17,7 +17,7 @@ mod verdict;
 pub use budget::{Budget, Limit, Meter, ParseBudgetError, parse_duration, parse_size};
 pub use place::{Diagnostic, Place, Severity};
 pub use progress::{Progress, Quiet, Snapshot};
-pub use run::{ReplayError, Run, RunState, RunStep, Witness, replay};
+pub use run::{ReplayError, Run, RunState, RunStep, Witness, replay, replay_end};
 pub use system::{
     Action, Event, EventKind, Fault, FaultId, FaultKind, Flow, Label, Marks, PredicateId, Sink, Step, System,
     Unreached, Variable, collect_initial, collect_steps,

@@ -22,11 +22,14 @@ pub struct Witness {
 /// A replayed run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
+    /// Steps before `initial` that were replayed but are not told: 0 unless the run is very long.
+    #[serde(default)]
+    pub skipped: usize,
     /// The state at the start.
     pub initial: RunState,
     /// What happened, in order.
     pub steps: Vec<RunStep>,
-    /// As in the witness.
+    /// As in the witness, counted from `initial`; `None` as well where the cycle begins among the steps not told.
     pub loop_start: Option<usize>,
 }
 
@@ -80,13 +83,36 @@ pub enum ReplayError {
 /// # Errors
 /// The witness is not a run of this system.
 pub fn replay<S: System + ?Sized>(system: &mut S, witness: &Witness) -> Result<Run, ReplayError> {
+    replay_end(system, witness, usize::MAX)
+}
+
+/// Re-executes a witness and tells only its last `longest` steps: a run of millions of steps would not fit in memory
+/// with all that is to be said about each.
+///
+/// # Errors
+/// The witness is not a run of this system.
+pub fn replay_end<S: System + ?Sized>(
+    system: &mut S,
+    witness: &Witness,
+    longest: usize,
+) -> Result<Run, ReplayError> {
+    let skipped = witness.steps.len().saturating_sub(longest);
     let mut state = nth_initial(system, witness.initial).ok_or(ReplayError::Initial(witness.initial))?;
-    let initial = RunState { variables: system.variables(&state) };
+    let mut initial = RunState { variables: system.variables(&state) };
     let mut loop_state = None;
-    let mut steps = Vec::with_capacity(witness.steps.len());
+    let mut steps = Vec::with_capacity(witness.steps.len() - skipped);
     for (at, &ordinal) in witness.steps.iter().enumerate() {
         if witness.loop_start == Some(at) {
             loop_state = Some(state.clone());
+        }
+        if at < skipped {
+            let (_, target) = nth_step(system, &state, ordinal as usize)
+                .map_err(|available| ReplayError::Step { at, ordinal, available })?;
+            state = target;
+            continue;
+        }
+        if at == skipped {
+            initial = RunState { variables: system.variables(&state) };
         }
         let (step, target) = nth_step(system, &state, ordinal as usize)
             .map_err(|available| ReplayError::Step { at, ordinal, available })?;
@@ -102,7 +128,8 @@ pub fn replay<S: System + ?Sized>(system: &mut S, witness: &Witness) -> Result<R
     if witness.loop_start.is_some() && loop_state.as_ref() != Some(&state) {
         return Err(ReplayError::Loop);
     }
-    Ok(Run { initial, steps, loop_start: witness.loop_start })
+    let loop_start = witness.loop_start.and_then(|start| start.checked_sub(skipped));
+    Ok(Run { skipped, initial, steps, loop_start })
 }
 
 fn nth_initial<S: System + ?Sized>(system: &mut S, n: u32) -> Option<Vec<u8>> {
@@ -161,6 +188,17 @@ mod tests {
         let run = run.expect("0 1 (2 3 0 1)");
         assert_eq!(run.steps.len(), 6);
         assert_eq!(run.steps[0].actions[0].text, "tick");
+    }
+
+    #[test]
+    fn the_end_of_a_long_run_can_be_had_alone() {
+        let witness = Witness { initial: 0, steps: vec![0; 6], loop_start: Some(2) };
+        let whole = replay(&mut Counter, &witness).expect("0 1 (2 3 0 1)");
+        let end = replay_end(&mut Counter, &witness, 3).expect("it closes as well");
+        assert_eq!((end.skipped, end.loop_start), (3, None));
+        assert_eq!(end.initial, whole.steps[2].state);
+        assert_eq!(end.steps, whole.steps[3..]);
+        assert_eq!(replay_end(&mut Counter, &witness, 4).map(|r| r.loop_start), Ok(Some(0)));
     }
 
     #[test]

@@ -98,6 +98,10 @@ impl Model {
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Model, Vec<Diagnostic>> {
         let path = path.as_ref();
         let name = path.display().to_string();
+        let metadata = fs::metadata(path).map_err(|e| vec![explain(path, &e)])?;
+        if metadata.is_dir() {
+            return Err(vec![explain(path, &ErrorKind::IsADirectory.into())]);
+        }
         let front_end = front_end_of(path).map_err(|d| vec![d])?;
         let opened = (front_end.open)(path, options)?;
         let Opened { system, warnings, promela } = opened;
@@ -168,9 +172,9 @@ mod tests {
 
     #[test]
     fn an_unknown_extension_says_which_are_known() {
-        assert!(message("model.exe").contains("names no kind of model"));
-        assert!(message("pml").contains("names no kind of model"));
-        assert!(message("").contains("names no kind of model"));
+        let this_file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/model.rs");
+        assert!(message(this_file).contains("names no kind of model"));
+        assert!(message("").contains("no such file"));
     }
 
     #[test]

@@ -6,14 +6,14 @@ use clap::{Args, ValueEnum};
 use volee::Model;
 use volee::report::{Answer, QuestionAnswer, VerdictWord, bytes, count, counted, seconds};
 use volee::search::{self, Check as Questions, Order};
-use volee::system::{Diagnostic, PredicateId, Run, Unreached, Verdict, Violation, Witness, replay};
+use volee::system::{Diagnostic, PredicateId, Run, Unreached, Verdict, Violation, Witness, replay_end};
 
 use crate::args::{BudgetArgs, ModelArgs};
 use crate::context::Context;
 use crate::excerpt;
 use crate::outcome::{Ended, Failure, Outcome};
 use crate::progress::ProgressLine;
-use crate::witness::{TraceArgs, replay_command};
+use crate::witness::{LONGEST_RUN, TraceArgs, replay_command};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -178,7 +178,7 @@ impl<'a> Report<'a> {
     }
 
     fn replay(&mut self, witness: &Witness) -> Result<Run, Failure> {
-        replay(self.model.system.as_mut(), witness).map_err(|e| {
+        replay_end(self.model.system.as_mut(), witness, LONGEST_RUN).map_err(|e| {
             Failure::new(format!("a counterexample was found but does not replay: {e}"))
                 .with_help("this is a defect of volee; please report it with the model and the command")
         })
@@ -186,7 +186,7 @@ impl<'a> Report<'a> {
 
     fn show_run(&mut self, question: &str, title: &str, witness: &Witness, run: &Run) -> Result<(), Failure> {
         let palette = self.context.palette;
-        let length = match run.steps.len() {
+        let length = match run.skipped + run.steps.len() {
             0 => "in the initial state".to_string(),
             n => counted(n, "step"),
         };

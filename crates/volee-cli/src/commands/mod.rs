@@ -40,6 +40,8 @@ verbs! {
     "simulate" Simulate in simulate;
     /// Re-run a stored run step by step
     "replay" Replay in replay;
+    /// A tour: a protocol bug found, explained, replayed and repaired
+    "demo" Demo in demo;
     /// Print shell completions
     "completions" Completions in completions;
     /// Print the manual page, of volee or of one verb

@@ -5,12 +5,12 @@ use std::path::Path;
 use clap::Args;
 use volee::Model;
 use volee::report::{Answer, Trace, run_from_word};
-use volee::system::{Run, Witness, replay};
+use volee::system::{Run, Witness, replay_end};
 
 use crate::args::ModelArgs;
 use crate::context::Context;
 use crate::outcome::{Ended, Failure, Outcome};
-use crate::witness::TraceArgs;
+use crate::witness::{LONGEST_RUN, TraceArgs};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -63,7 +63,7 @@ impl Replay {
 
     fn execute(&self, model: &mut Model, witness: &Witness, stored: Option<&Trace>) -> Result<Run, Failure> {
         let other_model = "was the model changed since the trace was made, or read with other -D or --plain?";
-        let run = replay(model.system.as_mut(), witness)
+        let run = replay_end(model.system.as_mut(), witness, LONGEST_RUN)
             .map_err(|e| Failure::new(format!("the trace does not fit `{}`: {e}", model.name)).with_help(other_model))?;
         if let Some(trace) = stored {
             trace.compare(&run).map_err(|e| {
@@ -84,7 +84,7 @@ impl Replay {
             text.push_str(&format!("written to {}\n", path.display()));
         }
         let mut answer = Answer::new("replay").about(&model.name, "explicit");
-        answer.set("steps", run.steps.len());
+        answer.set("steps", run.skipped + run.steps.len());
         answer.add("question", trace.question.as_str());
         answer.add("witness", volee::report::run_value(run));
         Ok(Outcome::new(answer, text))

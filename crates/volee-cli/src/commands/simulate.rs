@@ -8,13 +8,13 @@ use std::fmt::Write as _;
 use clap::Args;
 use volee::Model;
 use volee::report::{Answer, QuestionAnswer, Trace, counted, run_value};
-use volee::system::{Reason, ReasonKind, replay};
+use volee::system::{Reason, ReasonKind, replay_end};
 
 use self::walk::{Ending, Walk};
 use crate::args::ModelArgs;
 use crate::context::Context;
 use crate::outcome::{Ended, Failure, Outcome};
-use crate::witness::{TraceArgs, replay_command};
+use crate::witness::{LONGEST_RUN, TraceArgs, replay_command};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -58,14 +58,14 @@ impl Simulate {
 
     fn report(&self, context: &Context, model: &mut Model, walk: &Walk, seed: u64, ending: Ending) -> Ended {
         let witness = walk.witness();
-        let run = replay(model.system.as_mut(), &witness)
+        let run = replay_end(model.system.as_mut(), &witness, LONGEST_RUN)
             .map_err(|e| Failure::new(format!("the run does not replay: {e}")))?;
         let question = if self.interactive { "an interactive run" } else { "a random run" };
         let options = self.model.options();
         let trace = Trace::new(&model.name, &options.defines, options.plain, question, &witness, &run);
 
         let mut answer = Answer::new("simulate").about(&model.name, "explicit");
-        answer.set("steps", run.steps.len());
+        answer.set("steps", walk.len());
         answer.set("seed", seed);
         answer.add("ending", ending.word());
         let palette = context.palette;
@@ -80,7 +80,7 @@ impl Simulate {
                 answer.push(QuestionAnswer::violated("simulation", &reason, Some(&run)));
             }
             None => {
-                let _ = writeln!(text, "{}", ending.sentence(run.steps.len()));
+                let _ = writeln!(text, "{}", ending.sentence(walk.len()));
                 answer.add("witness", run_value(&run));
             }
         }

@@ -46,6 +46,7 @@ fn example() -> Run {
     let mut counted = action("Finger", 0, 9, "sent++", None);
     counted.output = Some("sent 1\n".into());
     Run {
+        skipped: 0,
         initial: state(0, "[]", "off"),
         steps: vec![
             step(

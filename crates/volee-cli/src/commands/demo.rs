@@ -1,0 +1,178 @@
+//! `volee demo`: a protocol with a real bug, found, explained, replayed and drawn, and the repaired one proved right.
+//!
+//! The tour runs the very commands that it shows, so it cannot tell anything that is not so.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use volee::report::{Palette, VerdictWord};
+
+use crate::cli;
+use crate::context::Context;
+use crate::files;
+use crate::outcome::{Ended, Failure, Outcome};
+
+const MODEL: &str = include_str!("../../../../models/demo/courier.pml");
+const MODEL_NAME: &str = "courier.pml";
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  volee demo                 writes its files into the folder volee-demo
+  volee demo --into /tmp/x   somewhere else")]
+pub struct Demo {
+    /// The folder for the model, the trace and the chart
+    #[arg(long, value_name = "FOLDER", default_value = "volee-demo")]
+    into: PathBuf,
+}
+
+impl Demo {
+    pub fn run(self, context: &Context) -> Ended {
+        std::fs::create_dir_all(&self.into)
+            .map_err(|e| Failure::new(format!("cannot create the folder `{}`: {e}", self.into.display())))?;
+        let model = self.into.join(MODEL_NAME);
+        files::write(&model, MODEL)?;
+        let mut tour = Tour { text: String::new(), context };
+        self.steps(&mut tour, &model)?;
+        Ok(Outcome::output("demo", tour.text))
+    }
+
+    fn steps(&self, tour: &mut Tour<'_>, model: &Path) -> Result<(), Failure> {
+        let trace = self.into.join("bug.json");
+        let chart = self.into.join("bug.svg");
+
+        tour.tell(
+            "1. A protocol",
+            "A sender passes numbered parcels to a receiver over a line that may lose them. It repeats a parcel until \
+             it is acknowledged, and an alternating bit tells repetitions from news. This is the sender:",
+        );
+        tour.quote(MODEL, "active proctype Sender", "active proctype Line");
+
+        tour.tell(
+            "2. A question",
+            "The receiver asserts that no parcel is missing and none arrives twice. Is that so, whatever the line \
+             loses and in whatever order the three processes move? volee looks at every state; --search bfs gives the \
+             shortest counterexample.",
+        );
+        tour.call(&[&"check", &model, &"--search", &"bfs", &"--trace", &trace, &"--trace", &chart], VerdictWord::Violated)?;
+
+        tour.tell(
+            "3. What happened",
+            "The sender was impatient and sent parcel 0 twice. Both copies were acknowledged; the second \
+             acknowledgement was taken for that of parcel 1, which was lost. From then on the bits of sender and \
+             receiver agree by accident, and a later parcel is taken for an earlier one. The run is stored: it can be \
+             replayed at any time, and the chart shows who sent what to whom.",
+        );
+        tour.call(&[&"replay", &model, &trace], VerdictWord::Holds)?;
+
+        tour.tell(
+            "4. The repair",
+            "Let the acknowledgement carry the bit too, and let the sender ignore the old ones. With -DFIXED the model \
+             does so. Now there is no counterexample, and that is a proof: all states were seen.",
+        );
+        tour.call(&[&"check", &model, &"-DFIXED"], VerdictWord::Holds)?;
+
+        tour.tell("5. Your turn", &format!(
+            "The files are in {0}: open {1} in a browser, or step through the model yourself:\n  volee simulate -i {2}\n\
+             `volee --help` lists the verbs, the book in book/ explains them.",
+            self.into.display(), chart.display(), model.display(),
+        ));
+        Ok(())
+    }
+}
+
+/// The text of the tour so far.
+struct Tour<'a> {
+    text: String,
+    context: &'a Context,
+}
+
+impl Tour<'_> {
+    fn palette(&self) -> Palette {
+        self.context.palette
+    }
+
+    fn tell(&mut self, heading: &str, paragraph: &str) {
+        let start = if self.text.is_empty() { "" } else { "\n" };
+        let _ = writeln!(self.text, "{start}{}", self.palette().strong(heading));
+        for line in paragraph.lines() {
+            self.text.push_str(&wrapped(line, 88));
+        }
+    }
+
+    /// A part of the model, from the line that contains one text to that which contains the other.
+    fn quote(&mut self, source: &str, from: &str, to: &str) {
+        let lines = source.lines().skip_while(|l| !l.contains(from)).take_while(|l| !l.contains(to));
+        for line in lines.filter(|l| !l.is_empty()) {
+            let _ = writeln!(self.text, "    {}", self.palette().faint(line));
+        }
+    }
+
+    /// Shows a command and what it answers; the answer must be the one the tour speaks of.
+    fn call(&mut self, words: &[&dyn Word], expected: VerdictWord) -> Result<(), Failure> {
+        let words: Vec<OsString> = words.iter().map(|w| w.word()).collect();
+        let shown: Vec<String> = words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
+        let command = format!("$ volee {}", shown.join(" "));
+        let _ = writeln!(self.text, "\n{}", self.palette().name(command));
+        let outcome = cli::call(words, self.context)?;
+        if outcome.answer.verdict() != expected {
+            return Err(Failure::new(format!("the tour is wrong: `volee {}` did not answer as it says", shown.join(" "))));
+        }
+        self.text.push_str(&outcome.text);
+        Ok(())
+    }
+}
+
+/// A word of a command: text or a path.
+trait Word {
+    fn word(&self) -> OsString;
+}
+
+impl<T: AsRef<std::ffi::OsStr> + ?Sized> Word for &T {
+    fn word(&self) -> OsString {
+        self.as_ref().to_os_string()
+    }
+}
+
+impl Word for PathBuf {
+    fn word(&self) -> OsString {
+        self.as_os_str().to_os_string()
+    }
+}
+
+/// Breaks a paragraph into lines; indented lines stay as they are.
+fn wrapped(text: &str, width: usize) -> String {
+    if text.starts_with(' ') {
+        return format!("{text}\n");
+    }
+    let mut out = String::new();
+    let mut column = 0;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > width {
+            out.push('\n');
+            column = 0;
+        }
+        if column > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += length;
+    }
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paragraphs_are_broken_at_spaces() {
+        assert_eq!(wrapped("one two three", 7), "one two\nthree\n");
+        assert_eq!(wrapped("  as it is, however long", 7), "  as it is, however long\n");
+    }
+}

@@ -1,0 +1,186 @@
+//! Calls right and wrong: exit codes, the frame of `--format json`, messages that say what to do.
+
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+const STUCK: &str = "des (0, 3, 3)\n(0, \"a\", 1)\n(1, \"b\", 0)\n(1, \"c\", 2)\n";
+const LIVELY: &str = "des (0, 2, 2)\n(0, \"a\", 1)\n(1, \"b\", 0)\n";
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|e| panic!("exactly one object: {e}\n{text}"))
+}
+
+#[test]
+fn the_exit_code_tells_the_verdict() {
+    let sandbox = Sandbox::new();
+    sandbox.write("stuck.aut", STUCK).write("lively.aut", LIVELY);
+    assert_eq!(sandbox.volee("check lively.aut").code, 0);
+    assert_eq!(sandbox.volee("check stuck.aut").code, 1);
+    assert_eq!(sandbox.volee("check missing.aut").code, 2);
+    assert_eq!(sandbox.volee("check lively.aut --max-depth 1").code, 3);
+}
+
+#[test]
+fn json_is_exactly_one_object_whatever_happens() {
+    let sandbox = Sandbox::new();
+    sandbox.write("stuck.aut", STUCK).write("lively.aut", LIVELY).write("broken.aut", "des (0, 1");
+    let calls = [
+        ("check lively.aut", "holds", 0),
+        ("check stuck.aut", "violated", 1),
+        ("check stuck.aut --all-errors --search bfs", "violated", 1),
+        ("check lively.aut --max-depth 1", "unknown", 3),
+        ("check broken.aut", "error", 2),
+        ("check missing.aut", "error", 2),
+        ("check .", "error", 2),
+        ("check", "error", 2),
+        ("chekc lively.aut", "error", 2),
+        ("check lively.aut --memory much", "error", 2),
+        ("check lively.aut --search sideways", "error", 2),
+        ("simulate stuck.aut --seed 1", "violated", 1),
+        ("simulate lively.aut --seed 1 --steps 5", "holds", 0),
+        ("replay lively.aut run:0.0.0", "holds", 0),
+        ("replay lively.aut run:0.7", "error", 2),
+        ("completions bash", "holds", 0),
+        ("man check", "holds", 0),
+        ("check --help", "holds", 0),
+        ("--version", "holds", 0),
+    ];
+    for (call, verdict, code) in calls {
+        let answered = sandbox.volee(&format!("{call} --format json"));
+        let answer = json(&answered.stdout);
+        assert_eq!(answer["verdict"], verdict, "{call}");
+        assert_eq!(answered.code, code, "{call}");
+        let fields = ["tool", "version", "command", "model", "engine", "results", "statistics", "errors"];
+        for field in fields {
+            assert!(answer.get(field).is_some(), "{call}: {field} is missing");
+        }
+        let has_errors = answer["errors"].as_array().is_some_and(|e| !e.is_empty());
+        assert_eq!(has_errors, verdict == "error", "{call}");
+    }
+}
+
+#[test]
+fn a_violation_replays_with_the_command_it_prints() {
+    let sandbox = Sandbox::new();
+    sandbox.write("stuck.aut", STUCK);
+    let checked = sandbox.volee("check stuck.aut");
+    let command = checked.stdout.lines().find_map(|l| l.trim().strip_prefix("volee ")).expect("a command");
+    let replayed = sandbox.volee(command);
+    assert_eq!(replayed.code, 0, "{}", replayed.stderr);
+    assert!(replayed.stdout.contains("2  c  state = 2"), "{}", replayed.stdout);
+}
+
+#[test]
+fn a_long_run_is_replayed_from_a_file() {
+    let sandbox = Sandbox::new();
+    let edges: String =
+        (0..900).map(|i| format!("({i}, \"a\", {})\n({i}, \"b\", {})\n", i + 1, i + 1)).collect();
+    sandbox.write("long.aut", format!("des (0, 1800, 901)\n{edges}"));
+    // Choices that alternate cannot be written shorter than they are.
+    let word = format!("run:{}", vec!["0.1"; 450].join("."));
+    let stored = sandbox.volee(&format!("replay long.aut {word} --trace t.json"));
+    assert_eq!(stored.code, 0, "{}", stored.stderr);
+    assert!(stored.stdout.contains("steps left out"));
+    let again = sandbox.volee("replay long.aut t.json --every-step");
+    assert_eq!(again.code, 0, "{}", again.stderr);
+    assert_eq!(again.stdout.lines().filter(|l| l.contains("state = ")).count(), 901);
+    let simulated = sandbox.volee("simulate long.aut --seed 5 --steps 900");
+    let command = simulated.stdout.lines().find_map(|l| l.trim().strip_prefix("volee ")).expect("a command");
+    assert!(command.ends_with(".trace.json"), "{command}");
+    assert_eq!(sandbox.volee(command).code, 0);
+}
+
+#[test]
+fn a_run_is_written_in_every_form() {
+    let sandbox = Sandbox::new();
+    sandbox.write("stuck.aut", STUCK);
+    let call = "check stuck.aut --trace t.json --trace t.itf.json --trace t.svg --trace t.mmd --trace t.txt";
+    assert_eq!(sandbox.volee(call).code, 1);
+    assert_eq!(json(&sandbox.read("t.json"))["witness"]["steps"], serde_json::json!([0, 1]));
+    assert_eq!(json(&sandbox.read("t.itf.json"))["vars"], serde_json::json!(["state"]));
+    assert!(sandbox.read("t.svg").starts_with("<svg"));
+    assert!(sandbox.read("t.mmd").starts_with("sequenceDiagram"));
+    assert!(sandbox.read("t.txt").contains("initially state = 0"));
+}
+
+#[test]
+fn a_changed_model_does_not_replay_an_old_trace() {
+    let sandbox = Sandbox::new();
+    sandbox.write("m.aut", STUCK);
+    assert_eq!(sandbox.volee("check m.aut --trace t.json").code, 1);
+    sandbox.write("m.aut", STUCK.replace("\"c\"", "\"d\""));
+    let replayed = sandbox.volee("replay m.aut t.json");
+    assert_eq!(replayed.code, 2);
+    assert!(replayed.stderr.contains("step 2 of the trace is `c`"), "{}", replayed.stderr);
+}
+
+#[test]
+fn an_interactive_run_goes_back_and_on() {
+    let sandbox = Sandbox::new();
+    sandbox.write("stuck.aut", STUCK);
+    let answered =
+        sandbox.volee_with(&["simulate", "stuck.aut", "-i"], "0\n0\nb 2\n0\n1\nt\nv\nfoo\n9\nj 7\nq\n");
+    assert_eq!(answered.code, 1, "{}", answered.stderr);
+    assert!(answered.stdout.contains("not a valid end"));
+    assert!(answered.stdout.contains("`foo` means nothing here"));
+    assert!(answered.stdout.contains("there is no step 9"));
+    assert!(answered.stdout.contains("volee replay stuck.aut run:0.1"), "{}", answered.stdout);
+    let piped = sandbox.volee_with(&["simulate", "stuck.aut", "-i", "--format", "json"], "0\n");
+    assert_eq!(json(&piped.stdout)["statistics"]["steps"], 1);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    let sandbox = Sandbox::new();
+    sandbox.write("stuck.aut", STUCK);
+    let first = sandbox.volee("simulate stuck.aut --seed 11").stdout;
+    assert_eq!(first, sandbox.volee("simulate stuck.aut --seed 11").stdout);
+    assert!(first.contains("seed 11"));
+}
+
+#[test]
+fn wrong_calls_say_what_to_do() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .write("m.aut", STUCK)
+        .write("binary.aut", [0u8, 159, 146, 150])
+        .write("empty.aut", "")
+        .write("note.doc", "x");
+    let calls = [
+        ("check missing.aut", "there is no such file"),
+        ("check .", "it is a directory"),
+        ("check models", "it is a directory"),
+        ("check m.exe", "there is no such file"),
+        ("check note.doc", "models end in"),
+        ("check empty.aut", "empty.aut"),
+        ("check binary.aut", "binary.aut"),
+        ("check m.aut --trace nowhere/t.json", "its folder does not exist"),
+        ("check m.aut --trace t.doc", "runs are written as"),
+        ("check m.aut --trace models/..", "names no form"),
+        ("check m.aut --time soon", "10s, 500ms or 5m"),
+        ("check m.aut --max-depth -1", "unexpected argument '-1'"),
+        ("replay m.aut m.aut", "not a trace of volee"),
+        ("replay m.aut run:x", "is not a run"),
+        ("replay m.aut missing.json", "there is no such file"),
+        ("simulate m.aut --steps 0", "steps"),
+        ("man nonsense", "there is no verb `nonsense`"),
+        ("completions tcsh", "possible values"),
+    ];
+    for (call, part) in calls {
+        let answered = sandbox.volee(call);
+        assert_eq!(answered.code, 2, "{call}: {}{}", answered.stdout, answered.stderr);
+        assert!(answered.stderr.contains(part), "{call}: {}", answered.stderr);
+        assert!(answered.stdout.is_empty(), "{call}");
+    }
+}
+
+#[test]
+fn nothing_is_coloured_when_piped() {
+    let sandbox = Sandbox::new();
+    sandbox.write("m.aut", STUCK);
+    for call in ["check m.aut", "check missing.aut", "--help", "chekc"] {
+        let answered = sandbox.volee(call);
+        assert!(!(answered.stdout + &answered.stderr).contains('\u{1b}'), "{call}");
+    }
+}

@@ -1,0 +1,4 @@
+//! The binary as its users meet it.
+
+mod calls;
+mod sandbox;
