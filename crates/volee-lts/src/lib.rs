@@ -5,7 +5,9 @@
 
 mod aut;
 mod error;
+mod explore;
 mod files;
+pub mod generate;
 mod labels;
 mod lts;
 mod relabel;
@@ -13,6 +15,7 @@ mod system;
 
 pub use aut::{read_aut, write_aut};
 pub use error::LtsError;
+pub use explore::explore;
 pub use files::{Format, Input, open, read_file, write_file, write_packed};
 pub use labels::{LabelId, Labels, is_internal};
 pub use lts::{Edge, Lts, LtsBuilder, StateId};

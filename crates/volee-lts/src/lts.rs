@@ -170,6 +170,12 @@ impl LtsBuilder {
         self.edges.len()
     }
 
+    /// Bytes in use.
+    pub(crate) fn memory(&self) -> u64 {
+        let sources = self.sources.as_ref().map_or(0, Vec::capacity);
+        (self.edges.capacity() * 8 + self.offsets.capacity() * 4 + sources * 4) as u64 + self.labels.memory()
+    }
+
     /// Adds a transition.
     #[inline]
     pub fn add(&mut self, source: StateId, label: LabelId, target: StateId) {

@@ -1,3 +1,4 @@
 //! Behaviour of `volee-lts`, one module per subject.
 
+mod families;
 mod files;

@@ -1,0 +1,179 @@
+//! Any system made explicit: breadth-first, every state once.
+//!
+//! Reductions and comparisons need the whole graph; this gives it for Promela models, nets, compositions and
+//! generators alike. States are numbered in breadth-first order, so the rows come out sorted and neighbours in the
+//! graph are often neighbours in memory.
+
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use volee_system::{FaultId, Flow, Label, Meter, Progress, Snapshot, Step, System, collect_initial};
+
+use crate::{LabelId, Lts, LtsBuilder, LtsError, StateId};
+
+/// Explores a system completely.
+///
+/// Several initial states become one new state with an internal step to each. A step with a fault keeps its label
+/// and says the fault, because a system that fails is not equivalent to one that does not.
+///
+/// # Errors
+/// The budget runs out, or the system has no initial state.
+pub fn explore(system: &mut dyn System, meter: &Meter, progress: &mut dyn Progress) -> Result<Lts, LtsError> {
+    let initial = collect_initial(system);
+    let mut graph = Graph::new();
+    match initial.len() {
+        0 => return Err(LtsError::input("the system has no initial state")),
+        1 => {
+            graph.states.insert(&initial[0]);
+        }
+        _ => {
+            // No packed state is this: it is only a place to start from.
+            graph.states.reserve_anonymous();
+            for state in &initial {
+                let target = graph.states.insert(state);
+                graph.builder.add(StateId(0), LabelId::TAU, target);
+            }
+        }
+    }
+    let mut next = usize::from(initial.len() > 1);
+    let mut state = Vec::new();
+    while next < graph.states.len() {
+        if next.is_multiple_of(4096) {
+            meter.check()?;
+            let memory = graph.memory();
+            meter.check_memory(memory, || format!("after {} states", graph.states.len()))?;
+            progress.report(&Snapshot {
+                states: graph.states.len() as u64,
+                transitions: graph.builder.transition_count() as u64,
+                pending: (graph.states.len() - next) as u64,
+                memory,
+                ..Snapshot::default()
+            });
+        }
+        state.clear();
+        state.extend_from_slice(graph.states.get(next));
+        graph.expand(system, StateId(next as u32), &state)?;
+        next += 1;
+    }
+    let states = graph.states.len() as u32;
+    drop(graph.states);
+    graph.builder.finish(StateId(0), states)
+}
+
+struct Graph {
+    states: States,
+    builder: LtsBuilder,
+    /// The label here of each label of the system.
+    labels: Vec<Option<LabelId>>,
+    faults: HashMap<(Label, FaultId), LabelId>,
+    row: Vec<(Step, StateId)>,
+}
+
+impl Graph {
+    fn new() -> Self {
+        Graph {
+            states: States::new(),
+            builder: Lts::builder(),
+            labels: Vec::new(),
+            faults: HashMap::new(),
+            row: Vec::new(),
+        }
+    }
+
+    fn memory(&self) -> u64 {
+        self.states.memory() + self.builder.memory()
+    }
+
+    fn expand(&mut self, system: &mut dyn System, source: StateId, state: &[u8]) -> Result<(), LtsError> {
+        let Graph { states, row, .. } = self;
+        row.clear();
+        let _ = system.steps(state, &mut |step: Step, target: &[u8]| {
+            row.push((step, states.insert(target)));
+            Flow::Continue(())
+        });
+        if self.states.len() >= u32::MAX as usize - 1 {
+            return Err(LtsError::input("2³² states are more than volee stores"));
+        }
+        for at in 0..self.row.len() {
+            let (step, target) = self.row[at];
+            let label = self.label(system, step);
+            self.builder.add(source, label, target);
+        }
+        Ok(())
+    }
+
+    fn label(&mut self, system: &dyn System, step: Step) -> LabelId {
+        if let Some(fault) = step.fault {
+            let Graph { builder, faults, .. } = self;
+            return *faults.entry((step.label, fault)).or_insert_with(|| {
+                builder.label(&format!("{} ({})", system.label(step.label), system.fault(fault).message))
+            });
+        }
+        let at = step.label.0 as usize;
+        if let Some(Some(known)) = self.labels.get(at) {
+            return *known;
+        }
+        if self.labels.len() <= at {
+            self.labels.resize(at + 1, None);
+        }
+        let label = self.builder.label(&system.label(step.label));
+        self.labels[at] = Some(label);
+        label
+    }
+}
+
+/// Packed states, each once, numbered as they come.
+struct States {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    table: HashTable<(u32, u32)>,
+    hasher: FixedState,
+}
+
+impl States {
+    fn new() -> Self {
+        States {
+            bytes: Vec::new(),
+            ends: Vec::new(),
+            table: HashTable::new(),
+            hasher: FixedState::with_seed(0x9e37_79b9),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn get(&self, at: usize) -> &[u8] {
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.bytes[start..self.ends[at]]
+    }
+
+    fn reserve_anonymous(&mut self) {
+        self.ends.push(self.bytes.len());
+    }
+
+    fn insert(&mut self, state: &[u8]) -> StateId {
+        let hash = self.hasher.hash_one(state);
+        let short = (hash >> 32) as u32;
+        let found = self.table.find(hash, |&(h, at)| h == short && self.get(at as usize) == state);
+        if let Some(&(_, at)) = found {
+            return StateId(at);
+        }
+        let at = self.ends.len() as u32;
+        self.bytes.extend_from_slice(state);
+        self.ends.push(self.bytes.len());
+        let States { bytes, ends, table, hasher } = self;
+        table.insert_unique(hash, (short, at), |&(_, at)| {
+            let start = if at == 0 { 0 } else { ends[at as usize - 1] };
+            hasher.hash_one(&bytes[start..ends[at as usize]])
+        });
+        StateId(at)
+    }
+
+    fn memory(&self) -> u64 {
+        (self.bytes.capacity() + self.ends.capacity() * 8 + self.table.capacity() * 9) as u64
+    }
+}
