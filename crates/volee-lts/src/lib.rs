@@ -4,13 +4,20 @@
 //! systems explores it.
 
 mod aut;
+mod determinise;
 mod error;
 mod explore;
 mod files;
 pub mod generate;
 mod labels;
 mod lts;
+mod partition;
+mod quotient;
+mod reduce;
 mod relabel;
+mod relation;
+mod saturate;
+mod silent;
 mod system;
 
 pub use aut::{read_aut, write_aut};
@@ -19,5 +26,7 @@ pub use explore::explore;
 pub use files::{Format, Input, open, read_file, write_file, write_packed};
 pub use labels::{LabelId, Labels, is_internal};
 pub use lts::{Edge, Lts, LtsBuilder, StateId};
+pub use reduce::{Certificate, CertificateError, Divergence, Method, Reduction, reduce};
 pub use relabel::{Relabelling, relabel};
+pub use relation::Relation;
 pub use system::{pack, unpack};

@@ -2,3 +2,5 @@
 
 mod families;
 mod files;
+mod naive;
+mod reductions;
