@@ -19,6 +19,9 @@ pub enum LtsError {
         /// What the operating system says.
         source: io::Error,
     },
+    /// An answer did not stand up to its own check: a defect of volee, never of the input.
+    #[error("internal error: {0}; please report this")]
+    Unconfirmed(String),
     /// A budget ran out.
     #[error("{0}")]
     Limit(Limit),

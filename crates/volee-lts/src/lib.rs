@@ -4,10 +4,12 @@
 //! systems explores it.
 
 mod aut;
+mod compare;
 mod determinise;
 mod error;
 mod explore;
 mod files;
+mod formula;
 pub mod generate;
 mod labels;
 mod lts;
@@ -21,9 +23,11 @@ mod silent;
 mod system;
 
 pub use aut::{read_aut, write_aut};
+pub use compare::{Difference, Side, admits, compare};
 pub use error::LtsError;
 pub use explore::explore;
 pub use files::{Format, Input, open, read_file, write_file, write_packed};
+pub use formula::{Formula, Node, NodeId};
 pub use labels::{LabelId, Labels, is_internal};
 pub use lts::{Edge, Lts, LtsBuilder, StateId};
 pub use reduce::{Certificate, CertificateError, Divergence, Method, Reduction, reduce};

@@ -1,5 +1,6 @@
 //! Behaviour of `volee-lts`, one module per subject.
 
+mod comparisons;
 mod families;
 mod files;
 mod naive;
