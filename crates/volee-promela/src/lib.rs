@@ -7,14 +7,26 @@
 //! Nothing here panics on bad input or allocates by a number that an input names without a bound ([`limits`]). All
 //! errors that can be found are reported at once, each with its place in the original file.
 
+mod ast;
+mod intern;
 pub mod limits;
 mod lower;
 pub mod model;
+mod parse;
+mod preprocess;
+pub mod render;
+mod resolve;
+mod source;
+mod suggest;
+mod token;
 
 use std::path::{Path, PathBuf};
 
+use intern::Interner;
 pub use lower::{Lowered, lower};
 pub use model::Model;
+use resolve::Resolver;
+use source::Sources;
 use volee_system::Diagnostic;
 
 /// What the user says beside the file.
@@ -28,22 +40,45 @@ pub struct Options {
 
 /// Reads and resolves a model file. The model is present if no diagnostic is an error.
 pub fn load(path: &Path, options: &Options) -> (Option<Model>, Vec<Diagnostic>) {
-    let name = path.display().to_string();
-    match std::fs::read(path) {
-        Ok(bytes) => parse(&name, &String::from_utf8_lossy(&bytes), options),
-        Err(error) => (None, vec![Diagnostic::error(format!("cannot read {name}: {error}"), None)]),
+    match preprocess::read_source(path) {
+        Ok(text) => parse(&path.display().to_string(), &text, options),
+        Err(message) => (None, vec![Diagnostic::error(message, None)]),
     }
 }
 
 /// Resolves the text of a model; `file` names it in places, and its directory is where `#include` looks first.
-pub fn parse(file: &str, _text: &str, _options: &Options) -> (Option<Model>, Vec<Diagnostic>) {
-    (None, vec![Diagnostic::error(format!("{file}: the parser is not there yet"), None)])
+/// The model is present if no diagnostic is an error.
+pub fn parse(file: &str, text: &str, options: &Options) -> (Option<Model>, Vec<Diagnostic>) {
+    let mut sources = Sources::new();
+    let mut interner = Interner::new();
+    let tokens = preprocess::preprocess(file, text, options, &mut sources, &mut interner);
+    let units = parse::parse(tokens, &mut sources, &mut interner);
+    // Unknown names after a broken declaration are noise, so names are looked at only when the syntax is right.
+    let model = match sources.has_errors() {
+        true => None,
+        false => Some(resolve::resolve(file, &units, &mut sources, &mut interner)),
+    };
+    let model = model.filter(|_| !sources.has_errors());
+    (model, sources.into_diagnostics())
 }
 
-/// Reads an expression over the global names of a model.
+/// Resolves an expression over a finished model, as in `--invariant 'x < 3 && P[1]@cs'`: globals, symbolic names,
+/// and remote references to the labels and variables of processes. Places count from line 1, column 1 of `text`.
 ///
 /// # Errors
-/// All that is wrong with it, with places counted in `text`.
-pub fn parse_predicate(_model: &Model, text: &str) -> Result<model::Expr, Vec<Diagnostic>> {
-    Err(vec![Diagnostic::error(format!("`{text}` cannot be read yet"), None)])
+/// The text is not an expression, or names what the model does not have.
+pub fn parse_predicate(model: &Model, text: &str) -> Result<model::Expr, Vec<Diagnostic>> {
+    let mut sources = Sources::new();
+    let mut interner = Interner::new();
+    let tokens = preprocess::preprocess("predicate", text, &Options::default(), &mut sources, &mut interner);
+    let proctypes = model.proctypes.iter().map(|p| interner.intern(&p.name)).collect();
+    let parsed = parse::parse_expression(tokens, proctypes, &mut sources, &mut interner);
+    let resolved = match parsed {
+        Ok(expr) => Resolver::over(model.clone(), &mut sources, &mut interner).predicate(&expr).ok(),
+        Err(parse::Failed) => None,
+    };
+    match resolved {
+        Some(expr) if !sources.has_errors() => Ok(expr),
+        _ => Err(sources.into_diagnostics()),
+    }
 }

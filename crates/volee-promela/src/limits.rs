@@ -14,3 +14,30 @@ pub const MAX_CAPACITY: u32 = 1 << 16;
 
 /// The most processes alive at once; SPIN's limit, as a `_pid` is a byte.
 pub const MAX_PROCESSES: u32 = 255;
+
+/// The most tokens that macros and inlines may expand to, all together.
+pub const MAX_TOKENS: usize = 2_000_000;
+
+/// How deeply files may include files.
+pub const MAX_INCLUDE_DEPTH: usize = 64;
+
+/// How many files one model may include.
+pub const MAX_INCLUDES: usize = 1000;
+
+/// How deeply macro calls may nest in arguments of macro calls.
+pub const MAX_MACRO_NESTING: usize = 100;
+
+/// How deeply inlines may call inlines.
+pub const MAX_INLINE_NESTING: usize = 64;
+
+/// The largest file that is read, in bytes.
+pub const MAX_FILE: u64 = 64 << 20;
+
+/// How many messages are kept.
+pub const MAX_DIAGNOSTICS: usize = 100;
+
+/// The most scalar fields of one message, structs and arrays in it counted out.
+pub const MAX_MESSAGE_FIELDS: usize = 1024;
+
+/// How deeply structs may nest in structs.
+pub const MAX_STRUCT_NESTING: u32 = 32;

@@ -55,7 +55,8 @@ pub enum StatementKind {
         channel: Reference,
         /// `!!`
         sorted: bool,
-        /// The message; structs flattened, so one scalar per field of the channel where its declaration is known.
+        /// The message; structs flattened, so one scalar per field of the channel, or fewer (the rest is 0). In a
+        /// trace, a variable with `Base::Scratch` (written `_`) and every other variable stand for any value.
         arguments: Vec<Expr>,
     },
     /// `c?…` and its variants.
@@ -73,7 +74,8 @@ pub enum StatementKind {
     Printm(Expr),
     /// `set_priority(pid, priority)`
     SetPriority(Expr, Expr),
-    /// `else`, the first statement of an option.
+    /// `else`: executable when no other step from the same point of this process is. It may stand anywhere, also as
+    /// the first of a block that is an option's first statement.
     Else,
     /// Leaves the innermost `do`.
     Break,

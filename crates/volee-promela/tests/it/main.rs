@@ -1,0 +1,3 @@
+//! Behaviour of the Promela front end.
+
+mod corpus;
