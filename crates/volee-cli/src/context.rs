@@ -19,16 +19,19 @@ pub struct Context {
     pub errors: Palette,
     /// Set by Ctrl-C; every budget carries it, so that a search ends with a partial report.
     pub cancelled: Arc<AtomicBool>,
+    /// Set while the program waits for the user: Ctrl-C then ends it at once.
+    waiting: Arc<AtomicBool>,
 }
 
 impl Context {
     /// Looks at the terminal and takes over Ctrl-C.
     pub fn new(format: Format) -> Self {
         let cancelled = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&cancelled);
+        let waiting = Arc::new(AtomicBool::new(false));
+        let (flag, at_once) = (Arc::clone(&cancelled), Arc::clone(&waiting));
         // Without a handler Ctrl-C ends the program at once, which is the usual thing: no reason to refuse to run.
         let _ = ctrlc::set_handler(move || {
-            if flag.swap(true, Ordering::Relaxed) {
+            if flag.swap(true, Ordering::Relaxed) || at_once.load(Ordering::Relaxed) {
                 std::process::exit(i32::from(VerdictWord::Unknown.exit_code()));
             }
         });
@@ -37,7 +40,13 @@ impl Context {
             palette: palette(std::io::stdout().is_terminal()),
             errors: palette(std::io::stderr().is_terminal()),
             cancelled,
+            waiting,
         }
+    }
+
+    /// From now on the program mostly waits for its user.
+    pub fn expect_user(&self) {
+        self.waiting.store(true, Ordering::Relaxed);
     }
 
     /// Whether Ctrl-C was pressed.

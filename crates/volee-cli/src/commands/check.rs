@@ -244,6 +244,7 @@ impl<'a> Report<'a> {
         self.answer.set("seconds", s.seconds);
         self.answer.set("bytes_per_state", s.bytes_per_state);
         self.answer.set("peak_memory_bytes", s.memory_bytes);
+        self.answer.set("seed", 0);
         self.answer.set("complete", complete);
         let kind = if complete { "all" } else { "some" };
         let line = format!(

@@ -40,6 +40,8 @@ verbs! {
     "simulate" Simulate in simulate;
     /// Re-run a stored run step by step
     "replay" Replay in replay;
+    /// Write the whole state space of a model in another format
+    "convert" Convert in convert;
     /// A tour: a protocol bug found, explained, replayed and repaired
     "demo" Demo in demo;
     /// Print shell completions

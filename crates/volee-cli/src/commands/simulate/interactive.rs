@@ -51,23 +51,21 @@ pub fn converse(
         Format::Text => (Box::new(std::io::stdout()), context.palette),
         Format::Json => (Box::new(std::io::stderr()), context.errors),
     };
+    context.expect_user();
     let mut conversation = Conversation { walk, system, model, palette, out };
     // Writing fails only when nobody reads any more: then the conversation is over.
-    Ok(conversation.run(context).unwrap_or(Ending::Stopped))
+    Ok(conversation.run().unwrap_or(Ending::Stopped))
 }
 
 impl Conversation<'_> {
-    fn run(&mut self, context: &Context) -> std::io::Result<Ending> {
+    fn run(&mut self) -> std::io::Result<Ending> {
         self.out.write_all(HELP.as_bytes())?;
         let mut lines = std::io::stdin().lock().lines();
         let mut possible = self.menu()?;
         loop {
             write!(self.out, "> ")?;
             self.out.flush()?;
-            let line = match lines.next() {
-                Some(Ok(line)) if !context.is_cancelled() => line,
-                _ => break,
-            };
+            let Some(Ok(line)) = lines.next() else { break };
             match parse(&line) {
                 Ok(Wish::Quit) => break,
                 Ok(wish) => {
