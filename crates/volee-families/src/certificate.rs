@@ -1,0 +1,349 @@
+//! Proofs that no instance of any size is bad, and the code that re-checks them.
+//!
+//! Nothing here is shared with the engines that make the proofs: predecessors, successors and comparisons are
+//! written again, in the plainest way, so that a mistake would have to be made twice. The checker trusts only the net.
+
+use std::collections::HashSet;
+
+use crate::linear::Inequality;
+use crate::net::{Net, Transition};
+use crate::sparse::Entry;
+
+/// A marking in which some places hold any number of tokens.
+pub type OmegaMarking = Vec<u32>;
+
+/// Any number of tokens in an [`OmegaMarking`].
+pub const OMEGA: u32 = u32::MAX;
+
+/// An inductive invariant that excludes all targets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Certificate {
+    /// No reachable marking marks a place of `unmarked`, breaks an inequality, or is above a vector of `basis`.
+    Backward {
+        /// A siphon that is empty initially.
+        unmarked: Vec<u32>,
+        /// Inductive inequalities.
+        inequalities: Vec<Inequality>,
+        /// Vectors whose upward closure holds all targets and all predecessors of its members, except those that the
+        /// inequalities and the siphon exclude.
+        basis: Vec<Vec<Entry>>,
+    },
+    /// Every reachable marking is below one of these, and no target is.
+    Forward {
+        /// Markings with ω.
+        cover: Vec<OmegaMarking>,
+    },
+    /// Every reachable marking agrees, on the tracked places, with one of these; no target does.
+    Projection {
+        /// The places that are tracked.
+        places: Vec<u32>,
+        /// Their possible contents.
+        contents: Vec<Vec<u32>>,
+    },
+}
+
+/// Why a certificate proves nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the certificate does not hold: {0}")]
+pub struct CertificateError(String);
+
+fn fail<T>(message: impl Into<String>) -> Result<T, CertificateError> {
+    Err(CertificateError(message.into()))
+}
+
+impl Certificate {
+    /// How many vectors, markings or contents it consists of.
+    pub fn size(&self) -> usize {
+        match self {
+            Certificate::Backward { inequalities, basis, .. } => inequalities.len() + basis.len(),
+            Certificate::Forward { cover } => cover.len(),
+            Certificate::Projection { contents, .. } => contents.len(),
+        }
+    }
+
+    /// Checks the certificate for a monotone net.
+    ///
+    /// # Errors
+    /// What does not hold.
+    pub fn check(&self, net: &Net) -> Result<(), CertificateError> {
+        if !net.is_monotone() {
+            return fail("the net is not monotone");
+        }
+        match self {
+            Certificate::Backward { unmarked, inequalities, basis } => {
+                check_backward(net, unmarked, inequalities, basis)
+            }
+            Certificate::Forward { cover } => check_forward(net, cover),
+            Certificate::Projection { places, contents } => check_projection(net, places, contents),
+        }
+    }
+}
+
+fn check_backward(
+    net: &Net,
+    unmarked: &[u32],
+    inequalities: &[Inequality],
+    basis: &[Vec<Entry>],
+) -> Result<(), CertificateError> {
+    let mut dead = vec![false; net.places.len()];
+    for &p in unmarked {
+        dead[p as usize] = true;
+    }
+    check_siphon(net, &dead)?;
+    let fires = |t: &Transition| can_fire_without(t, &dead);
+    for inequality in inequalities {
+        check_inequality(net, &dead, inequality)?;
+    }
+    let index = Buckets::new(net.places.len(), basis);
+    let excluded = |v: &[u32]| {
+        v.iter().zip(&dead).any(|(&n, &d)| d && n > 0)
+            || inequalities.iter().any(|i| weighted(i, v) > u128::from(i.bound))
+            || index.some_below(v)
+    };
+    for target in &net.targets {
+        let mut v = vec![0; net.places.len()];
+        for bound in &target.at_least {
+            v[bound.place.index()] = bound.tokens;
+        }
+        if !excluded(&v) {
+            return fail(format!("{} is not in the bad set", target.name));
+        }
+    }
+    let mut v = vec![0u32; net.places.len()];
+    for vector in basis {
+        for initial in &net.initial {
+            let inside =
+                vector.iter().all(|e| initial.open[e.place as usize] || e.tokens <= initial.base[e.place as usize]);
+            if inside {
+                return fail("an initial marking is in the bad set");
+            }
+        }
+        v.fill(0);
+        for e in vector {
+            v[e.place as usize] = e.tokens;
+        }
+        for transition in net.transitions.iter().filter(|t| fires(t)) {
+            let helps = transition.rows.iter().any(|r| {
+                v[r.place.index()] > 0 && (r.constant > 0 || r.sources.as_slice() != [r.place])
+            });
+            if helps && !all_predecessors(transition, &v, &excluded) {
+                return fail(format!("a predecessor by {} leaves the bad set", transition.name));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a transition can fire while the dead places are empty.
+fn can_fire_without(t: &Transition, dead: &[bool]) -> bool {
+    let starved = |r: &crate::net::Row| r.constant < 0 && r.sources.iter().all(|s| dead[s.index()]);
+    !t.at_least.iter().any(|b| b.tokens > 0 && dead[b.place.index()]) && !t.rows.iter().any(starved)
+}
+
+/// The dead places are empty initially and stay so.
+fn check_siphon(net: &Net, dead: &[bool]) -> Result<(), CertificateError> {
+    for initial in &net.initial {
+        if (0..dead.len()).any(|p| dead[p] && (initial.open[p] || initial.base[p] > 0)) {
+            return fail("a place said to be always empty is marked initially");
+        }
+    }
+    for t in net.transitions.iter().filter(|t| can_fire_without(t, dead)) {
+        let gains = |r: &crate::net::Row| r.constant > 0 || r.sources.iter().any(|s| !dead[s.index()]);
+        if t.rows.iter().any(|r| dead[r.place.index()] && gains(r)) {
+            return fail(format!("{} marks a place said to be always empty", t.name));
+        }
+    }
+    Ok(())
+}
+
+fn check_inequality(net: &Net, dead: &[bool], inequality: &Inequality) -> Result<(), CertificateError> {
+    let mut weight = vec![0i128; net.places.len()];
+    for &(p, w) in &inequality.weights {
+        weight[p as usize] = i128::from(w);
+    }
+    for initial in &net.initial {
+        let open = (0..weight.len()).any(|p| weight[p] > 0 && initial.open[p]);
+        let sum: i128 = weight.iter().zip(&initial.base).map(|(w, &n)| w * i128::from(n)).sum();
+        if open || sum > i128::from(inequality.bound) {
+            return fail("an inequality is false initially");
+        }
+    }
+    for t in net.transitions.iter().filter(|t| can_fire_without(t, dead)) {
+        // The change of the weighted sum is affine in the marking: slope per place, value at the guard.
+        let mut slope = vec![0i128; net.places.len()];
+        let mut value: i128 = 0;
+        for row in &t.rows {
+            let w = weight[row.place.index()];
+            slope[row.place.index()] -= w;
+            row.sources.iter().for_each(|s| slope[s.index()] += w);
+            value += w * i128::from(row.constant);
+        }
+        for bound in &t.at_least {
+            value += slope[bound.place.index()] * i128::from(bound.tokens);
+        }
+        if value > 0 || slope.iter().zip(dead).any(|(&s, &d)| s > 0 && !d) {
+            return fail(format!("{} breaks an inequality", t.name));
+        }
+    }
+    Ok(())
+}
+
+fn weighted(inequality: &Inequality, v: &[u32]) -> u128 {
+    inequality.weights.iter().map(|&(p, w)| u128::from(w) * u128::from(v[p as usize])).sum()
+}
+
+/// Vectors by the place of theirs that fewest vectors name.
+struct Buckets<'b> {
+    lists: Vec<Vec<&'b [Entry]>>,
+    all: bool,
+}
+
+impl<'b> Buckets<'b> {
+    fn new(places: usize, basis: &'b [Vec<Entry>]) -> Self {
+        let mut count = vec![0usize; places];
+        basis.iter().flatten().for_each(|e| count[e.place as usize] += 1);
+        let mut lists = vec![Vec::new(); places];
+        for vector in basis {
+            if let Some(rarest) = vector.iter().map(|e| e.place as usize).min_by_key(|&p| count[p]) {
+                lists[rarest].push(vector.as_slice());
+            }
+        }
+        Buckets { lists, all: basis.iter().any(Vec::is_empty) }
+    }
+
+    fn some_below(&self, v: &[u32]) -> bool {
+        self.all
+            || v.iter().zip(&self.lists).any(|(&n, list)| {
+                n > 0 && list.iter().any(|b| b.iter().all(|e| e.tokens <= v[e.place as usize]))
+            })
+    }
+}
+
+/// Whether all minimal predecessors of "at least `v`" satisfy `inside`.
+fn all_predecessors(t: &Transition, v: &[u32], inside: &dyn Fn(&[u32]) -> bool) -> bool {
+    let mut base = v.to_vec();
+    for row in &t.rows {
+        base[row.place.index()] = 0;
+    }
+    for bound in &t.at_least {
+        let n = &mut base[bound.place.index()];
+        *n = (*n).max(bound.tokens);
+    }
+    // Work list of (next row, demand so far, tokens still to place in that row, first source still free).
+    let mut work = vec![(0usize, base, None::<(i64, usize)>)];
+    while let Some((row_number, demand, share)) = work.pop() {
+        let Some(row) = t.rows.get(row_number) else {
+            if !inside(&demand) {
+                return false;
+            }
+            continue;
+        };
+        let (needed, source) =
+            share.unwrap_or((i64::from(v[row.place.index()]) - row.constant, 0));
+        if needed <= 0 {
+            work.push((row_number + 1, demand, None));
+            continue;
+        }
+        let Some(place) = row.sources.get(source) else { continue };
+        let last = source + 1 == row.sources.len();
+        for given in if last { needed..=needed } else { 0..=needed } {
+            let mut next = demand.clone();
+            let n = &mut next[place.index()];
+            *n = (*n).max(u32::try_from(given).unwrap_or(u32::MAX));
+            work.push((row_number, next, Some((needed - given, source + 1))));
+        }
+    }
+    true
+}
+
+fn below_omega(small: &[u32], large: &[u32]) -> bool {
+    small.iter().zip(large).all(|(&s, &l)| l == OMEGA || (s != OMEGA && s <= l))
+}
+
+fn check_forward(net: &Net, cover: &[OmegaMarking]) -> Result<(), CertificateError> {
+    let covered = |m: &[u32]| cover.iter().any(|c| below_omega(m, c));
+    for initial in &net.initial {
+        let m: Vec<u32> =
+            initial.base.iter().zip(&initial.open).map(|(&n, &o)| if o { OMEGA } else { n }).collect();
+        if !covered(&m) {
+            return fail("an initial marking is not covered");
+        }
+    }
+    for marking in cover {
+        for target in &net.targets {
+            if target.at_least.iter().all(|b| b.tokens <= marking[b.place.index()]) {
+                return fail(format!("{} is covered", target.name));
+            }
+        }
+        for t in &net.transitions {
+            if let Some(after) = fire_omega(t, marking) {
+                if !covered(&after) {
+                    return fail(format!("{} leaves the covered set", t.name));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn fire_omega(t: &Transition, marking: &[u32]) -> Option<Vec<u32>> {
+    if t.at_least.iter().any(|b| marking[b.place.index()] < b.tokens) {
+        return None;
+    }
+    let mut after = marking.to_vec();
+    for row in &t.rows {
+        let omega = row.sources.iter().any(|s| marking[s.index()] == OMEGA);
+        let sum: i64 =
+            row.sources.iter().map(|s| i64::from(marking[s.index()])).sum::<i64>() + row.constant;
+        if !omega && sum < 0 {
+            return None;
+        }
+        after[row.place.index()] =
+            if omega { OMEGA } else { u32::try_from(sum).unwrap_or(OMEGA) };
+    }
+    Some(after)
+}
+
+fn check_projection(net: &Net, places: &[u32], contents: &[Vec<u32>]) -> Result<(), CertificateError> {
+    let known: HashSet<&[u32]> = contents.iter().map(Vec::as_slice).collect();
+    let mut slot = vec![None; net.places.len()];
+    for (i, &p) in places.iter().enumerate() {
+        slot[p as usize] = Some(i);
+    }
+    for initial in &net.initial {
+        if places.iter().any(|&p| initial.open[p as usize]) {
+            return fail("a tracked place has no initial number");
+        }
+        let start: Vec<u32> = places.iter().map(|&p| initial.base[p as usize]).collect();
+        if !known.contains(start.as_slice()) {
+            return fail("an initial marking is not among the contents");
+        }
+    }
+    for now in contents {
+        let enough = |b: &crate::net::Bound| slot[b.place.index()].is_none_or(|i| now[i] >= b.tokens);
+        for target in &net.targets {
+            if target.at_least.iter().all(enough) {
+                return fail(format!("{} agrees with the contents", target.name));
+            }
+        }
+        for t in net.transitions.iter().filter(|t| t.at_least.iter().all(enough)) {
+            let mut after = now.clone();
+            let mut possible = true;
+            for row in &t.rows {
+                let Some(i) = slot[row.place.index()] else { continue };
+                if row.sources.as_slice() != [row.place] {
+                    return fail(format!("{} transfers tokens of a tracked place", t.name));
+                }
+                let value = i64::from(now[i]) + row.constant;
+                match u32::try_from(value) {
+                    Ok(value) => after[i] = value,
+                    Err(_) => possible = false,
+                }
+            }
+            if possible && !known.contains(after.as_slice()) {
+                return fail(format!("{} leaves the contents", t.name));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! One instance of a net: a concrete initial marking, explored like any other system.
+//!
+//! Violations are replayed here, with the guards and targets exactly as the model has them (upper bounds
+//! included), whatever the engine that found them had relaxed. The search of an instance is also the
+//! obviously right twin that the tests compare the engines with.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
+
+use volee_system::{Flow, Label, Sink, Step, System, Variable, Witness};
+
+use crate::answer::Counterexample;
+use crate::net::{Net, TransitionId};
+
+/// A net with one initial marking, as a [`System`]. A state is four bytes per place.
+#[derive(Debug)]
+pub struct Instance<'n> {
+    net: &'n Net,
+    marking: Vec<u32>,
+    now: Vec<u32>,
+    after: Vec<u32>,
+    bytes: Vec<u8>,
+}
+
+impl<'n> Instance<'n> {
+    /// The instance of `net` that starts in `marking`.
+    pub fn new(net: &'n Net, marking: Vec<u32>) -> Self {
+        Instance { net, marking, now: Vec::new(), after: Vec::new(), bytes: Vec::new() }
+    }
+
+    /// The marking that a state stands for.
+    pub fn decode(state: &[u8]) -> Vec<u32> {
+        state.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+    }
+
+    /// Turns a counterexample into a witness of this instance, after firing it and looking at its last marking.
+    ///
+    /// # Errors
+    /// In words: which step cannot be taken, or that the end is not bad.
+    pub fn witness(net: &Net, example: &Counterexample) -> Result<Witness, String> {
+        let initial = net.initial.get(example.initial).ok_or("there is no such initial marking")?;
+        let fits = initial.base.iter().zip(&initial.open).zip(&example.marking).all(|((&b, &o), &m)| {
+            m == b || (o && m > b)
+        });
+        if !fits || example.marking.len() != net.places.len() {
+            return Err("the first marking is not an initial one".into());
+        }
+        let mut marking = example.marking.clone();
+        let mut steps = Vec::with_capacity(example.trace.len());
+        for (at, &t) in example.trace.iter().enumerate() {
+            let enabled_before = net.transitions[..t.index()].iter().filter(|t| t.fire(&marking).is_some()).count();
+            steps.push(u32::try_from(enabled_before).unwrap_or(u32::MAX));
+            marking = net.transitions[t.index()]
+                .fire(&marking)
+                .ok_or_else(|| format!("step {} ({}) is not enabled", at + 1, net.transitions[t.index()].name))?;
+        }
+        if !net.targets.get(example.target).is_some_and(|t| t.contains(&marking)) {
+            return Err("the run does not end in a bad marking".into());
+        }
+        Ok(Witness { initial: 0, steps, loop_start: None })
+    }
+}
+
+impl System for Instance<'_> {
+    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
+        let bytes: Vec<u8> = self.marking.iter().flat_map(|n| n.to_le_bytes()).collect();
+        push(&bytes)
+    }
+
+    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        self.now.clear();
+        self.now.extend(state.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])));
+        for (number, transition) in self.net.transitions.iter().enumerate() {
+            if transition.fire_into(&self.now, &mut self.after) {
+                self.bytes.clear();
+                self.bytes.extend(self.after.iter().flat_map(|n| n.to_le_bytes()));
+                let step = Step::labelled(u32::try_from(number).unwrap_or(u32::MAX));
+                sink.push(step, &self.bytes)?;
+            }
+        }
+        Flow::Continue(())
+    }
+
+    fn label(&self, label: Label) -> Cow<'_, str> {
+        self.net.transitions[label.0 as usize].name.as_str().into()
+    }
+
+    fn variables(&self, state: &[u8]) -> Vec<Variable> {
+        let marked = Self::decode(state).into_iter().zip(&self.net.places).filter(|(n, _)| *n > 0);
+        marked.map(|(n, name)| Variable { name: name.clone(), value: n.to_string() }).collect()
+    }
+}
+
+/// What the search of one instance found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// A shortest run to this target.
+    Bad {
+        /// The run.
+        trace: Vec<TransitionId>,
+        /// The target.
+        target: usize,
+    },
+    /// All markings were seen and none is bad.
+    Nothing,
+    /// There are more markings than allowed.
+    TooMany,
+}
+
+/// Searches the instance that starts in `marking` breadth first, storing at most `limit` markings.
+pub fn search_instance(net: &Net, marking: &[u32], limit: usize) -> Found {
+    let bad = |m: &[u32]| net.targets.iter().position(|t| t.contains(m));
+    let mut parents: Vec<(u32, u32)> = vec![(0, 0)];
+    let mut seen: HashMap<Vec<u32>, u32> = HashMap::from([(marking.to_vec(), 0)]);
+    let mut queue: VecDeque<(Vec<u32>, u32)> = VecDeque::from([(marking.to_vec(), 0)]);
+    if let Some(target) = bad(marking) {
+        return Found::Bad { trace: Vec::new(), target };
+    }
+    let mut after = Vec::new();
+    while let Some((now, id)) = queue.pop_front() {
+        for (t, transition) in net.transitions.iter().enumerate() {
+            if !transition.fire_into(&now, &mut after) || seen.contains_key(&after) {
+                continue;
+            }
+            let new = parents.len() as u32;
+            parents.push((id, t as u32));
+            if let Some(target) = bad(&after) {
+                return Found::Bad { trace: path(&parents, new), target };
+            }
+            if parents.len() >= limit {
+                return Found::TooMany;
+            }
+            seen.insert(after.clone(), new);
+            queue.push_back((after.clone(), new));
+        }
+    }
+    Found::Nothing
+}
+
+fn path(parents: &[(u32, u32)], mut at: u32) -> Vec<TransitionId> {
+    let mut trace = Vec::new();
+    while at != 0 {
+        let (parent, transition) = parents[at as usize];
+        trace.push(TransitionId(transition));
+        at = parent;
+    }
+    trace.reverse();
+    trace
+}

@@ -1,0 +1,483 @@
+//! Reads `.spec` nets, the format of the coverability benchmarks.
+//!
+//!     vars     x y z
+//!     rules    x >= 1, y = 0 -> x' = x - 1, z' = z + y + 1, y' = 0;
+//!     init     x >= 1, y = 0, z = 0
+//!     target   z >= 2
+//!              x >= 3, y >= 1
+//!     invariants  x = 1, y = 1
+//!
+//! Atoms joined by commas are a conjunction; an atom that follows without a comma starts the next alternative. In
+//! `init` and in guards `=` means exactly; a place that `init` does not name may hold any number of tokens. Lines of
+//! `invariants` are only hints, so a false one does no harm. The reader takes any text, reports every error it
+//! can with its place, and allocates in proportion to the text.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use volee_system::{Diagnostic, Place};
+
+use crate::net::{Bound, Initial, MAX_TOKENS, Net, PlaceId, Row, Target, Transition};
+
+/// After this many errors the rest is most likely a consequence.
+const MAX_ERRORS: usize = 20;
+
+/// Reads a `.spec` net; `file` is only for messages.
+///
+/// # Errors
+/// Everything that is wrong with the text, in its order; never empty.
+pub fn read_spec(file: &str, text: &str) -> Result<Net, Vec<Diagnostic>> {
+    let mut errors = Vec::new();
+    let file: Arc<str> = file.into();
+    let tokens = lex(&file, text, &mut errors);
+    let mut reader = Reader { file, tokens, at: 0, errors, names: HashMap::new(), net: Net::default() };
+    reader.net();
+    let Reader { net, mut errors, file, .. } = reader;
+    if errors.is_empty() {
+        if let Err(error) = net.validate() {
+            errors.push(Diagnostic::error(error.to_string(), Place::new(file, 1, 1)));
+        }
+    }
+    if errors.is_empty() { Ok(net) } else { Err(errors) }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind<'t> {
+    Name(&'t str),
+    Number(u32),
+    AtLeast,
+    Equal,
+    Arrow,
+    Comma,
+    Semicolon,
+    Prime,
+    Plus,
+    Minus,
+    End,
+}
+
+#[derive(Debug, Clone)]
+struct Token<'t> {
+    kind: Kind<'t>,
+    line: u32,
+    column: u32,
+    length: u32,
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '.' | '@' | ':' | '$' | '[' | ']' | '~')
+}
+
+fn lex<'t>(file: &Arc<str>, text: &'t str, errors: &mut Vec<Diagnostic>) -> Vec<Token<'t>> {
+    let mut tokens = Vec::new();
+    let mut last_line = 1;
+    for (number, line) in text.split('\n').enumerate() {
+        let line_number = u32::try_from(number + 1).unwrap_or(u32::MAX);
+        last_line = line_number;
+        let code = line.split('#').next().unwrap_or("");
+        let mut column = 0u32;
+        let mut rest = code;
+        while let Some(c) = rest.chars().next() {
+            let (kind, bytes) = match c {
+                c if c.is_whitespace() || c == '\u{feff}' => (None, c.len_utf8()),
+                '>' if rest.starts_with(">=") => (Some(Kind::AtLeast), 2),
+                '-' if rest.starts_with("->") => (Some(Kind::Arrow), 2),
+                '=' => (Some(Kind::Equal), 1),
+                ',' => (Some(Kind::Comma), 1),
+                ';' => (Some(Kind::Semicolon), 1),
+                '\'' => (Some(Kind::Prime), 1),
+                '+' => (Some(Kind::Plus), 1),
+                '-' => (Some(Kind::Minus), 1),
+                c if is_name(c) => {
+                    let bytes = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
+                    (Some(name_or_number(&rest[..bytes])), bytes)
+                }
+                c => {
+                    if errors.len() < MAX_ERRORS {
+                        let place = Place::new(file.clone(), line_number, column + 1);
+                        errors.push(
+                            Diagnostic::error(format!("`{c}` means nothing in a .spec net"), place)
+                                .spanning(1),
+                        );
+                    }
+                    (None, c.len_utf8())
+                }
+            };
+            let length = u32::try_from(rest[..bytes].chars().count()).unwrap_or(u32::MAX);
+            if let Some(kind) = kind {
+                tokens.push(Token { kind, line: line_number, column: column + 1, length });
+            }
+            column = column.saturating_add(length);
+            rest = &rest[bytes..];
+        }
+    }
+    tokens.push(Token { kind: Kind::End, line: last_line, column: 1, length: 0 });
+    tokens
+}
+
+fn name_or_number(word: &str) -> Kind<'_> {
+    if word.bytes().all(|b| b.is_ascii_digit()) {
+        // A number that does not fit becomes one that the checks of `number` refuse.
+        Kind::Number(word.parse().unwrap_or(u32::MAX))
+    } else {
+        Kind::Name(word)
+    }
+}
+
+/// `place >= tokens` or `place = tokens`.
+struct Atom {
+    place: PlaceId,
+    tokens: u32,
+    exact: bool,
+}
+
+struct Reader<'t> {
+    file: Arc<str>,
+    tokens: Vec<Token<'t>>,
+    at: usize,
+    errors: Vec<Diagnostic>,
+    names: HashMap<&'t str, PlaceId>,
+    net: Net,
+}
+
+impl<'t> Reader<'t> {
+    fn peek(&self) -> &Kind<'t> {
+        &self.tokens[self.at].kind
+    }
+
+    fn next(&mut self) -> Kind<'t> {
+        let kind = self.tokens[self.at].kind.clone();
+        if self.at + 1 < self.tokens.len() {
+            self.at += 1;
+        }
+        kind
+    }
+
+    fn accept(&mut self, kind: &Kind<'_>) -> bool {
+        let found = self.peek() == kind;
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    fn error_at(&mut self, at: usize, message: String, help: Option<&str>) {
+        if self.errors.len() >= MAX_ERRORS {
+            return;
+        }
+        let token = &self.tokens[at];
+        let place = Place::new(self.file.clone(), token.line, token.column);
+        let mut error = Diagnostic::error(message, place).spanning(token.length);
+        error.help = help.map(String::from);
+        self.errors.push(error);
+    }
+
+    fn unexpected(&mut self, wanted: &str) {
+        let found = match self.peek() {
+            Kind::Name(name) => format!("`{name}`"),
+            Kind::Number(n) => format!("`{n}`"),
+            Kind::AtLeast => "`>=`".into(),
+            Kind::Equal => "`=`".into(),
+            Kind::Arrow => "`->`".into(),
+            Kind::Comma => "`,`".into(),
+            Kind::Semicolon => "`;`".into(),
+            Kind::Prime => "`'`".into(),
+            Kind::Plus => "`+`".into(),
+            Kind::Minus => "`-`".into(),
+            Kind::End => "the end of the text".into(),
+        };
+        self.error_at(self.at, format!("expected {wanted}, found {found}"), None);
+    }
+
+    fn at_section(&self) -> bool {
+        matches!(self.peek(), Kind::Name("rules" | "init" | "target" | "invariants") | Kind::End)
+    }
+
+    fn section(&mut self, name: &'static str) -> bool {
+        if self.accept(&Kind::Name(name)) {
+            return true;
+        }
+        let help = "a net has the sections vars, rules, init, target and, if it likes, invariants, in this order";
+        self.error_at(self.at, format!("expected the section `{name}`"), Some(help));
+        false
+    }
+
+    fn net(&mut self) {
+        if !self.section("vars") {
+            return;
+        }
+        self.declarations();
+        if !self.section("rules") {
+            return;
+        }
+        while !self.at_section() && self.errors.len() < MAX_ERRORS {
+            self.rule();
+        }
+        if !self.section("init") {
+            return;
+        }
+        self.initial();
+        if !self.section("target") {
+            return;
+        }
+        self.targets();
+        if self.accept(&Kind::Name("invariants")) {
+            self.invariants();
+        }
+        if self.errors.is_empty() && *self.peek() != Kind::End {
+            self.unexpected("the end of the net");
+        }
+    }
+
+    fn declarations(&mut self) {
+        while let Kind::Name(name) = *self.peek() {
+            if self.at_section() {
+                return;
+            }
+            let id = PlaceId(u32::try_from(self.net.places.len()).unwrap_or(u32::MAX));
+            if self.names.insert(name, id).is_some() {
+                self.error_at(self.at, format!("the place `{name}` is declared twice"), None);
+            }
+            self.net.places.push(name.to_string());
+            self.next();
+            self.accept(&Kind::Comma);
+        }
+    }
+
+    fn place(&mut self) -> Option<PlaceId> {
+        let Kind::Name(name) = *self.peek() else {
+            self.unexpected("the name of a place");
+            return None;
+        };
+        let found = self.names.get(name).copied();
+        if found.is_none() {
+            self.error_at(self.at, format!("`{name}` is not declared"), Some("list it under `vars`"));
+        }
+        self.next();
+        found
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        match *self.peek() {
+            Kind::Number(n) if n <= MAX_TOKENS => {
+                self.next();
+                Some(n)
+            }
+            Kind::Number(_) => {
+                self.error_at(self.at, format!("numbers are at most {MAX_TOKENS}"), None);
+                None
+            }
+            _ => {
+                self.unexpected("a number");
+                None
+            }
+        }
+    }
+
+    fn atom(&mut self) -> Option<Atom> {
+        let place = self.place();
+        let exact = match self.peek() {
+            Kind::AtLeast => false,
+            Kind::Equal => true,
+            _ => {
+                self.unexpected("`>=` or `=`");
+                return None;
+            }
+        };
+        self.next();
+        let tokens = self.number()?;
+        Some(Atom { place: place?, tokens, exact })
+    }
+
+    /// Atoms joined by commas; a comma at the end of a line may be followed by the next section.
+    fn conjunction(&mut self) -> Option<Vec<Atom>> {
+        let mut atoms = vec![self.atom()?];
+        while self.accept(&Kind::Comma) {
+            if self.at_section() {
+                break;
+            }
+            atoms.push(self.atom()?);
+        }
+        Some(atoms)
+    }
+
+    /// Several conjunctions up to the next section; after an error the rest of the section is skipped.
+    fn alternatives(&mut self) -> Vec<(usize, Vec<Atom>)> {
+        let mut all = Vec::new();
+        while !self.at_section() {
+            let at = self.at;
+            match self.conjunction() {
+                Some(atoms) => all.push((at, atoms)),
+                None => {
+                    while !self.at_section() {
+                        self.next();
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    fn rule(&mut self) {
+        let line = self.tokens[self.at].line;
+        if self.try_rule(line).is_none() {
+            while !matches!(self.peek(), Kind::Semicolon) && !self.at_section() {
+                self.next();
+            }
+            self.accept(&Kind::Semicolon);
+        }
+    }
+
+    fn try_rule(&mut self, line: u32) -> Option<()> {
+        let start = self.at;
+        let guard = match self.peek() {
+            Kind::Arrow => Vec::new(),
+            Kind::Name("true") if !self.names.contains_key("true") => {
+                self.next();
+                Vec::new()
+            }
+            _ => self.conjunction()?,
+        };
+        if !self.accept(&Kind::Arrow) {
+            self.unexpected("`->` or `,`");
+            return None;
+        }
+        let mut rows: Vec<Row> = Vec::new();
+        while !matches!(self.peek(), Kind::Semicolon) {
+            let at = self.at;
+            let row = self.update()?;
+            if rows.iter().any(|r| r.place == row.place) {
+                let name = self.net.places[row.place.index()].clone();
+                self.error_at(at, format!("`{name}` is assigned twice in one rule"), None);
+            }
+            rows.push(row);
+            if !self.accept(&Kind::Comma) {
+                break;
+            }
+        }
+        if !self.accept(&Kind::Semicolon) {
+            self.unexpected("`,` or `;`");
+            return None;
+        }
+        let (at_least, at_most) = self.bounds(start, guard)?;
+        rows.retain(|r| !(r.is_plain() && r.constant == 0));
+        rows.sort_by_key(|r| r.place);
+        let name = format!("rule {} (line {line})", self.net.transitions.len() + 1);
+        self.net.transitions.push(Transition { name, at_least, at_most, rows });
+        Some(())
+    }
+
+    /// `x' = y + z - 1`
+    fn update(&mut self) -> Option<Row> {
+        let place = self.place()?;
+        if !self.accept(&Kind::Prime) {
+            self.unexpected("`'`");
+            return None;
+        }
+        if !self.accept(&Kind::Equal) {
+            self.unexpected("`=`");
+            return None;
+        }
+        let mut row = Row { place, sources: Vec::new(), constant: 0 };
+        let mut negative = self.accept(&Kind::Minus);
+        loop {
+            let at = self.at;
+            if let Kind::Number(_) = self.peek() {
+                let n = i64::from(self.number()?);
+                row.constant += if negative { -n } else { n };
+                if row.constant.unsigned_abs() > u64::from(MAX_TOKENS) {
+                    self.error_at(at, format!("numbers are at most {MAX_TOKENS}"), None);
+                    return None;
+                }
+            } else {
+                let source = self.place()?;
+                if negative || row.sources.contains(&source) {
+                    let help = "write each place at most once on a right-hand side, with `+`: only then do more tokens \
+                                never disable anything";
+                    self.error_at(at, "a place can only be added, and once".into(), Some(help));
+                    return None;
+                }
+                row.sources.push(source);
+            }
+            negative = match self.peek() {
+                Kind::Plus => false,
+                Kind::Minus => true,
+                _ => break,
+            };
+            self.next();
+        }
+        row.sources.sort_unstable();
+        Some(row)
+    }
+
+    fn bounds(&mut self, at: usize, atoms: Vec<Atom>) -> Option<(Vec<Bound>, Vec<Bound>)> {
+        let mut low: HashMap<PlaceId, u32> = HashMap::new();
+        let mut high: HashMap<PlaceId, u32> = HashMap::new();
+        for atom in &atoms {
+            let least = low.entry(atom.place).or_default();
+            *least = (*least).max(atom.tokens);
+            if atom.exact {
+                let most = high.entry(atom.place).or_insert(atom.tokens);
+                *most = (*most).min(atom.tokens);
+            }
+        }
+        for (place, most) in &high {
+            if low.get(place).is_some_and(|least| least > most) {
+                let name = self.net.places[place.index()].clone();
+                self.error_at(at, format!("no number of tokens satisfies the bounds on `{name}`"), None);
+                return None;
+            }
+        }
+        let sorted = |map: HashMap<PlaceId, u32>| {
+            let mut bounds: Vec<Bound> =
+                map.into_iter().map(|(place, tokens)| Bound { place, tokens }).collect();
+            bounds.sort_unstable();
+            bounds
+        };
+        low.retain(|_, n| *n > 0);
+        Some((sorted(low), sorted(high)))
+    }
+
+    fn initial(&mut self) {
+        let places = self.net.places.len();
+        for (at, atoms) in self.alternatives() {
+            if let Some((low, high)) = self.bounds(at, atoms) {
+                let mut initial = Initial { base: vec![0; places], open: vec![true; places] };
+                for bound in low {
+                    initial.base[bound.place.index()] = bound.tokens;
+                }
+                for bound in high {
+                    initial.open[bound.place.index()] = false;
+                }
+                self.net.initial.push(initial);
+            }
+        }
+        if self.net.initial.is_empty() && self.errors.is_empty() {
+            self.unexpected("an initial marking such as `x = 1, y = 0`");
+        }
+    }
+
+    fn targets(&mut self) {
+        for (at, atoms) in self.alternatives() {
+            let line = self.tokens[at].line;
+            if let Some((at_least, at_most)) = self.bounds(at, atoms) {
+                let name = format!("target {} (line {line})", self.net.targets.len() + 1);
+                self.net.targets.push(Target { name, at_least, at_most });
+            }
+        }
+        if self.net.targets.is_empty() && self.errors.is_empty() {
+            self.unexpected("a target such as `x >= 2`");
+        }
+    }
+
+    fn invariants(&mut self) {
+        for (_, atoms) in self.alternatives() {
+            let mut group: Vec<PlaceId> = atoms.iter().map(|a| a.place).collect();
+            group.sort_unstable();
+            group.dedup();
+            if atoms.iter().all(|a| a.tokens == 1) {
+                self.net.groups.push(group);
+            }
+        }
+    }
+}
