@@ -9,7 +9,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::time::{Duration, Instant};
 
 use volee_system::{Limit, Meter, Progress, Snapshot};
 
@@ -21,6 +20,10 @@ use crate::predecessors::Predecessors;
 use crate::sparse::{Entry, Minima};
 use crate::structure::Liveness;
 
+/// What computing and looking up one candidate costs, in cells of the linear program. Counting work instead of time keeps
+/// the search deterministic.
+const CANDIDATE_WORK: u64 = 500;
+
 /// The search as a resumable computation, so that engines can take turns.
 pub struct Backward<'n> {
     net: &'n Net,
@@ -28,16 +31,16 @@ pub struct Backward<'n> {
     predecessors: Predecessors,
     separator: Option<Separator>,
     inequalities: Vec<Inequality>,
-    /// For each place, the inequalities that weigh it.
-    weighing: Vec<Vec<u32>>,
+    /// For each place, the inequalities that weigh it, and how much; `sums` is scratch space, all zero between uses.
+    weighing: Vec<Vec<(u32, u64)>>,
+    sums: Vec<u64>,
     minima: Minima,
     arena: Vec<Entry>,
     nodes: Vec<Node>,
     heap: BinaryHeap<Reverse<(u64, u32)>>,
     statistics: Statistics,
-    program_time: Duration,
+    /// Questions to the linear program in a row that taught nothing.
     wasted: u32,
-    started: Instant,
     done: Option<Answer>,
 }
 
@@ -73,14 +76,13 @@ impl<'n> Backward<'n> {
             liveness,
             inequalities: Vec::new(),
             weighing: vec![Vec::new(); net.places.len()],
+            sums: Vec::new(),
             minima: Minima::default(),
             arena: Vec::new(),
             nodes: Vec::new(),
             heap: BinaryHeap::new(),
             statistics: Statistics::default(),
-            program_time: Duration::ZERO,
             wasted: 0,
-            started: Instant::now(),
             done: None,
         };
         search.add_groups();
@@ -124,37 +126,46 @@ impl<'n> Backward<'n> {
 
     fn learn(&mut self, inequality: Inequality) {
         let number = self.inequalities.len() as u32;
-        for &(p, _) in &inequality.weights {
-            self.weighing[p as usize].push(number);
+        for &(p, weight) in &inequality.weights {
+            self.weighing[p as usize].push((number, weight));
         }
+        self.sums.push(0);
         self.inequalities.push(inequality);
         self.statistics.inequalities += 1;
     }
 
     fn add_targets(&mut self) {
         for (number, target) in self.net.targets.iter().enumerate() {
-            let vector: Vec<Entry> = target
-                .at_least
-                .iter()
-                .map(|b| Entry { place: b.place.0, tokens: b.tokens })
-                .collect();
+            let vector: Vec<Entry> =
+                target.at_least.iter().map(|b| Entry { place: b.place.0, tokens: b.tokens }).collect();
             let id = self.nodes.len() as u32;
-            if self.done.is_none() {
-                if let Err(stop) = self.consider(&vector, id, number as u32) {
-                    self.finish(stop);
-                }
+            if self.done.is_none()
+                && let Err(stop) = self.consider(&vector, id, number as u32)
+            {
+                self.finish(stop);
             }
         }
     }
 
     /// Whether a known invariant keeps all markings above `vector` out.
-    fn excluded(&self, vector: &[Entry]) -> bool {
+    fn excluded(&mut self, vector: &[Entry]) -> bool {
         if vector.iter().any(|e| !self.liveness.markable[e.place as usize]) {
             return true;
         }
-        vector.iter().any(|e| {
-            self.weighing[e.place as usize].iter().any(|&i| self.inequalities[i as usize].excludes(vector))
-        })
+        let mut broken = false;
+        for e in vector {
+            for &(i, weight) in &self.weighing[e.place as usize] {
+                let sum = &mut self.sums[i as usize];
+                *sum = sum.saturating_add(weight.saturating_mul(u64::from(e.tokens)));
+                broken |= *sum > self.inequalities[i as usize].bound;
+            }
+        }
+        for e in vector {
+            for &(i, _) in &self.weighing[e.place as usize] {
+                self.sums[i as usize] = 0;
+            }
+        }
+        broken
     }
 
     fn consider(&mut self, vector: &[Entry], parent: u32, by: u32) -> Result<(), Stop> {
@@ -226,13 +237,11 @@ impl<'n> Backward<'n> {
     /// Asks the linear program, as long as it is worth its time.
     fn separated(&mut self, vector: &[Entry]) -> bool {
         let Some(separator) = &mut self.separator else { return false };
-        let early = self.wasted < 20;
-        if !early && self.program_time > self.started.elapsed().mul_f64(0.4) {
+        if self.wasted >= 20 && separator.work() > self.statistics.transitions.saturating_mul(CANDIDATE_WORK)
+        {
             return false;
         }
-        let begin = Instant::now();
         let found = separator.separate(self.net, vector);
-        self.program_time += begin.elapsed();
         match found {
             Some(inequality) => {
                 self.wasted = 0;
@@ -258,8 +267,10 @@ impl<'n> Backward<'n> {
         let Node { start, length, .. } = self.nodes[id as usize];
         let vector = &self.arena[start as usize..(start + length) as usize];
         let demand = || vector.iter().map(|e| (PlaceId(e.place), e.tokens));
-        let found = self.net.initial.iter().enumerate().find_map(|(k, i)| Some((k, i.instance_for(demand())?)));
-        let (initial, marking) = found.expect("a vector is only reported when an initial marking is above it");
+        let found =
+            self.net.initial.iter().enumerate().find_map(|(k, i)| Some((k, i.instance_for(demand())?)));
+        let (initial, marking) =
+            found.expect("a vector is only reported when an initial marking is above it");
         let mut trace = Vec::new();
         let mut at = id;
         while self.nodes[at as usize].parent != at {

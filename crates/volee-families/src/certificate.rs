@@ -3,7 +3,7 @@
 //! Nothing here is shared with the engines that make the proofs: predecessors, successors and comparisons are
 //! written again, in the plainest way, so that a mistake would have to be made twice. The checker trusts only the net.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::linear::Inequality;
 use crate::net::{Net, Transition};
@@ -94,7 +94,7 @@ fn check_backward(
     for inequality in inequalities {
         check_inequality(net, &dead, inequality)?;
     }
-    let index = Buckets::new(net.places.len(), basis);
+    let index = Tree::new(basis);
     let excluded = |v: &[u32]| {
         v.iter().zip(&dead).any(|(&n, &d)| d && n > 0)
             || inequalities.iter().any(|i| weighted(i, v) > u128::from(i.bound))
@@ -112,8 +112,9 @@ fn check_backward(
     let mut v = vec![0u32; net.places.len()];
     for vector in basis {
         for initial in &net.initial {
-            let inside =
-                vector.iter().all(|e| initial.open[e.place as usize] || e.tokens <= initial.base[e.place as usize]);
+            let inside = vector
+                .iter()
+                .all(|e| initial.open[e.place as usize] || e.tokens <= initial.base[e.place as usize]);
             if inside {
                 return fail("an initial marking is in the bad set");
             }
@@ -123,9 +124,10 @@ fn check_backward(
             v[e.place as usize] = e.tokens;
         }
         for transition in net.transitions.iter().filter(|t| fires(t)) {
-            let helps = transition.rows.iter().any(|r| {
-                v[r.place.index()] > 0 && (r.constant > 0 || r.sources.as_slice() != [r.place])
-            });
+            let helps = transition
+                .rows
+                .iter()
+                .any(|r| v[r.place.index()] > 0 && (r.constant > 0 || r.sources.as_slice() != [r.place]));
             if helps && !all_predecessors(transition, &v, &excluded) {
                 return fail(format!("a predecessor by {} leaves the bad set", transition.name));
             }
@@ -192,30 +194,48 @@ fn weighted(inequality: &Inequality, v: &[u32]) -> u128 {
     inequality.weights.iter().map(|&(p, w)| u128::from(w) * u128::from(v[p as usize])).sum()
 }
 
-/// Vectors by the place of theirs that fewest vectors name.
-struct Buckets<'b> {
-    lists: Vec<Vec<&'b [Entry]>>,
-    all: bool,
+/// The basis, found by its entries: from node to node along (place, tokens).
+struct Tree {
+    /// Per node and place: token counts with the node they lead to.
+    edges: HashMap<(u32, u32), Vec<(u32, u32)>>,
+    leaf: Vec<bool>,
 }
 
-impl<'b> Buckets<'b> {
-    fn new(places: usize, basis: &'b [Vec<Entry>]) -> Self {
-        let mut count = vec![0usize; places];
-        basis.iter().flatten().for_each(|e| count[e.place as usize] += 1);
-        let mut lists = vec![Vec::new(); places];
+impl Tree {
+    fn new(basis: &[Vec<Entry>]) -> Self {
+        let mut tree = Tree { edges: HashMap::new(), leaf: vec![false] };
         for vector in basis {
-            if let Some(rarest) = vector.iter().map(|e| e.place as usize).min_by_key(|&p| count[p]) {
-                lists[rarest].push(vector.as_slice());
+            let mut at = 0;
+            for e in vector {
+                let next = tree.edges.entry((at, e.place)).or_default();
+                at = match next.iter().find(|n| n.0 == e.tokens) {
+                    Some(&(_, child)) => child,
+                    None => {
+                        let child = tree.leaf.len() as u32;
+                        next.push((e.tokens, child));
+                        tree.leaf.push(false);
+                        child
+                    }
+                };
             }
+            tree.leaf[at as usize] = true;
         }
-        Buckets { lists, all: basis.iter().any(Vec::is_empty) }
+        tree
     }
 
     fn some_below(&self, v: &[u32]) -> bool {
-        self.all
-            || v.iter().zip(&self.lists).any(|(&n, list)| {
-                n > 0 && list.iter().any(|b| b.iter().all(|e| e.tokens <= v[e.place as usize]))
-            })
+        let marked: Vec<usize> = (0..v.len()).filter(|&p| v[p] > 0).collect();
+        let mut work = vec![(0u32, 0usize)];
+        while let Some((node, from)) = work.pop() {
+            if self.leaf[node as usize] {
+                return true;
+            }
+            for (i, &p) in marked.iter().enumerate().skip(from) {
+                let edges = self.edges.get(&(node, p as u32)).into_iter().flatten();
+                work.extend(edges.filter(|e| e.0 <= v[p]).map(|e| (e.1, i + 1)));
+            }
+        }
+        false
     }
 }
 
@@ -238,8 +258,7 @@ fn all_predecessors(t: &Transition, v: &[u32], inside: &dyn Fn(&[u32]) -> bool) 
             }
             continue;
         };
-        let (needed, source) =
-            share.unwrap_or((i64::from(v[row.place.index()]) - row.constant, 0));
+        let (needed, source) = share.unwrap_or((i64::from(v[row.place.index()]) - row.constant, 0));
         if needed <= 0 {
             work.push((row_number + 1, demand, None));
             continue;
@@ -276,10 +295,10 @@ fn check_forward(net: &Net, cover: &[OmegaMarking]) -> Result<(), CertificateErr
             }
         }
         for t in &net.transitions {
-            if let Some(after) = fire_omega(t, marking) {
-                if !covered(&after) {
-                    return fail(format!("{} leaves the covered set", t.name));
-                }
+            if let Some(after) = fire_omega(t, marking)
+                && !covered(&after)
+            {
+                return fail(format!("{} leaves the covered set", t.name));
             }
         }
     }
@@ -293,13 +312,11 @@ fn fire_omega(t: &Transition, marking: &[u32]) -> Option<Vec<u32>> {
     let mut after = marking.to_vec();
     for row in &t.rows {
         let omega = row.sources.iter().any(|s| marking[s.index()] == OMEGA);
-        let sum: i64 =
-            row.sources.iter().map(|s| i64::from(marking[s.index()])).sum::<i64>() + row.constant;
+        let sum: i64 = row.sources.iter().map(|s| i64::from(marking[s.index()])).sum::<i64>() + row.constant;
         if !omega && sum < 0 {
             return None;
         }
-        after[row.place.index()] =
-            if omega { OMEGA } else { u32::try_from(sum).unwrap_or(OMEGA) };
+        after[row.place.index()] = if omega { OMEGA } else { u32::try_from(sum).unwrap_or(OMEGA) };
     }
     Some(after)
 }

@@ -39,20 +39,24 @@ impl<'n> Instance<'n> {
     /// In words: which step cannot be taken, or that the end is not bad.
     pub fn witness(net: &Net, example: &Counterexample) -> Result<Witness, String> {
         let initial = net.initial.get(example.initial).ok_or("there is no such initial marking")?;
-        let fits = initial.base.iter().zip(&initial.open).zip(&example.marking).all(|((&b, &o), &m)| {
-            m == b || (o && m > b)
-        });
+        let fits = initial
+            .base
+            .iter()
+            .zip(&initial.open)
+            .zip(&example.marking)
+            .all(|((&b, &o), &m)| m == b || (o && m > b));
         if !fits || example.marking.len() != net.places.len() {
             return Err("the first marking is not an initial one".into());
         }
         let mut marking = example.marking.clone();
         let mut steps = Vec::with_capacity(example.trace.len());
         for (at, &t) in example.trace.iter().enumerate() {
-            let enabled_before = net.transitions[..t.index()].iter().filter(|t| t.fire(&marking).is_some()).count();
+            let enabled_before =
+                net.transitions[..t.index()].iter().filter(|t| t.fire(&marking).is_some()).count();
             steps.push(u32::try_from(enabled_before).unwrap_or(u32::MAX));
-            marking = net.transitions[t.index()]
-                .fire(&marking)
-                .ok_or_else(|| format!("step {} ({}) is not enabled", at + 1, net.transitions[t.index()].name))?;
+            marking = net.transitions[t.index()].fire(&marking).ok_or_else(|| {
+                format!("step {} ({}) is not enabled", at + 1, net.transitions[t.index()].name)
+            })?;
         }
         if !net.targets.get(example.target).is_some_and(|t| t.contains(&marking)) {
             return Err("the run does not end in a bad marking".into());

@@ -85,9 +85,8 @@ impl Transition {
         let mut places: Vec<u32> = pre.iter().chain(post).map(|&(p, _)| p).collect();
         places.sort_unstable();
         places.dedup();
-        let sum = |arcs: &[(u32, u32)], p: u32| -> u32 {
-            arcs.iter().filter(|a| a.0 == p).map(|a| a.1).sum()
-        };
+        let sum =
+            |arcs: &[(u32, u32)], p: u32| -> u32 { arcs.iter().filter(|a| a.0 == p).map(|a| a.1).sum() };
         let mut transition = Transition { name: name.into(), ..Transition::default() };
         for p in places {
             let (take, give) = (sum(pre, p), sum(post, p));
@@ -285,8 +284,7 @@ impl Net {
 
 fn relax(transition: &mut Transition) {
     for bound in std::mem::take(&mut transition.at_most) {
-        let low =
-            transition.at_least.iter().find(|b| b.place == bound.place).map_or(0, |b| b.tokens);
+        let low = transition.at_least.iter().find(|b| b.place == bound.place).map_or(0, |b| b.tokens);
         if low != bound.tokens {
             continue; // `low <= x <= n` with a gap: keeping all tokens is the over-approximation
         }

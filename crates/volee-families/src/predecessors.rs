@@ -103,7 +103,9 @@ fn shape(transition: &Transition) -> Shape {
 }
 
 fn too_large() -> Limit {
-    Limit::Other { message: format!("a minimal bad marking needs more than {MAX_TOKENS} tokens in one place") }
+    Limit::Other {
+        message: format!("a minimal bad marking needs more than {MAX_TOKENS} tokens in one place"),
+    }
 }
 
 fn plain(arcs: &[(u32, u32, i64)], vector: &[Entry], result: &mut Vec<Entry>) -> Result<(), Limit> {
@@ -131,11 +133,8 @@ fn plain(arcs: &[(u32, u32, i64)], vector: &[Entry], result: &mut Vec<Entry>) ->
 }
 
 fn extended(transition: &Transition, vector: &[Entry]) -> Result<Vec<Vec<Entry>>, Limit> {
-    let mut base: Vec<Entry> = transition
-        .at_least
-        .iter()
-        .map(|b| Entry { place: b.place.0, tokens: b.tokens })
-        .collect();
+    let mut base: Vec<Entry> =
+        transition.at_least.iter().map(|b| Entry { place: b.place.0, tokens: b.tokens }).collect();
     for entry in vector {
         if transition.rows.binary_search_by_key(&entry.place, |r| r.place.0).is_err() {
             raise(&mut base, entry.place, entry.tokens);

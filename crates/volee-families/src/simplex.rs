@@ -16,6 +16,7 @@ pub struct Simplex {
     /// Which variable is basic in a row: below `columns` a weight, from there on a slack.
     basic: Vec<usize>,
     nonbasic: Vec<usize>,
+    work: u64,
 }
 
 const EPSILON: f64 = 1e-9;
@@ -43,7 +44,13 @@ impl Simplex {
             right,
             basic: (columns..columns + rows).collect(),
             nonbasic: (0..columns).collect(),
+            work: 0,
         }
+    }
+
+    /// Cells touched so far.
+    pub fn work(&self) -> u64 {
+        self.work
     }
 
     /// Weights at an optimum, or `None` where the optimum is not positive or too many pivots were needed.
@@ -121,6 +128,7 @@ impl Simplex {
         pivot_row[entering] = inverse;
         let pivot_right = self.right[leaving] * inverse;
         let nonzero: Vec<usize> = (0..width).filter(|&c| pivot_row[c].abs() > 1e-12).collect();
+        self.work += self.rows as u64;
         for r in 0..self.rows {
             if r == leaving {
                 continue;
@@ -132,6 +140,7 @@ impl Simplex {
                 continue;
             }
             row[entering] = 0.0;
+            self.work += nonzero.len() as u64;
             for &c in &nonzero {
                 row[c] -= factor * pivot_row[c];
             }

@@ -13,12 +13,6 @@ pub struct Entry {
     pub tokens: u32,
 }
 
-/// Whether `small` is at most `large` everywhere. Both ascending by place.
-pub fn below(small: &[Entry], large: &[Entry]) -> bool {
-    let mut rest = large.iter();
-    small.iter().all(|s| rest.find(|l| l.place >= s.place).is_some_and(|l| l.place == s.place && l.tokens >= s.tokens))
-}
-
 /// The tokens of a place in a sparse vector.
 pub fn tokens_of(vector: &[Entry], place: u32) -> u32 {
     vector.binary_search_by_key(&place, |e| e.place).map_or(0, |i| vector[i].tokens)

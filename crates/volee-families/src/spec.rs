@@ -1,11 +1,13 @@
 //! Reads `.spec` nets, the format of the coverability benchmarks.
 //!
-//!     vars     x y z
-//!     rules    x >= 1, y = 0 -> x' = x - 1, z' = z + y + 1, y' = 0;
-//!     init     x >= 1, y = 0, z = 0
-//!     target   z >= 2
-//!              x >= 3, y >= 1
-//!     invariants  x = 1, y = 1
+//! ```text
+//! vars     x y z
+//! rules    x >= 1, y = 0 -> x' = x - 1, z' = z + y + 1, y' = 0;
+//! init     x >= 1, y = 0, z = 0
+//! target   z >= 2
+//!          x >= 3, y >= 1
+//! invariants  x = 1, y = 1
+//! ```
 //!
 //! Atoms joined by commas are a conjunction; an atom that follows without a comma starts the next alternative. In
 //! `init` and in guards `=` means exactly; a place that `init` does not name may hold any number of tokens. Lines of
@@ -33,10 +35,10 @@ pub fn read_spec(file: &str, text: &str) -> Result<Net, Vec<Diagnostic>> {
     let mut reader = Reader { file, tokens, at: 0, errors, names: HashMap::new(), net: Net::default() };
     reader.net();
     let Reader { net, mut errors, file, .. } = reader;
-    if errors.is_empty() {
-        if let Err(error) = net.validate() {
-            errors.push(Diagnostic::error(error.to_string(), Place::new(file, 1, 1)));
-        }
+    if errors.is_empty()
+        && let Err(error) = net.validate()
+    {
+        errors.push(Diagnostic::error(error.to_string(), Place::new(file, 1, 1)));
     }
     if errors.is_empty() { Ok(net) } else { Err(errors) }
 }
@@ -197,7 +199,8 @@ impl<'t> Reader<'t> {
         if self.accept(&Kind::Name(name)) {
             return true;
         }
-        let help = "a net has the sections vars, rules, init, target and, if it likes, invariants, in this order";
+        let help =
+            "a net has the sections vars, rules, init, target and, if it likes, invariants, in this order";
         self.error_at(self.at, format!("expected the section `{name}`"), Some(help));
         false
     }

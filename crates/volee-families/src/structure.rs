@@ -19,9 +19,8 @@ pub struct Liveness {
 impl Liveness {
     /// Computes both for a monotone net.
     pub fn of(net: &Net) -> Self {
-        let mut markable: Vec<bool> = (0..net.places.len())
-            .map(|p| net.initial.iter().any(|i| i.base[p] > 0 || i.open[p]))
-            .collect();
+        let mut markable: Vec<bool> =
+            (0..net.places.len()).map(|p| net.initial.iter().any(|i| i.base[p] > 0 || i.open[p])).collect();
         let mut firable = vec![false; net.transitions.len()];
         loop {
             let mut changed = false;
@@ -48,8 +47,5 @@ impl Liveness {
 
 fn may_fire(transition: &Transition, markable: &[bool]) -> bool {
     transition.at_least.iter().all(|b| b.tokens == 0 || markable[b.place.index()])
-        && transition
-            .rows
-            .iter()
-            .all(|r| r.constant >= 0 || r.sources.iter().any(|s| markable[s.index()]))
+        && transition.rows.iter().all(|r| r.constant >= 0 || r.sources.iter().any(|s| markable[s.index()]))
 }

@@ -1,0 +1,378 @@
+//! FBRA: forward search in ever finer abstractions, with cut-offs on the length of paths (Yang and Li 2010), made sound.
+//!
+//! Abstraction `A(I)` keeps the control state (the groups of the net) and the counters in `I`; all others are ignored, as if
+//! they were always large enough. `c(I)` bounds the length of a shortest path to a trap in `A(I)`, from wherever one
+//! can be reached. A configuration of `A(I)` whose counter `j` is at least `alpha(j) * c(I \ j)` need not be looked at: whatever
+//! reaches a trap without minding `j` does so in `c(I \ j)` steps, which cannot use `j` up. So each `A(I)` is finite.
+//! No trap in some `A(I)` and nothing cut: the property holds for every size. A path on which no counter
+//! is ever negative: violated.
+//!
+//! Where we differ from the paper. (1) It orders the counters once and uses the prefixes only, arguing that "without loss of
+//! generality" the last counter is the large one; for a fixed prefix that is false, and its induction answers wrongly
+//! (`tests/it/unsound.rs` has the witness). We take *every* subset, smallest first, as long as the budget lasts.
+//! (2) When something was cut, `c(I)` is the larger of what was seen and `max c(I \ j)` plus the number of configurations.
+//! (3) "No trap" is `None`, not distance 0. (4) Enabledness compares with what a step takes, not with its effect. (5) A
+//! target on counters is one last step that needs them, so the same argument covers it.
+
+use std::collections::{HashMap, VecDeque};
+
+use volee_system::{Limit, Meter, Progress, Snapshot};
+
+use crate::answer::{Answer, Counterexample, Method, Outcome, Statistics};
+use crate::certificate::Certificate;
+use crate::net::{Net, PlaceId, TransitionId};
+
+/// A level with more configurations than this is left out, and with it every level above it.
+const MAX_LEVEL: usize = 60_000;
+
+/// Arcs of a step: `(place, taken, effect)`.
+type Arcs = Vec<(u32, u32, i64)>;
+
+/// What is known of a level.
+#[derive(Debug, Clone, Copy)]
+enum Level {
+    /// Shortest paths to a trap are at most this long.
+    CutOff(u64),
+    /// Too large, or built on one that is.
+    Skipped,
+}
+
+/// A search by subsets under way.
+pub struct CutOff<'n> {
+    net: &'n Net,
+    steps: Vec<Arcs>,
+    traps: Vec<Arcs>,
+    /// Places always tracked: the groups.
+    control: Vec<u32>,
+    /// Places that may be tracked, the most telling first.
+    counters: Vec<u32>,
+    alpha: HashMap<u32, u64>,
+    levels: HashMap<Vec<u32>, Level>,
+    queue: VecDeque<Vec<u32>>,
+    statistics: Statistics,
+    done: Option<Answer>,
+}
+
+impl<'n> CutOff<'n> {
+    /// Prepares the search of a monotone net.
+    pub fn new(net: &'n Net) -> Self {
+        let mut search = CutOff {
+            net,
+            steps: net.transitions.iter().map(arcs_of).collect(),
+            traps: net
+                .targets
+                .iter()
+                .map(|t| t.at_least.iter().map(|b| (b.place.0, b.tokens, 0)).collect())
+                .collect(),
+            control: Vec::new(),
+            counters: Vec::new(),
+            alpha: HashMap::new(),
+            levels: HashMap::new(),
+            queue: VecDeque::from([Vec::new()]),
+            statistics: Statistics::default(),
+            done: None,
+        };
+        if !net.transitions.iter().all(crate::net::Transition::is_plain) {
+            let message = "cut-offs are for nets without transfers and resets".into();
+            search.done = Some(Answer::Unknown(Limit::Other { message }));
+            return search;
+        }
+        search.choose_places();
+        search
+    }
+
+    /// The figures so far.
+    pub fn statistics(&self) -> Statistics {
+        self.statistics
+    }
+
+    fn choose_places(&mut self) {
+        let mut tracked = vec![false; self.net.places.len()];
+        for group in self.net.checked_groups() {
+            group.iter().for_each(|p| tracked[p.index()] = true);
+        }
+        self.control = (0..tracked.len() as u32).filter(|&p| tracked[p as usize]).collect();
+        let mut telling: Vec<u32> = self.traps.iter().flatten().map(|a| a.0).collect();
+        telling.extend(0..tracked.len() as u32);
+        for p in telling {
+            let open = self.net.initial.iter().any(|i| i.open[p as usize]);
+            if !open && !tracked[p as usize] {
+                tracked[p as usize] = true;
+                self.counters.push(p);
+            }
+        }
+        for &(p, taken, _) in self.steps.iter().chain(&self.traps).flatten() {
+            let alpha = self.alpha.entry(p).or_insert(1);
+            *alpha = (*alpha).max(u64::from(taken));
+        }
+    }
+
+    /// Looks at up to `count` levels; the answer once there is one.
+    pub fn advance(&mut self, count: usize, meter: &Meter) -> Option<Answer> {
+        for _ in 0..count {
+            if self.done.is_some() {
+                break;
+            }
+            if let Err(limit) = meter.check() {
+                self.done = Some(Answer::Unknown(limit));
+                break;
+            }
+            match self.queue.pop_front() {
+                Some(level) => self.level(level, meter),
+                None => {
+                    let message = format!(
+                        "{} subsets of {} counters gave neither a proof nor a run",
+                        self.levels.len(),
+                        self.counters.len()
+                    );
+                    self.done = Some(Answer::Unknown(Limit::Other { message }));
+                }
+            }
+        }
+        self.done.clone()
+    }
+
+    /// Thresholds for the counters of a level, where all levels below are known.
+    fn thresholds(&self, level: &[u32]) -> Option<(Vec<u64>, u64)> {
+        let mut below = 0;
+        let mut all = Vec::with_capacity(level.len());
+        for (i, &position) in level.iter().enumerate() {
+            let mut smaller = level.to_vec();
+            smaller.remove(i);
+            let Level::CutOff(cut_off) = *self.levels.get(&smaller)? else { return None };
+            let place = self.counters[position as usize];
+            let alpha = self.alpha.get(&place).copied().unwrap_or(1);
+            all.push(alpha.saturating_mul(cut_off));
+            below = below.max(cut_off);
+        }
+        Some((all, below))
+    }
+
+    fn level(&mut self, level: Vec<u32>, meter: &Meter) {
+        let result = match self.thresholds(&level) {
+            Some((thresholds, below)) => self.explore(&level, &thresholds, below, meter),
+            None => Some(Level::Skipped),
+        };
+        let Some(result) = result else { return };
+        if matches!(result, Level::CutOff(_)) {
+            let next = level.last().map_or(0, |&l| l + 1);
+            for position in next..self.counters.len() as u32 {
+                let mut larger = level.clone();
+                larger.push(position);
+                self.queue.push_back(larger);
+            }
+        }
+        self.levels.insert(level, result);
+    }
+
+    /// Builds `A(level)`. `None` when it settled the question.
+    fn explore(&mut self, level: &[u32], thresholds: &[u64], below: u64, meter: &Meter) -> Option<Level> {
+        let mut places = self.control.clone();
+        places.extend(level.iter().map(|&i| self.counters[i as usize]));
+        let mut graph = Graph::new(self, places, thresholds);
+        let complete = graph.grow(meter);
+        self.statistics.states += graph.contents.len() as u64;
+        self.statistics.transitions += graph.edges;
+        if !complete {
+            return Some(Level::Skipped);
+        }
+        if let Some(example) = graph.real_trap(self) {
+            self.done = Some(Answer::Violated(example));
+            return None;
+        }
+        let (longest, found) = graph.longest_shortest();
+        match (found, graph.cut) {
+            (false, false) => {
+                let Graph { places, contents, .. } = graph;
+                self.done = Some(Answer::Holds(Certificate::Projection { places, contents }));
+                None
+            }
+            (true, false) => Some(Level::CutOff(longest)),
+            (_, true) => Some(Level::CutOff(longest.max(below.saturating_add(graph.contents.len() as u64)))),
+        }
+    }
+}
+
+fn arcs_of(transition: &crate::net::Transition) -> Arcs {
+    let mut arcs: Arcs = transition.at_least.iter().map(|b| (b.place.0, b.tokens, 0)).collect();
+    for row in &transition.rows {
+        let implied = u32::try_from(-row.constant).unwrap_or(0);
+        match arcs.iter_mut().find(|a| a.0 == row.place.0) {
+            Some(arc) => *arc = (arc.0, arc.1.max(implied), row.constant),
+            None => arcs.push((row.place.0, implied, row.constant)),
+        }
+    }
+    arcs
+}
+
+/// One abstraction, cut at its thresholds.
+struct Graph {
+    places: Vec<u32>,
+    limits: Vec<u64>,
+    steps: Vec<Arcs>,
+    traps: Vec<Arcs>,
+    contents: Vec<Vec<u32>>,
+    /// How each configuration was reached first.
+    parents: Vec<(u32, u32)>,
+    backward: Vec<Vec<u32>>,
+    trapped: Vec<(u32, u32)>,
+    known: HashMap<Vec<u32>, u32>,
+    edges: u64,
+    cut: bool,
+}
+
+impl Graph {
+    fn new(search: &CutOff<'_>, places: Vec<u32>, thresholds: &[u64]) -> Self {
+        let slot: HashMap<u32, u32> = places.iter().enumerate().map(|(i, &p)| (p, i as u32)).collect();
+        let project = |arcs: &Arcs| -> Arcs {
+            arcs.iter().filter_map(|&(p, taken, effect)| Some((*slot.get(&p)?, taken, effect))).collect()
+        };
+        let mut limits = vec![u64::MAX; places.len() - thresholds.len()];
+        limits.extend_from_slice(thresholds);
+        let mut graph = Graph {
+            limits,
+            steps: search.steps.iter().map(project).collect(),
+            traps: search.traps.iter().map(project).collect(),
+            contents: Vec::new(),
+            parents: Vec::new(),
+            backward: Vec::new(),
+            trapped: Vec::new(),
+            known: HashMap::new(),
+            edges: 0,
+            cut: false,
+            places,
+        };
+        for (k, initial) in search.net.initial.iter().enumerate() {
+            let start: Vec<u32> = graph.places.iter().map(|&p| initial.base[p as usize]).collect();
+            graph.add(start, None, k as u32);
+        }
+        graph
+    }
+
+    fn add(&mut self, contents: Vec<u32>, from: Option<u32>, by: u32) {
+        if contents.iter().zip(&self.limits).any(|(&n, &limit)| u64::from(n) >= limit) {
+            self.cut = true;
+            return;
+        }
+        let new = self.contents.len() as u32;
+        let id = *self.known.entry(contents.clone()).or_insert(new);
+        if id == new {
+            self.contents.push(contents);
+            self.parents.push((from.unwrap_or(new), by));
+            self.backward.push(Vec::new());
+        }
+        if let Some(from) = from {
+            self.backward[id as usize].push(from);
+        }
+    }
+
+    /// Builds all configurations; whether they fit.
+    fn grow(&mut self, meter: &Meter) -> bool {
+        let mut at = 0;
+        while at < self.contents.len() {
+            let bytes = (self.contents.len() * (self.places.len() * 8 + 160)) as u64;
+            let fits = self.contents.len() <= MAX_LEVEL && meter.check_memory(bytes, String::new).is_ok();
+            if !fits || (at % 1024 == 0 && meter.check().is_err()) {
+                return false;
+            }
+            let now = self.contents[at].clone();
+            let enabled = |arcs: &Arcs| arcs.iter().all(|&(i, taken, _)| now[i as usize] >= taken);
+            if let Some(trap) = self.traps.iter().position(enabled) {
+                self.trapped.push((at as u32, trap as u32));
+            }
+            let fired: Vec<u32> =
+                (0..self.steps.len() as u32).filter(|&t| enabled(&self.steps[t as usize])).collect();
+            for t in fired {
+                self.edges += 1;
+                let mut after = now.clone();
+                for &(i, _, effect) in &self.steps[t as usize] {
+                    let value = i64::from(now[i as usize]) + effect;
+                    after[i as usize] = u32::try_from(value).unwrap_or(u32::MAX);
+                }
+                self.add(after, Some(at as u32), t);
+            }
+            at += 1;
+        }
+        true
+    }
+
+    /// A trap whose path is a run of some instance.
+    fn real_trap(&self, search: &CutOff<'_>) -> Option<Counterexample> {
+        self.trapped.iter().take(64).find_map(|&(node, target)| {
+            let mut trace = Vec::new();
+            let mut at = node;
+            while self.parents[at as usize].0 != at {
+                trace.push(TransitionId(self.parents[at as usize].1));
+                at = self.parents[at as usize].0;
+            }
+            trace.reverse();
+            let initial = self.parents[at as usize].1 as usize;
+            instance_of(search, initial, &trace, target as usize).map(|marking| Counterexample {
+                initial,
+                marking,
+                trace,
+                target: target as usize,
+            })
+        })
+    }
+
+    /// The largest distance to a trap, counting the last step into it, and whether there is any.
+    fn longest_shortest(&self) -> (u64, bool) {
+        let mut distance = vec![0u64; self.contents.len()];
+        let mut queue: VecDeque<u32> = VecDeque::new();
+        for &(node, _) in &self.trapped {
+            distance[node as usize] = 1;
+            queue.push_back(node);
+        }
+        let mut longest = 0;
+        while let Some(node) = queue.pop_front() {
+            let here = distance[node as usize];
+            longest = here;
+            for &before in &self.backward[node as usize] {
+                if distance[before as usize] == 0 {
+                    distance[before as usize] = here + 1;
+                    queue.push_back(before);
+                }
+            }
+        }
+        (longest, !self.trapped.is_empty())
+    }
+}
+
+/// The least instance in which a trace can be fired and ends in the target: the largest excess of what each place must
+/// give over what it got.
+fn instance_of(
+    search: &CutOff<'_>,
+    initial: usize,
+    trace: &[TransitionId],
+    target: usize,
+) -> Option<Vec<u32>> {
+    let mut needed: HashMap<u32, i64> = HashMap::new();
+    let mut effect: HashMap<u32, i64> = HashMap::new();
+    let steps = trace.iter().map(|t| &search.steps[t.index()]).chain([&search.traps[target]]);
+    for arcs in steps {
+        for &(p, taken, change) in arcs {
+            let so_far = effect.entry(p).or_default();
+            let need = needed.entry(p).or_default();
+            *need = (*need).max(i64::from(taken) - *so_far);
+            *so_far += change;
+        }
+    }
+    let demand = needed
+        .into_iter()
+        .map(|(p, n)| Some((PlaceId(p), u32::try_from(n.max(0)).ok()?)))
+        .collect::<Option<Vec<_>>>()?;
+    search.net.initial[initial].instance_for(demand)
+}
+
+/// Runs the engine on a monotone net.
+pub fn cut_off(net: &Net, meter: &Meter, progress: &mut dyn Progress) -> Outcome {
+    let mut search = CutOff::new(net);
+    loop {
+        if let Some(answer) = search.advance(16, meter) {
+            return Outcome { answer, method: Method::CutOff, statistics: search.statistics };
+        }
+        let Statistics { states, transitions, .. } = search.statistics;
+        progress.report(&Snapshot { states, transitions, ..Snapshot::default() });
+    }
+}
