@@ -1,6 +1,6 @@
 //! Breadth-first search: the first witness of each question is a shortest one, at the price of a parent per state.
 //!
-//! The queue is never shortened: its states and parents (14 bytes by state) are what a witness is made from. Ordinals
+//! The queue is never shortened: its states and parents (12 bytes by state) are what a witness is made from. Ordinals
 //! are not kept; the few steps of a witness find theirs again by expanding the states on the way.
 
 use volee_system::{Flow, Limit, Step, System, Witness};
@@ -15,28 +15,22 @@ const NONE: u32 = u32::MAX;
 /// All states, in the order of discovery.
 #[derive(Default)]
 struct Queue {
-    roots: Vec<u64>,
-    shapes: Vec<u16>,
+    names: Vec<Name>,
     parents: Vec<u32>,
 }
 
 impl Queue {
     fn len(&self) -> usize {
-        self.roots.len()
+        self.names.len()
     }
 
     fn push(&mut self, state: Staged, parent: u32) {
-        self.roots.push(state.root);
-        self.shapes.push(state.shape);
+        self.names.push(state.name);
         self.parents.push(parent);
     }
 
-    fn name(&self, at: usize) -> Name {
-        Name { root: self.roots[at], shape: self.shapes[at] }
-    }
-
     fn bytes(&self) -> u64 {
-        (self.roots.capacity() * 8 + self.shapes.capacity() * 2 + self.parents.capacity() * 4) as u64
+        (self.names.capacity() * 8 + self.parents.capacity() * 4) as u64
     }
 }
 
@@ -50,10 +44,10 @@ impl Paths for Queue {
     ) -> Witness {
         let mut steps: Vec<u32> = last.into_iter().collect();
         let (mut source, mut target) = (Vec::new(), Vec::new());
-        tree.load(self.name(at), &mut target);
+        tree.load(self.names[at], &mut target);
         while self.parents[at] != NONE {
             at = self.parents[at] as usize;
-            tree.load(self.name(at), &mut source);
+            tree.load(self.names[at], &mut source);
             steps.push(ordinal_of(&target, |push| {
                 system.steps(&source, &mut |_: Step, state: &[u8]| push(state))
             }));
@@ -113,14 +107,14 @@ fn expand_batch<S: System + ?Sized, V: Visited>(
         return explorer.stop(Limit::Other { message }).map_continue(|()| first);
     }
     let mut at = first;
-    for parent in 0..u16::MAX {
-        explorer.visit(queue.name(at), parent, depth, queue, at)?;
+    for parent in 0.. {
+        explorer.visit(queue.names[at], parent, depth, queue, at)?;
         at += 1;
         explorer.tick(depth, (queue.len() - at) as u64, queue.bytes())?;
         if at == level_end || explorer.batch_is_full() {
             break;
         }
     }
-    explorer.settle(|state| queue.push(state, first as u32 + u32::from(state.parent)))?;
+    explorer.settle(|state| queue.push(state, first as u32 + state.parent))?;
     std::ops::ControlFlow::Continue(at)
 }

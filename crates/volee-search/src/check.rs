@@ -147,7 +147,7 @@ pub fn check<S: System + ?Sized>(
     progress: &mut dyn Progress,
 ) -> Outcome {
     let mut questions = Questions::new(check);
-    let explorer = Explorer::new(system, &mut questions, meter, progress, Tree::new(), Exact::default());
+    let explorer = Explorer::new(system, &mut questions, meter, progress, Tree::new(), Exact::new());
     let (mut statistics, limit) = match check.order {
         Order::DepthFirst => depth::search(explorer),
         Order::BreadthFirst => breadth::search(explorer),

@@ -49,7 +49,7 @@ impl Paths for Stack {
         for frame in self.frames.iter().skip(1).rev() {
             let state = self.waiting[at];
             steps.push(state.ordinal);
-            at = frame.start - 1 - usize::from(state.parent);
+            at = frame.start - 1 - state.parent as usize;
         }
         steps.reverse();
         Witness { initial: self.waiting[at].ordinal, steps, loop_start: None }
@@ -93,9 +93,9 @@ fn expand_group<S: System + ?Sized, V: Visited>(
     let depth = stack.frames.len() as u64 - 1;
     explorer.statistics.max_depth = explorer.statistics.max_depth.max(depth);
     let mut at = top.rest;
-    for parent in 0..u16::MAX {
+    for parent in 0.. {
         at -= 1;
-        explorer.visit(stack.waiting[at].name(), parent, depth, stack, at)?;
+        explorer.visit(stack.waiting[at].name, parent, depth, stack, at)?;
         explorer.tick(depth, stack.waiting.len() as u64, stack.bytes())?;
         if at == top.start || explorer.batch_is_full() {
             break;

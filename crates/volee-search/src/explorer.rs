@@ -11,7 +11,7 @@ use volee_system::{FaultId, Flow, Limit, Meter, Progress, Sink, Snapshot, Step, 
 
 use crate::check::Statistics;
 use crate::questions::{OnFault, Questions};
-use crate::store::{Full, Name, Tree, Visited};
+use crate::store::{Full, MAX_SHAPES, Name, Tree, Visited};
 
 /// Look-ups that are worth settling together.
 const BATCH: usize = 32;
@@ -23,18 +23,11 @@ const REPORT: Duration = Duration::from_millis(50);
 /// A step's target that waits to be looked up, or a new state that waits to be expanded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Staged {
-    pub(crate) root: u64,
+    pub(crate) name: Name,
     /// By which step of its parent it is reached (or which initial state it is).
     pub(crate) ordinal: u32,
-    pub(crate) shape: u16,
     /// The place of its parent in the batch.
-    pub(crate) parent: u16,
-}
-
-impl Staged {
-    pub(crate) fn name(self) -> Name {
-        Name { root: self.root, shape: self.shape }
-    }
+    pub(crate) parent: u32,
 }
 
 /// A traversal's knowledge of how it got to a state.
@@ -99,8 +92,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         let (tree, staged) = (&mut self.tree, &mut self.staged);
         let mut pushed = 0;
         let _ = self.system.initial(&mut |state| {
-            let Name { root, shape } = tree.name(state);
-            staged.push(Staged { root, ordinal: pushed, shape, parent: 0 });
+            staged.push(Staged { name: tree.name(state), ordinal: pushed, parent: 0 });
             pushed += 1;
             Flow::Continue(())
         });
@@ -113,7 +105,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     pub(crate) fn visit(
         &mut self,
         name: Name,
-        parent: u16,
+        parent: u32,
         depth: u64,
         paths: &impl Paths,
         at: usize,
@@ -163,7 +155,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     /// Stages the targets of the loaded state and counts them. Faulty steps are in `self.faults` afterwards.
     #[inline]
-    fn expand(&mut self, parent: u16) -> u32 {
+    fn expand(&mut self, parent: u32) -> u32 {
         self.faults.clear();
         let mut stage = Stage {
             tree: &mut self.tree,
@@ -193,11 +185,11 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         if let Some(full) = self.tree.full() {
             return self.stop_full(full);
         }
-        if self.visited.growth(self.tree.shapes(), self.staged.len()).is_some() {
+        if self.visited.growth(self.staged.len()).is_some() {
             self.make_room()?;
         }
         for &staged in &self.staged {
-            if self.visited.insert(staged.name()) {
+            if self.visited.insert(staged.name) {
                 keep(staged);
             }
         }
@@ -207,16 +199,16 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     #[cold]
     fn make_room(&mut self) -> Flow {
-        let (shapes, extra) = (self.tree.shapes(), self.staged.len());
-        let growth = self.visited.growth(shapes, extra).unwrap_or(0);
-        let needed = self.visited.bytes() + self.tree.bytes() + growth;
-        if let Err(limit) = self.meter.check_memory(needed, || self.memory_words()) {
-            return self.stop(limit);
+        while let Some(growth) = self.visited.growth(self.staged.len()) {
+            let needed = self.visited.bytes() + self.tree.bytes() + growth;
+            if let Err(limit) = self.meter.check_memory(needed, || self.memory_words()) {
+                return self.stop(limit);
+            }
+            if self.visited.grow().is_none() {
+                return self.stop(Limit::Memory { budget: needed, needed: self.memory_words() });
+            }
         }
-        match self.visited.grow(shapes, extra) {
-            Some(()) => Flow::Continue(()),
-            None => self.stop(Limit::Memory { budget: needed, needed: self.memory_words() }),
-        }
+        Flow::Continue(())
     }
 
     fn memory_words(&self) -> String {
@@ -227,7 +219,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     fn stop_full(&mut self, full: Full) -> Flow {
         self.stop(match full {
             Full::Shapes => Limit::Other {
-                message: "the states of this system have more than 65536 different lengths".into(),
+                message: format!("the states of this system have more than {MAX_SHAPES} different lengths"),
             },
             Full::Nodes => Limit::Memory {
                 budget: self.visited.bytes() + self.tree.bytes(),
@@ -300,7 +292,7 @@ struct Stage<'e, V> {
     staged: &'e mut Vec<Staged>,
     faults: &'e mut Vec<(u32, FaultId)>,
     on_fault: OnFault,
-    parent: u16,
+    parent: u32,
     pushed: u32,
     /// Steps that end in their fault and lead nowhere.
     staying: u32,
@@ -316,8 +308,7 @@ impl<V: Visited> Sink for Stage<'_, V> {
         } else {
             let name = self.tree.name(target);
             self.visited.prefetch(name);
-            let Name { root, shape } = name;
-            self.staged.push(Staged { root, ordinal, shape, parent: self.parent });
+            self.staged.push(Staged { name, ordinal, parent: self.parent });
         }
         match step.fault {
             None => Flow::Continue(()),

@@ -151,6 +151,11 @@ impl Pool {
         self.nodes[id.index()]
     }
 
+    /// The node made as the `n`-th.
+    pub(crate) fn nth(&self, n: usize) -> Node {
+        self.nodes[n]
+    }
+
     /// The nodes in order: operands before what uses them.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, Node)> + '_ {
         self.nodes.iter().enumerate().map(|(i, &n)| (NodeId(i as u32), n))
@@ -248,12 +253,18 @@ impl Pool {
 
     /// `a U b`.
     pub fn until(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        self.intern(Node::Until(a, b))
+        match self.node(b) {
+            Node::Until(c, _) if a == c => b,
+            _ => self.intern(Node::Until(a, b)),
+        }
     }
 
     /// `a R b`.
     pub fn release(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        self.intern(Node::Release(a, b))
+        match self.node(b) {
+            Node::Release(c, _) if a == c => b,
+            _ => self.intern(Node::Release(a, b)),
+        }
     }
 
     /// `a W b`: until, or the first for ever.

@@ -58,3 +58,32 @@ fn finite_trace_automata_have_the_published_sizes() {
     }
     assert!(compared > 70, "{compared}");
 }
+
+#[test]
+fn buchi_automata_are_never_larger_than_those_of_ltl3ba() {
+    let Some(rows) = rows("ltl_buchi_oracle.csv") else { return };
+    let mut larger = Vec::new();
+    for row in rows {
+        let formula = parse(&row["formula"], "f").expect("the corpus parses");
+        let start = std::time::Instant::now();
+        let automaton = volee_logic::ltl::translate_to_buchi(&formula).expect("small enough");
+        let peer = |column: &str| row[column].parse::<usize>().expect("a number");
+        let (states, edges) = (peer("ltl3ba states"), peer("ltl3ba edges"));
+        println!(
+            "{}: {} states, {} edges; ltl3ba {states}, {edges} ({:?})",
+            row["name"],
+            automaton.len(),
+            automaton.pairs(),
+            start.elapsed()
+        );
+        if automaton.len() > states || automaton.pairs() > edges {
+            larger.push(format!(
+                "{}: {}/{} against {states}/{edges}",
+                row["name"],
+                automaton.len(),
+                automaton.pairs()
+            ));
+        }
+    }
+    assert!(larger.is_empty(), "{larger:#?}");
+}

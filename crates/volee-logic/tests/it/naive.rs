@@ -44,3 +44,47 @@ fn empty(pool: &Pool, root: NodeId) -> bool {
     }
     value[root.index()]
 }
+
+/// A word that is finite and then repeats: letters, and where the repetition starts.
+#[derive(Debug, Clone)]
+pub struct Lasso {
+    pub letters: Vec<u32>,
+    pub start: usize,
+}
+
+impl Lasso {
+    pub fn next(&self, i: usize) -> usize {
+        if i + 1 == self.letters.len() { self.start } else { i + 1 }
+    }
+}
+
+/// Whether `root` is true of the infinite word.
+pub fn infinite(pool: &Pool, root: NodeId, lasso: &Lasso) -> bool {
+    let n = lasso.letters.len();
+    let mut value = vec![vec![false; n]; pool.len()];
+    for (id, node) in pool.nodes() {
+        for i in 0..n {
+            let at = |f: NodeId, i: usize| value[f.index()][i];
+            // The positions met from i on, each once, in order.
+            let ahead = || std::iter::successors(Some(i), |&j| Some(lasso.next(j))).take(2 * n);
+            value[id.index()][i] = match node {
+                Node::True => true,
+                Node::False => false,
+                Node::Atom(a) => lasso.letters[i] >> a.0 & 1 == 1,
+                Node::Not(a) => !at(a, i),
+                Node::And(a, b) => at(a, i) && at(b, i),
+                Node::Or(a, b) => at(a, i) || at(b, i),
+                Node::Next(a) | Node::WeakNext(a) => at(a, lasso.next(i)),
+                Node::Until(a, b) => match ahead().find(|&j| at(b, j) || !at(a, j)) {
+                    Some(j) => at(b, j),
+                    None => false,
+                },
+                Node::Release(a, b) => match ahead().find(|&j| at(a, j) || !at(b, j)) {
+                    Some(j) => at(b, j),
+                    None => true,
+                },
+            };
+        }
+    }
+    value[root.index()][0]
+}

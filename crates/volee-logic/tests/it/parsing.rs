@@ -141,6 +141,9 @@ fn a_hundred_thousand_operators_neither_overflow_nor_hang() {
         if let Err(error) = outcome {
             assert!(error.to_string().contains("more than"));
         }
+        if let Err(error) = volee_logic::ltl::translate(&parsed) {
+            assert!(error.to_string().contains("more than"));
+        }
     }
 }
 

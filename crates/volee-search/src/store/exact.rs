@@ -1,52 +1,117 @@
-//! The exact store: every name is remembered, one table per shape.
+//! The exact store: every name is remembered, by open addressing, made for look-ups that were prefetched.
+//!
+//! The table is an array of cache lines of eight names, indexed by the high bits of the hash; a line is filled from its
+//! front and overflows into the next. Zero marks a free place: no state is named 0. Doubling walks the old table from front to back and fills the new one in the same direction, because the high bits order both
+//! alike: that is sequential in memory, and the old part is given back on the way.
 
-use super::roots::Roots;
+use super::hash::mix;
+use super::pages::{Pages, prefetch};
 use super::{Name, Visited};
 
-#[derive(Default)]
+const LINE: usize = 8;
+const FIRST_LINES: usize = 32;
+
 pub(crate) struct Exact {
-    tables: Vec<Roots>,
+    lines: Pages<[u64; LINE]>,
+    /// The home line of a name is its hash shifted right by this.
+    shift: u32,
+    len: usize,
+}
+
+impl Exact {
+    pub(crate) fn new() -> Self {
+        Exact { lines: Pages::small(FIRST_LINES), shift: 64 - FIRST_LINES.trailing_zeros(), len: 0 }
+    }
+
+    #[inline(always)]
+    fn home(&self, name: Name) -> usize {
+        (mix(name) >> self.shift) as usize
+    }
 }
 
 impl Visited for Exact {
     #[inline(always)]
     fn prefetch(&self, name: Name) {
-        // The first state of a shape is staged before there is a table for it.
-        if let Some(table) = self.tables.get(usize::from(name.shape)) {
-            table.prefetch(name.root);
-        }
+        prefetch(&self.lines[self.home(name)]);
     }
 
     #[inline(always)]
     fn insert(&mut self, name: Name) -> bool {
-        self.tables[usize::from(name.shape)].insert(name.root)
+        let home = self.home(name);
+        let new = place(&mut self.lines, home, name);
+        self.len += usize::from(new);
+        new
     }
 
     #[inline]
-    fn growth(&self, shapes: usize, extra: usize) -> Option<u64> {
-        if self.tables.len() < shapes {
-            return Some(0);
-        }
-        self.tables.iter().filter_map(|table| table.growth(extra)).reduce(|a, b| a + b)
+    fn growth(&self, extra: usize) -> Option<u64> {
+        let places = self.lines.len() * LINE;
+        (self.len + extra > places / 16 * 13).then_some(self.lines.bytes())
     }
 
-    fn grow(&mut self, shapes: usize, extra: usize) -> Option<()> {
-        while self.tables.len() < shapes {
-            self.tables.push(Roots::new());
-        }
-        for table in &mut self.tables {
-            while table.growth(extra).is_some() {
-                table.grow()?;
+    fn grow(&mut self) -> Option<()> {
+        let mut larger = Pages::zeroed(self.lines.len() * 2)?;
+        let shift = self.shift - 1;
+        for at in 0..self.lines.len() {
+            for name in self.lines[at] {
+                if name != 0 {
+                    place(&mut larger, (mix(name) >> shift) as usize, name);
+                }
+            }
+            if at.is_multiple_of(1 << 17) {
+                self.lines.give_back(at);
             }
         }
+        self.lines = larger;
+        self.shift = shift;
         Some(())
     }
 
     fn len(&self) -> u64 {
-        self.tables.iter().map(|table| table.len() as u64).sum()
+        self.len as u64
     }
 
     fn bytes(&self) -> u64 {
-        self.tables.iter().map(Roots::bytes).sum()
+        self.lines.bytes()
+    }
+}
+
+/// Puts a name at or after its home line, unless it is there; tells whether it was put.
+#[inline(always)]
+fn place(lines: &mut [[u64; LINE]], home: usize, name: u64) -> bool {
+    let mut at = home;
+    loop {
+        for slot in &mut lines[at] {
+            if *slot == name {
+                return false;
+            }
+            if *slot == 0 {
+                *slot = name;
+                return true;
+            }
+        }
+        at += 1;
+        if at == lines.len() {
+            at = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_new_once_and_survives_growth() {
+        let mut exact = Exact::new();
+        let name = |i: u64| (i + 1).wrapping_mul(0x1234_5677).rotate_left((i % 64) as u32);
+        let mut twin = std::collections::HashSet::new();
+        for i in (0..60_000).chain(0..60_000) {
+            if exact.growth(1).is_some() {
+                exact.grow().expect("small");
+            }
+            assert_eq!(exact.insert(name(i)), twin.insert(name(i)));
+        }
+        assert_eq!(exact.len(), twin.len() as u64);
     }
 }

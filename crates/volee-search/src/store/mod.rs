@@ -7,11 +7,10 @@ mod exact;
 mod hash;
 mod nodes;
 mod pages;
-mod roots;
 mod tree;
 
 pub(crate) use exact::Exact;
-pub(crate) use tree::{Full, Name, Tree};
+pub(crate) use tree::{Full, MAX_SHAPES, Name, Tree};
 
 /// A set of names that a traversal has met.
 pub(crate) trait Visited {
@@ -21,12 +20,11 @@ pub(crate) trait Visited {
     /// Whether the name is new; it is remembered from now on. There must be room: see [`Visited::growth`].
     fn insert(&mut self, name: Name) -> bool;
 
-    /// How many bytes the set must grow by before `extra` more names of any shapes can be inserted; `None` when it need
-    /// not. `shapes` is how many shapes there are by now.
-    fn growth(&self, shapes: usize, extra: usize) -> Option<u64>;
+    /// How many bytes the set must grow by before `extra` more names can be inserted; `None` when it need not.
+    fn growth(&self, extra: usize) -> Option<u64>;
 
-    /// Grows as announced. `None` when there is no memory.
-    fn grow(&mut self, shapes: usize, extra: usize) -> Option<()>;
+    /// Grows as announced, once. `None` when there is no memory.
+    fn grow(&mut self) -> Option<()>;
 
     /// How many names were new.
     fn len(&self) -> u64;

@@ -9,6 +9,8 @@ use super::pages::Pages;
 
 const CACHE_BITS: u32 = 12;
 const FIRST_PLACES: usize = 64;
+/// Numbers stay below this, so that their highest bit is free for whoever builds names from them.
+const MAX_NODES: u32 = 1 << 31;
 
 #[derive(Clone, Copy)]
 struct Cached {
@@ -80,7 +82,7 @@ impl Nodes {
     }
 
     fn add(&mut self, pair: u64, at: usize) -> Option<u32> {
-        let node = u32::try_from(self.pairs.len()).ok()?;
+        let node = u32::try_from(self.pairs.len()).ok().filter(|&node| node < MAX_NODES)?;
         if self.pairs.len() == self.pairs.capacity() {
             self.pairs.try_reserve_exact(self.pairs.len() / 2 + 64).ok()?;
         }

@@ -9,18 +9,20 @@
 //! fixed size. And each length of state has its own shape with its own *base*, the state of that length that was loaded
 //! last: naming and loading only touch the parts that differ from it, which for a step of a system is little.
 //!
-//! Names of different shapes are unrelated; [`Name`] carries the shape.
+//! A name says everything. A pair whose left half is below 2^31 is a state of the first shape. States of the other
+//! shapes have the shape's number folded into their left half, by one more node, and its highest bit set. A state of
+//! one word is that word plus one where this stays below 2^63, which costs no node at all. No name is 0.
 
 use super::nodes::Nodes;
 
 const WORD: usize = 8;
+/// Each shape has a base, so a system whose states have all lengths would eat memory without storing anything.
+pub(crate) const MAX_SHAPES: usize = 4096;
+/// Set in names of states that are not of the first shape (or a word too large to be its own name).
+const WRAPPED: u64 = 1 << 63;
 
-/// The name of a state: equal names are equal states, of the same tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Name {
-    pub(crate) root: u64,
-    pub(crate) shape: u16,
-}
+/// The name of a state: equal names of one tree are equal states.
+pub(crate) type Name = u64;
 
 /// Why a state got no name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +97,13 @@ impl Shape {
         self.joins_of.push(self.joins.len());
     }
 
+    fn bytes(&self) -> usize {
+        size_of::<Shape>()
+            + self.words.len() * 16
+            + self.nodes.len() * 4
+            + self.joins.capacity() * size_of::<Join>()
+    }
+
     /// The base's own root.
     fn root(&self) -> u64 {
         match self.height() {
@@ -142,11 +151,6 @@ impl Tree {
         }
     }
 
-    /// The number of shapes met so far.
-    pub(crate) fn shapes(&self) -> usize {
-        self.shapes.len()
-    }
-
     /// Why some names given since the start mean nothing, if so: look before using a batch of names.
     #[inline(always)]
     pub(crate) fn full(&self) -> Option<Full> {
@@ -158,7 +162,10 @@ impl Tree {
     pub(crate) fn name(&mut self, state: &[u8]) -> Name {
         let number = match self.by_len.get(state.len()) {
             Some(&shape) if shape != 0 => shape as usize - 1,
-            _ => self.add_shape(state),
+            _ => match self.add_shape(state) {
+                Some(number) => number,
+                None => return 1,
+            },
         };
         let shape = &self.shapes[number];
         let changed = find_changes(&mut self.changed, shape, state);
@@ -172,15 +179,42 @@ impl Tree {
                 climb(nodes, shape, &mut self.changes)
             }
         };
-        Name { root, shape: number as u16 }
+        if number == 0 && shape.height() > 0 { root } else { self.wrap(root, number) }
+    }
+
+    /// The name for a root that does not say its shape.
+    fn wrap(&mut self, root: u64, number: usize) -> Name {
+        let number = number as u32;
+        if self.shapes[number as usize].height() > 0 {
+            let (left, right) = halves(root);
+            return WRAPPED | pair(self.nodes.intern(pair(left, number)), right);
+        }
+        if number == 0 && root < WRAPPED - 1 {
+            return root + 1;
+        }
+        let word = self.nodes.intern(root);
+        WRAPPED | pair(self.nodes.intern(pair(word, number)), 0)
+    }
+
+    /// The shape and the root behind a name.
+    fn unwrap(&self, name: Name) -> (usize, u64) {
+        if name & WRAPPED == 0 {
+            let root = if self.shapes[0].height() > 0 { name } else { name - 1 };
+            return (0, root);
+        }
+        let (node, right) = halves(name & !WRAPPED);
+        let (left, number) = halves(self.nodes.pair(node));
+        let number = number as usize;
+        let root = if self.shapes[number].height() > 0 { pair(left, right) } else { self.nodes.pair(left) };
+        (number, root)
     }
 
     /// Starts the shape of a state of a new length, with that state as its base.
     #[cold]
-    fn add_shape(&mut self, state: &[u8]) -> usize {
-        if self.shapes.len() > usize::from(u16::MAX) {
+    fn add_shape(&mut self, state: &[u8]) -> Option<usize> {
+        if self.shapes.len() == MAX_SHAPES {
             self.full = Some(Full::Shapes);
-            return 0;
+            return None;
         }
         let mut shape = Shape::new(state.len());
         for (word, bytes) in shape.words.iter_mut().zip(state.chunks(WORD)) {
@@ -199,16 +233,17 @@ impl Tree {
         }
         self.shapes.push(shape);
         self.by_len[state.len()] = self.shapes.len() as u32;
-        self.shapes.len() - 1
+        Some(self.shapes.len() - 1)
     }
 
     /// The state of a name, which becomes the base of its shape.
     pub(crate) fn load(&mut self, name: Name, state: &mut Vec<u8>) {
-        let shape = &mut self.shapes[usize::from(name.shape)];
-        if shape.words.len() == 1 {
-            shape.words[0] = name.root;
+        let (number, root) = self.unwrap(name);
+        let shape = &mut self.shapes[number];
+        if shape.height() == 0 {
+            shape.words[0] = root;
         } else {
-            descend(&self.nodes, shape, name.root, &mut self.changes, &mut self.more_changes);
+            descend(&self.nodes, shape, root, &mut self.changes, &mut self.more_changes);
         }
         state.clear();
         state.extend(shape.words.iter().flat_map(|word| word.to_le_bytes()));
@@ -216,7 +251,7 @@ impl Tree {
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        let shapes: usize = self.shapes.iter().map(|s| s.words.len() * 8 + s.nodes.len() * 4 + 96).sum();
+        let shapes: usize = self.shapes.iter().map(Shape::bytes).sum();
         self.nodes.bytes() + (shapes + self.by_len.capacity() * 4) as u64
     }
 }

@@ -89,3 +89,26 @@ fn a_depth_bound_is_unknown_and_not_an_error() {
     assert_unknown(&outcome, "depth");
     assert_eq!(outcome.statistics.max_depth, 12);
 }
+
+/// Each step makes the state longer.
+struct Growing;
+
+impl System for Growing {
+    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
+        push(&[])
+    }
+
+    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        sink.push(Step::labelled(0), &vec![0; state.len() + 1])
+    }
+
+    fn label(&self, _: Label) -> Cow<'_, str> {
+        "i".into()
+    }
+}
+
+#[test]
+fn states_of_ever_new_lengths_end_the_search_with_a_message() {
+    let outcome = check(&mut Growing, &Check::new(), &Meter::start(Budget::default()), &mut Quiet);
+    assert_unknown(&outcome, "limit");
+}
