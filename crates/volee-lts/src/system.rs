@@ -34,6 +34,10 @@ impl System for &Lts {
         self.name(LabelId(label.0)).into()
     }
 
+    fn numbered(&self) -> Option<u32> {
+        u32::try_from(self.state_count()).ok()
+    }
+
     fn variables(&self, state: &[u8]) -> Vec<Variable> {
         vec![Variable { name: "state".into(), value: unpack(state).0.to_string() }]
     }
@@ -50,6 +54,10 @@ impl System for Lts {
 
     fn label(&self, label: Label) -> Cow<'_, str> {
         self.name(LabelId(label.0)).into()
+    }
+
+    fn numbered(&self) -> Option<u32> {
+        (&self).numbered()
     }
 
     fn variables(&self, state: &[u8]) -> Vec<Variable> {

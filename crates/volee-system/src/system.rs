@@ -135,6 +135,12 @@ pub trait System {
         Marks::default()
     }
 
+    /// If all states are numbers below some n, packed as four little-endian bytes, that n. An engine can then keep
+    /// what it knows of a state in a plain array, without a hash table.
+    fn numbered(&self) -> Option<u32> {
+        None
+    }
+
     /// The statements that no step pushed so far has executed, where the system keeps count.
     fn unreached(&self) -> Vec<Unreached> {
         Vec::new()

@@ -1,0 +1,317 @@
+//! A system and a formula of the mu-calculus as a boolean graph, on the fly.
+//!
+//! The variable `(state, equation)` says that the state satisfies the subformula of that modal equation (Joubert &
+//! Mateescu 2006, section 3.1). A right-hand side is produced by one enumeration of the state's steps, during which
+//! local facts (`<true> true`, say) are decided as well; a fact that decides the equation makes it a constant.
+//!
+//! Labels are looked at once: a step with an unknown label stops the enumeration, the label's text is matched against
+//! the formula's action predicates, and the enumeration starts again.
+
+use volee_logic::mu::{Equations, Item, Labels, Local, LocalOp, Operator, Sign};
+use volee_system::{Diagnostic, Flow, Label, PredicateId, Step, System, collect_initial};
+
+use crate::graph::{BooleanGraph, Node, Shape, Successors, Trouble};
+
+/// A system × a formula.
+pub struct ModelGraph<'s, S: ?Sized> {
+    system: &'s mut S,
+    equations: Equations,
+    labels: Labels,
+    predicates: Vec<PredicateId>,
+    initial: Vec<Vec<u8>>,
+    plans: Vec<Plan>,
+    /// Those of the equations; before them one for the conjunction of several initial states.
+    blocks: Vec<Sign>,
+    shapes: Vec<Shape>,
+    first_block: u16,
+    numbered: Option<u32>,
+    /// Scratch space of local facts.
+    stack: Vec<bool>,
+}
+
+/// What expanding an equation needs.
+#[derive(Debug, Clone, Default)]
+struct Plan {
+    here: Vec<u16>,
+    /// The bit of the action predicate, and the equation after the step.
+    steps: Vec<(u64, u16)>,
+    locals: Vec<Local>,
+    /// The action predicates whose enabledness the local facts ask for.
+    asked: u64,
+}
+
+impl<'s, S: System + ?Sized> ModelGraph<'s, S> {
+    /// Joins a system and a formula.
+    ///
+    /// # Errors
+    /// A state predicate of the formula is not one of the system, or the system has no initial state.
+    pub fn new(system: &'s mut S, equations: Equations) -> Result<Self, Diagnostic> {
+        let mut predicates = Vec::new();
+        for predicate in &equations.formula.predicates {
+            let id = system.predicate(&predicate.text).map_err(|error| relocate(error, &predicate.place))?;
+            predicates.push(id);
+        }
+        let initial = collect_initial(system);
+        if initial.is_empty() {
+            return Err(Diagnostic::error("the system has no initial state", None));
+        }
+        let plans = equations.equations.iter().map(plan).collect();
+        let (mut blocks, mut shapes) = (equations.blocks.clone(), shapes(&equations));
+        let first_block = u16::from(initial.len() > 1);
+        if first_block == 1 {
+            blocks.insert(0, Sign::Nu);
+            shapes.insert(0, Shape::Conjunctive);
+        }
+        let numbered = system.numbered();
+        let labels = Labels::new(&equations.formula.actions);
+        Ok(ModelGraph {
+            system,
+            equations,
+            labels,
+            predicates,
+            initial,
+            plans,
+            blocks,
+            shapes,
+            first_block,
+            numbered,
+            stack: Vec::new(),
+        })
+    }
+
+    /// The modal equations.
+    pub fn equations(&self) -> &Equations {
+        &self.equations
+    }
+
+    /// The system.
+    pub fn system(&mut self) -> &mut S {
+        self.system
+    }
+
+    /// The initial states.
+    pub fn initial(&self) -> &[Vec<u8>] {
+        &self.initial
+    }
+
+    /// The node that stands for "all initial states satisfy the formula", where there are several.
+    pub fn conjunction_of_initial(&self) -> Option<Node> {
+        (self.initial.len() > 1).then_some(self.plans.len() as Node)
+    }
+
+    fn decide(&mut self, place: &[u8], plan: usize, local: usize, enabled: u64) -> Result<bool, Trouble> {
+        let mut stack = std::mem::take(&mut self.stack);
+        stack.clear();
+        for op in &self.plans[plan].locals[local].0 {
+            let value = match *op {
+                LocalOp::Constant(value) => value,
+                LocalOp::Enabled(action, negated) => (enabled >> action.0 & 1 == 1) != negated,
+                LocalOp::Predicate(index, negated) => {
+                    let id = self.predicates[index as usize];
+                    match self.system.holds(id, place) {
+                        Ok(value) => value != negated,
+                        Err(fault) => return Err(self.no_value(place, index, fault)),
+                    }
+                }
+                LocalOp::Join(operator) => {
+                    let (b, a) = (stack.pop().unwrap_or(false), stack.pop().unwrap_or(false));
+                    if operator == Operator::And { a && b } else { a || b }
+                }
+            };
+            stack.push(value);
+        }
+        let value = stack.pop().unwrap_or(false);
+        self.stack = stack;
+        Ok(value)
+    }
+
+    #[cold]
+    fn no_value(&self, place: &[u8], index: u32, fault: volee_system::FaultId) -> Trouble {
+        let text = &self.equations.formula.predicates[index as usize].text;
+        let variables = self.system.variables(place);
+        let state: Vec<String> = variables.iter().map(|v| format!("{} = {}", v.name, v.value)).collect();
+        let reason = self.system.fault(fault).message;
+        Trouble(format!("`{text}` has no value in the state {}: {reason}", state.join(", ")))
+    }
+}
+
+/// A message about a state predicate, moved to its place in the formula.
+fn relocate(error: Diagnostic, at: &volee_system::Place) -> Diagnostic {
+    let place = match &error.place {
+        Some(inner) if inner.line > 1 => {
+            volee_system::Place::new(at.file.clone(), at.line + inner.line - 1, inner.column)
+        }
+        Some(inner) => volee_system::Place::new(at.file.clone(), at.line, at.column + inner.column - 1),
+        None => at.clone(),
+    };
+    Diagnostic { place: Some(place), ..error }
+}
+
+fn plan(equation: &volee_logic::mu::Equation) -> Plan {
+    let mut plan = Plan { locals: equation.locals.clone(), ..Plan::default() };
+    for item in &equation.items {
+        match *item {
+            Item::Here(target) => plan.here.push(target),
+            Item::Step(action, target) => plan.steps.push((1 << action.0, target)),
+        }
+    }
+    for op in plan.locals.iter().flat_map(|local| &local.0) {
+        if let LocalOp::Enabled(action, _) = op {
+            plan.asked |= 1 << action.0;
+        }
+    }
+    plan
+}
+
+/// A conjunction spoils a disjunctive block when it may have two variables of that block: through a step, of which
+/// there may be many, or through two items in the same state. Dually for disjunctions.
+fn shapes(equations: &Equations) -> Vec<Shape> {
+    let mut spoiled = vec![[false; 2]; equations.blocks.len()];
+    for equation in &equations.equations {
+        let own: u32 = equation
+            .items
+            .iter()
+            .map(|item| match *item {
+                Item::Here(t) => u32::from(equations.equations[usize::from(t)].block == equation.block),
+                Item::Step(_, t) => {
+                    2 * u32::from(equations.equations[usize::from(t)].block == equation.block)
+                }
+            })
+            .sum();
+        if own > 1 {
+            spoiled[usize::from(equation.block)][usize::from(equation.operator == Operator::And)] = true;
+        }
+    }
+    let shape = |[by_or, by_and]: [bool; 2]| match (by_and, by_or) {
+        (false, _) => Shape::Disjunctive,
+        (true, false) => Shape::Conjunctive,
+        (true, true) => Shape::Mixed,
+    };
+    spoiled.into_iter().map(shape).collect()
+}
+
+impl<S: System + ?Sized> BooleanGraph for ModelGraph<'_, S> {
+    fn root(&mut self) -> Result<(Vec<u8>, Node), Trouble> {
+        Ok((self.initial[0].clone(), self.conjunction_of_initial().unwrap_or(0)))
+    }
+
+    fn blocks(&self) -> &[Sign] {
+        &self.blocks
+    }
+
+    fn alternation_free(&self) -> bool {
+        self.equations.alternation_free()
+    }
+
+    fn nodes(&self) -> Node {
+        let own = self.plans.len() as Node;
+        own + Node::from(self.conjunction_of_initial().is_some())
+    }
+
+    fn equation(&self, _: &[u8], node: Node) -> (Operator, u16) {
+        match self.equations.equations.get(usize::from(node)) {
+            Some(equation) => (equation.operator, equation.block + self.first_block),
+            None => (Operator::And, 0),
+        }
+    }
+
+    fn successors(&mut self, place: &[u8], node: Node, sink: &mut dyn Successors) -> Result<(), Trouble> {
+        let Some(plan) = self.plans.get(usize::from(node)) else {
+            for initial in &self.initial {
+                if sink.variable(initial, 0).is_break() {
+                    break;
+                }
+            }
+            return Ok(());
+        };
+        // Facts about the state alone come first: they may save the enumeration of its steps.
+        if plan.asked == 0 && self.push_locals(place, node, 0, sink)?.is_break() {
+            return Ok(());
+        }
+        let plan = &self.plans[usize::from(node)];
+        for &target in &plan.here {
+            if sink.variable(place, target).is_break() {
+                return Ok(());
+            }
+        }
+        if plan.asked == 0 && plan.steps.is_empty() {
+            return Ok(());
+        }
+        match self.push_steps(place, node, sink) {
+            Some(enabled) if self.plans[usize::from(node)].asked != 0 => {
+                self.push_locals(place, node, enabled, sink).map(|_| ())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn numbered(&self) -> Option<u32> {
+        self.numbered
+    }
+
+    fn shape(&self, block: u16) -> Shape {
+        self.shapes[usize::from(block)]
+    }
+}
+
+impl<S: System + ?Sized> ModelGraph<'_, S> {
+    fn push_locals(
+        &mut self,
+        place: &[u8],
+        node: Node,
+        enabled: u64,
+        sink: &mut dyn Successors,
+    ) -> Result<Flow, Trouble> {
+        for at in 0..self.plans[usize::from(node)].locals.len() {
+            let value = self.decide(place, usize::from(node), at, enabled)?;
+            if sink.constant(value).is_break() {
+                return Ok(Flow::Break(()));
+            }
+        }
+        Ok(Flow::Continue(()))
+    }
+
+    /// Pushes what follows the steps of a state and gives the action predicates that its steps satisfy; nothing when
+    /// the sink has seen enough.
+    fn push_steps(&mut self, place: &[u8], node: Node, sink: &mut dyn Successors) -> Option<u64> {
+        let plan = &self.plans[usize::from(node)];
+        let only_asked = plan.steps.is_empty();
+        let (mut enabled, mut done) = (0, 0usize);
+        loop {
+            let labels = &self.labels;
+            let mut unknown: Option<Label> = None;
+            let mut stopped = false;
+            let mut at = 0;
+            let _ = self.system.steps(place, &mut |step: Step, target: &[u8]| {
+                at += 1;
+                if at <= done {
+                    // Pushed before an unknown label stopped the enumeration.
+                    return Flow::Continue(());
+                }
+                let Some(mask) = labels.known(step.label) else {
+                    unknown = Some(step.label);
+                    return Flow::Break(());
+                };
+                done = at;
+                enabled |= mask;
+                for &(action, node) in &plan.steps {
+                    if mask & action != 0 && sink.variable(target, node).is_break() {
+                        stopped = true;
+                        return Flow::Break(());
+                    }
+                }
+                if only_asked && enabled & plan.asked == plan.asked {
+                    Flow::Break(())
+                } else {
+                    Flow::Continue(())
+                }
+            });
+            match unknown {
+                Some(label) => {
+                    self.labels.learn(self.system, label);
+                }
+                None => return (!stopped).then_some(enabled),
+            }
+        }
+    }
+}

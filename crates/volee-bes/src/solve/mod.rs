@@ -1,0 +1,189 @@
+//! The strategies, behind one interface.
+//!
+//! All strategies answer with a [`Solution`]: a value for every variable they decided, and a rank, the moment at which
+//! it was decided. Ranks are what makes a solution a certificate: a least fixed point that is true must owe it to
+//! variables that were true before it, and dually for greatest ones ([`crate::certificate`]).
+
+mod acyclic;
+mod breadth_first;
+mod depth_first;
+mod economical;
+mod table;
+
+use serde::Serialize;
+use volee_system::{Limit, Meter, Progress, Snapshot};
+
+pub use self::table::Solution;
+use crate::graph::{BooleanGraph, Shape, Trouble};
+
+/// How to solve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Solver {
+    /// Choose from the shape of the system.
+    #[default]
+    Auto,
+    /// Depth-first, deciding component after component.
+    DepthFirst,
+    /// Breadth-first, with many look-ups in flight; finds short diagnostics.
+    BreadthFirst,
+    /// Depth-first for systems without cycles; refuses others.
+    Acyclic,
+    /// For disjunctive and conjunctive blocks; stores no edges.
+    Economical,
+}
+
+impl Solver {
+    /// All strategies, with the names of the command line.
+    pub const ALL: [(&'static str, Solver); 5] = [
+        ("auto", Solver::Auto),
+        ("dfs", Solver::DepthFirst),
+        ("bfs", Solver::BreadthFirst),
+        ("acyclic", Solver::Acyclic),
+        ("economical", Solver::Economical),
+    ];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, solver)| *solver == self).map_or("auto", |(name, _)| name)
+    }
+}
+
+/// Why there is no solution.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SolveError {
+    /// A budget is used up.
+    #[error("{0}")]
+    Limit(Limit),
+    /// A right-hand side has no meaning.
+    #[error(transparent)]
+    Trouble(#[from] Trouble),
+    /// The acyclic strategy met a cycle.
+    #[error(
+        "the equations depend on each other in a cycle, so the acyclic solver cannot solve them; use dfs or bfs"
+    )]
+    Cyclic,
+    /// The economical strategy met a block that is neither disjunctive nor conjunctive.
+    #[error(
+        "block {0} is neither disjunctive nor conjunctive, so the economical solver cannot solve it; use dfs or bfs"
+    )]
+    Mixed(u16),
+    /// The blocks depend on each other in a cycle.
+    #[error(
+        "least and greatest fixed points alternate, so this is a parity game and not a sequence of blocks"
+    )]
+    Alternating,
+}
+
+impl From<Limit> for SolveError {
+    fn from(limit: Limit) -> Self {
+        SolveError::Limit(limit)
+    }
+}
+
+/// What a resolution cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Statistics {
+    /// Different places met (states, pairs of states).
+    pub places: u64,
+    /// Variables met.
+    pub variables: u64,
+    /// Right-hand sides produced.
+    pub expanded: u64,
+    /// Edges of the boolean graph looked up.
+    pub edges: u64,
+    /// Bytes in use at the end.
+    pub memory: u64,
+    /// The longest path of a depth-first search.
+    pub depth: u64,
+}
+
+/// A resolution.
+#[derive(Debug, Clone)]
+pub struct Solved {
+    /// The value of the variable that was asked for.
+    pub value: bool,
+    /// All values that were decided on the way.
+    pub solution: Solution,
+    /// What it cost.
+    pub statistics: Statistics,
+    /// The strategy that was used.
+    pub solver: Solver,
+}
+
+/// Finds the value of a graph's main variable.
+///
+/// # Errors
+/// A limit, an equation without meaning, or a system that the strategy does not apply to.
+pub fn solve<G: BooleanGraph + ?Sized>(
+    graph: &mut G,
+    solver: Solver,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> Result<Solved, SolveError> {
+    if !graph.alternation_free() {
+        return Err(SolveError::Alternating);
+    }
+    let solver = if solver == Solver::Auto { choose(graph) } else { solver };
+    match solver {
+        Solver::BreadthFirst => breadth_first::solve(graph, meter, progress),
+        Solver::Acyclic => acyclic::solve(graph, meter, progress),
+        Solver::Economical => economical::solve(graph, meter, progress),
+        Solver::Auto | Solver::DepthFirst => depth_first::solve(graph, meter, progress),
+    }
+}
+
+/// Without edges where the shape allows it; else breadth-first, whose look-ups overlap and whose diagnostics are short.
+fn choose<G: BooleanGraph + ?Sized>(graph: &G) -> Solver {
+    let blocks = u16::try_from(graph.blocks().len()).unwrap_or(u16::MAX);
+    if (0..blocks).all(|block| graph.shape(block) != Shape::Mixed) {
+        Solver::Economical
+    } else {
+        Solver::BreadthFirst
+    }
+}
+
+/// Asks the meter and shows progress every few thousand expansions.
+pub(crate) struct Watch<'a> {
+    meter: &'a Meter,
+    progress: &'a mut dyn Progress,
+    countdown: u32,
+}
+
+/// Expansions between two looks at the clock.
+const WATCH_EVERY: u32 = 4096;
+
+impl<'a> Watch<'a> {
+    pub fn new(meter: &'a Meter, progress: &'a mut dyn Progress) -> Self {
+        Watch { meter, progress, countdown: 0 }
+    }
+
+    /// Counts one expansion; `figures` is asked only now and then.
+    #[inline]
+    pub fn tick(&mut self, figures: impl FnOnce() -> (Statistics, u64)) -> Result<(), Limit> {
+        if self.countdown > 0 {
+            self.countdown -= 1;
+            return Ok(());
+        }
+        self.countdown = WATCH_EVERY;
+        let (statistics, pending) = figures();
+        self.look(&statistics, pending)
+    }
+
+    #[cold]
+    fn look(&mut self, statistics: &Statistics, pending: u64) -> Result<(), Limit> {
+        self.meter.check()?;
+        self.meter.check_memory(statistics.memory, || {
+            format!("{} variables and {} edges of the boolean graph", statistics.variables, statistics.edges)
+        })?;
+        self.progress.report(&Snapshot {
+            states: statistics.places,
+            transitions: statistics.edges,
+            depth: statistics.depth,
+            max_depth: statistics.depth,
+            pending,
+            memory: statistics.memory,
+        });
+        Ok(())
+    }
+}

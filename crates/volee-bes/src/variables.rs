@@ -1,0 +1,253 @@
+//! Variables by number, their cells, and the expansion of right-hand sides.
+//!
+//! A variable's number is its place's number times the nodes per place plus its node, so that all variables of a state
+//! share cache lines. Where places have many nodes, most of which are never asked for, the node becomes part of the
+//! place's bytes instead.
+//!
+//! While a right-hand side is pushed, each place is hashed and its slot prefetched; only when all are pushed are they
+//! looked up. A right-hand side that a constant decides is dropped without having touched the table.
+
+use volee_system::{Flow, Limit};
+
+use crate::graph::{BooleanGraph, Node, Operator, Successors, Trouble};
+use crate::places::Places;
+use crate::solve::SolveError;
+
+/// With more nodes than this, cells are not reserved for all of them.
+const MAXIMUM_DENSE_NODES: Node = 12;
+
+/// The variables met so far.
+#[derive(Debug, Clone)]
+pub(crate) struct Variables {
+    places: Places,
+    /// Nodes per place; 1 when the node is part of the place's bytes.
+    nodes: u32,
+    packed: bool,
+}
+
+impl Variables {
+    pub fn new<G: BooleanGraph + ?Sized>(graph: &G) -> Self {
+        let nodes = graph.nodes();
+        if nodes > MAXIMUM_DENSE_NODES {
+            return Variables { places: Places::new(None), nodes: 1, packed: true };
+        }
+        let fits = |n: &u32| u64::from(*n) * u64::from(nodes) < u64::from(u32::MAX);
+        Variables {
+            places: Places::new(graph.numbered().filter(fits)),
+            nodes: u32::from(nodes.max(1)),
+            packed: false,
+        }
+    }
+
+    /// How many variables the known places have, met or not.
+    pub fn len(&self) -> usize {
+        self.places.len() * self.nodes as usize
+    }
+
+    /// How many places are known; for numbered places, all.
+    pub fn places(&self) -> usize {
+        self.places.len()
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.places.bytes()
+    }
+
+    /// The place and node of a variable; the place is copied to `place`.
+    #[inline]
+    pub fn copy(&self, variable: u32, place: &mut Vec<u8>) -> Node {
+        if !self.packed {
+            self.places.copy(variable / self.nodes, place);
+            return (variable % self.nodes) as Node;
+        }
+        self.places.copy(variable, place);
+        let at = place.len() - 2;
+        let node = Node::from_le_bytes([place[at], place[at + 1]]);
+        place.truncate(at);
+        node
+    }
+
+    /// The number of a variable, new or old.
+    pub fn insert(&mut self, place: &[u8], node: Node) -> Result<u32, Limit> {
+        if !self.packed {
+            let tag = self.places.tag(place);
+            return self.number(place, tag, node);
+        }
+        let mut key = place.to_vec();
+        key.extend_from_slice(&node.to_le_bytes());
+        let tag = self.places.tag(&key);
+        self.number(&key, tag, 0)
+    }
+
+    #[inline]
+    fn number(&mut self, key: &[u8], tag: u32, node: Node) -> Result<u32, Limit> {
+        let id = self.places.insert(key, tag)?;
+        id.checked_mul(self.nodes)
+            .and_then(|first| first.checked_add(u32::from(node)))
+            .filter(|n| *n < u32::MAX)
+            .ok_or_else(|| Limit::Other { message: "more than 4294967294 variables".into() })
+    }
+
+    /// The number of a variable, if its place is known. `key` is scratch space.
+    pub fn find(&self, place: &[u8], node: Node, key: &mut Vec<u8>) -> Option<u32> {
+        if !self.packed {
+            return self.places.find(place).map(|id| id * self.nodes + u32::from(node));
+        }
+        key.clear();
+        key.extend_from_slice(place);
+        key.extend_from_slice(&node.to_le_bytes());
+        self.places.find(key)
+    }
+}
+
+/// A successor that has been pushed but not looked up.
+#[derive(Debug, Clone, Copy)]
+struct Pushed {
+    tag: u32,
+    begin: u32,
+    length: u16,
+    node: Node,
+}
+
+/// Right-hand sides on their way into the table.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    bytes: Vec<u8>,
+    pushed: Vec<Pushed>,
+    key: Vec<u8>,
+}
+
+/// How a right-hand side came out before any look-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pushing {
+    /// A constant decides it.
+    Decided,
+    /// It is joined from the variables that were pushed.
+    Open,
+}
+
+struct Sink<'a> {
+    variables: &'a Variables,
+    bytes: &'a mut Vec<u8>,
+    pushed: &'a mut Vec<Pushed>,
+    deciding: bool,
+    decided: bool,
+    too_long: bool,
+}
+
+impl Successors for Sink<'_> {
+    #[inline]
+    fn variable(&mut self, place: &[u8], node: Node) -> Flow {
+        let begin = self.bytes.len();
+        self.bytes.extend_from_slice(place);
+        let mut kept = node;
+        if self.variables.packed {
+            self.bytes.extend_from_slice(&node.to_le_bytes());
+            kept = 0;
+        }
+        let key = &self.bytes[begin..];
+        let (Ok(length), Ok(start)) = (u16::try_from(key.len()), u32::try_from(begin)) else {
+            self.too_long = true;
+            return Flow::Break(());
+        };
+        let tag = self.variables.places.tag(key);
+        self.variables.places.prefetch(tag);
+        self.pushed.push(Pushed { tag, begin: start, length, node: kept });
+        Flow::Continue(())
+    }
+
+    fn constant(&mut self, value: bool) -> Flow {
+        if value == self.deciding {
+            self.decided = true;
+            return Flow::Break(());
+        }
+        Flow::Continue(())
+    }
+}
+
+impl Batch {
+    pub fn len(&self) -> usize {
+        self.pushed.len()
+    }
+
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.pushed.clear();
+    }
+
+    /// Pushes the right-hand side of a variable behind those already here.
+    pub fn push<G: BooleanGraph + ?Sized>(
+        &mut self,
+        graph: &mut G,
+        variables: &Variables,
+        variable: u32,
+        operator: Operator,
+    ) -> Result<Pushing, SolveError> {
+        let mut place = std::mem::take(&mut self.key);
+        let node = variables.copy(variable, &mut place);
+        let (bytes, pushed) = (self.bytes.len(), self.pushed.len());
+        let mut sink = Sink {
+            variables,
+            bytes: &mut self.bytes,
+            pushed: &mut self.pushed,
+            deciding: operator.deciding(),
+            decided: false,
+            too_long: false,
+        };
+        let outcome = graph.successors(&place, node, &mut sink);
+        let (decided, too_long) = (sink.decided, sink.too_long);
+        self.key = place;
+        outcome?;
+        if too_long {
+            let message = "a state has more than 65535 bytes, or one right-hand side has more than 4 GB";
+            return Err(SolveError::Limit(Limit::Other { message: message.into() }));
+        }
+        if decided {
+            self.bytes.truncate(bytes);
+            self.pushed.truncate(pushed);
+            return Ok(Pushing::Decided);
+        }
+        Ok(Pushing::Open)
+    }
+
+    /// Looks up what was pushed and appends the variables' numbers to `found`, in order; `look` sees each of them, so
+    /// that the caller can start fetching what it keeps of it.
+    #[inline]
+    pub fn resolve(
+        &self,
+        variables: &mut Variables,
+        found: &mut Vec<u32>,
+        look: impl Fn(u32),
+    ) -> Result<(), SolveError> {
+        for p in &self.pushed {
+            let key = &self.bytes[p.begin as usize..p.begin as usize + usize::from(p.length)];
+            if let Places::Numbered(n) = variables.places
+                && p.tag >= n
+            {
+                let message = "the system pushed a state whose number it had not announced";
+                return Err(SolveError::Trouble(Trouble(message.into())));
+            }
+            let variable = variables.number(key, p.tag, p.node)?;
+            look(variable);
+            found.push(variable);
+        }
+        Ok(())
+    }
+
+    /// The operator and the block of the `at`-th variable that was pushed.
+    #[inline]
+    pub fn equation<G: BooleanGraph + ?Sized>(
+        &self,
+        graph: &G,
+        variables: &Variables,
+        at: usize,
+    ) -> (Operator, u16) {
+        let p = self.pushed[at];
+        let key = &self.bytes[p.begin as usize..p.begin as usize + usize::from(p.length)];
+        if !variables.packed {
+            return graph.equation(key, p.node);
+        }
+        let end = key.len() - 2;
+        graph.equation(&key[..end], Node::from_le_bytes([key[end], key[end + 1]]))
+    }
+}

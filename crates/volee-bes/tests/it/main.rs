@@ -1,0 +1,5 @@
+//! Behaviour of the boolean equation solvers, against naive twins and the corpus.
+
+mod naive;
+mod random;
+mod sizes;
