@@ -229,6 +229,31 @@ impl Conjunct {
         Ok(self.empty || crate::solve::solve(self, effort)?.is_none())
     }
 
+    /// Whether every point is in some member of the union.
+    ///
+    /// # Errors
+    /// The work allowed was not enough.
+    pub fn is_covered(&self, union: &[&Conjunct], effort: &Effort) -> Result<bool, Exhausted> {
+        crate::subtract::covered(self, union, effort)
+    }
+
+    /// Whether every point is in one other conjunct.
+    ///
+    /// # Errors
+    /// The work allowed was not enough.
+    pub fn is_subset(&self, other: &Conjunct, effort: &Effort) -> Result<bool, Exhausted> {
+        crate::subtract::covered(self, &[other], effort)
+    }
+
+    /// Whether not even the rational relaxation has a point. `false` means nothing.
+    ///
+    /// # Errors
+    /// The work allowed was not enough.
+    pub fn is_rationally_empty(&self, effort: &Effort) -> Result<bool, Exhausted> {
+        let rows = self.all_inequalities();
+        Ok(self.empty || crate::simplex::Simplex::feasible(self.columns(), &rows, effort)?.is_none())
+    }
+
     /// Some point, if there is one.
     ///
     /// # Errors

@@ -1,0 +1,264 @@
+//! The question "can a bad vector be reached", by both searches in turn, and answers that have been checked.
+
+use volee_integers::Set;
+use volee_system::{Budget, Limit, Meter};
+
+use crate::backward::{self, Backward};
+use crate::certificate::{CertificateError, check_closed, check_safe, check_unreachable};
+use crate::forward::{self, Forward};
+use crate::program::Program;
+use crate::witness::{State, Witness};
+
+/// Which searches to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Direction {
+    /// From the initial vectors.
+    Forward,
+    /// From the bad vectors.
+    Backward,
+    /// Both in turn, until one knows the answer.
+    #[default]
+    Both,
+}
+
+/// What a check may use.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Which searches.
+    pub direction: Direction,
+    /// Memory, time, cancellation.
+    pub budget: Budget,
+}
+
+/// The answer, and how it was found.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// Yes, no, or why not known.
+    pub outcome: Outcome,
+    /// What was done.
+    pub statistics: Statistics,
+    /// The sets the forward search has, per location: everything reachable if it ended, else a part of it.
+    pub sets: Vec<Set>,
+}
+
+/// The answer to a safety question.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// No bad vector is reachable; the closed set that shows it has been checked.
+    Holds {
+        /// Which search found it.
+        by: Direction,
+    },
+    /// A bad vector is reachable; the run has been replayed.
+    Violated {
+        /// The run.
+        witness: Witness,
+        /// The state after each part of the run.
+        states: Vec<State>,
+        /// Which search found it.
+        by: Direction,
+    },
+    /// Not known.
+    Unknown(Limit),
+}
+
+/// What was done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Sets expanded by the forward search.
+    pub forward_steps: u64,
+    /// Sets expanded by the backward search.
+    pub backward_steps: u64,
+    /// Sets the forward search ended with.
+    pub forward_sets: usize,
+    /// Sets the backward search ended with.
+    pub backward_sets: usize,
+    /// Meta-transitions.
+    pub meta_transitions: usize,
+}
+
+/// Decides whether a bad vector is reachable.
+pub fn check(program: &Program, options: &Options) -> Answer {
+    let meter = Meter::start(options.budget.clone());
+    let mut race = Race { program, forward: None, backward: None, failed: None };
+    if options.direction != Direction::Backward {
+        race.forward = Some(Forward::new(program, false));
+    }
+    if options.direction != Direction::Forward && !program.bad.is_empty() {
+        race.backward = Some(Backward::new(program));
+    }
+    let outcome = race.run(&meter);
+    let mut statistics = Statistics::default();
+    let mut sets = Vec::new();
+    if let Some(f) = &race.forward {
+        statistics.forward_steps = f.steps;
+        statistics.forward_sets = f.size();
+        statistics.meta_transitions = f.cycles.count();
+        sets = f.sets();
+    }
+    if let Some(b) = &race.backward {
+        statistics.backward_steps = b.steps;
+        statistics.backward_sets = b.size();
+    }
+    Answer { outcome, statistics, sets }
+}
+
+/// Both searches, advanced so that they have spent about the same work.
+struct Race<'a> {
+    program: &'a Program,
+    forward: Option<Forward<'a>>,
+    backward: Option<Backward<'a>>,
+    failed: Option<Limit>,
+}
+
+impl Race<'_> {
+    fn run(&mut self, meter: &Meter) -> Outcome {
+        let mut forward_open = self.forward.is_some();
+        let mut backward_open = self.backward.is_some();
+        if let Some(outcome) = self.start() {
+            return outcome;
+        }
+        while forward_open || backward_open {
+            if let Err(limit) = meter.check() {
+                return Outcome::Unknown(limit);
+            }
+            let spent = |open: bool, work: Option<u64>| if open { work.unwrap_or(u64::MAX) } else { u64::MAX };
+            let f = spent(forward_open, self.forward.as_ref().map(|s| s.effort.spent()));
+            let b = spent(backward_open, self.backward.as_ref().map(|s| s.effort.spent()));
+            let outcome = if f <= b { self.forward_step(&mut forward_open) } else { self.backward_step(&mut backward_open) };
+            if let Some(outcome) = outcome {
+                return outcome;
+            }
+        }
+        let message = "the integer constraints are too hard for the work allowed".to_owned();
+        Outcome::Unknown(self.failed.take().unwrap_or(Limit::Other { message }))
+    }
+
+    fn start(&mut self) -> Option<Outcome> {
+        let first = self.forward.as_mut().map(Forward::start);
+        if let Some(forward::Progress::Bad { node, values }) = first {
+            return self.forward_bad(node, &values);
+        }
+        let first = self.backward.as_mut().map(Backward::start);
+        if let Some(backward::Progress::Bad { node, values }) = first {
+            return self.backward_bad(node, &values);
+        }
+        None
+    }
+
+    fn forward_step(&mut self, open: &mut bool) -> Option<Outcome> {
+        let search = self.forward.as_mut()?;
+        match search.step() {
+            forward::Progress::Working => None,
+            forward::Progress::Bad { node, values } => {
+                let outcome = self.forward_bad(node, &values);
+                *open = outcome.is_some();
+                outcome
+            }
+            forward::Progress::Closed => {
+                *open = false;
+                if search.doubt {
+                    return None;
+                }
+                match check_safe(self.program, &search.sets()) {
+                    Ok(()) => Some(Outcome::Holds { by: Direction::Forward }),
+                    Err(e) => self.doubtful(&e),
+                }
+            }
+        }
+    }
+
+    fn backward_step(&mut self, open: &mut bool) -> Option<Outcome> {
+        let search = self.backward.as_mut()?;
+        match search.step() {
+            backward::Progress::Working => None,
+            backward::Progress::Bad { node, values } => {
+                let outcome = self.backward_bad(node, &values);
+                *open = outcome.is_some();
+                outcome
+            }
+            backward::Progress::Closed => {
+                *open = false;
+                if search.doubt {
+                    return None;
+                }
+                match check_unreachable(self.program, &search.sets(), search.approximation()) {
+                    Ok(()) => Some(Outcome::Holds { by: Direction::Backward }),
+                    Err(e) => self.doubtful(&e),
+                }
+            }
+        }
+    }
+
+    fn doubtful(&mut self, error: &CertificateError) -> Option<Outcome> {
+        let message = format!("the certificate does not check: {error}");
+        self.failed = Some(Limit::Other { message });
+        None
+    }
+
+    fn forward_bad(&mut self, node: usize, values: &[volee_integers::Int]) -> Option<Outcome> {
+        let witness = self.forward.as_ref()?.witness(node, values).ok().flatten();
+        self.violated(witness, Direction::Forward)
+    }
+
+    fn backward_bad(&mut self, node: usize, values: &[volee_integers::Int]) -> Option<Outcome> {
+        let witness = self.backward.as_ref()?.witness(node, values);
+        self.violated(witness, Direction::Backward)
+    }
+
+    /// Only a run that replays is an answer.
+    fn violated(&mut self, witness: Option<Witness>, by: Direction) -> Option<Outcome> {
+        let replayed = witness.map(|w| (w.replay_to_bad(self.program), w));
+        match replayed {
+            Some((Ok(states), witness)) => Some(Outcome::Violated { witness, states, by }),
+            Some((Err(e), _)) => {
+                let message = format!("the run found does not replay: {e}");
+                self.failed = Some(Limit::Other { message });
+                None
+            }
+            None => None,
+        }
+    }
+}
+
+/// The reachable set per location.
+#[derive(Debug, Clone)]
+pub struct Reachable {
+    /// One set per location.
+    pub sets: Vec<Set>,
+    /// `None`: the sets are everything reachable, and have been checked to be closed. Else the limit that ended the
+    /// search; the sets are then a part of what is reachable.
+    pub limit: Option<Limit>,
+    /// What was done.
+    pub statistics: Statistics,
+}
+
+/// Computes everything that is reachable.
+pub fn reachable(program: &Program, budget: &Budget) -> Reachable {
+    let meter = Meter::start(budget.clone());
+    let mut search = Forward::new(program, true);
+    let _ = search.start();
+    let mut limit = None;
+    loop {
+        if let Err(reached) = meter.check() {
+            limit = Some(reached);
+            break;
+        }
+        if !matches!(search.step(), forward::Progress::Working) {
+            break;
+        }
+    }
+    let sets = search.sets();
+    if limit.is_none()
+        && let Err(e) = check_closed(program, &sets)
+    {
+        limit = Some(Limit::Other { message: format!("the certificate does not check: {e}") });
+    }
+    let statistics = Statistics {
+        forward_steps: search.steps,
+        forward_sets: search.size(),
+        meta_transitions: search.cycles.count(),
+        ..Statistics::default()
+    };
+    Reachable { sets, limit, statistics }
+}

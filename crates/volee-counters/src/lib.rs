@@ -1,0 +1,30 @@
+//! Programs with unbounded integers, verified by symbolic search over periodic vector sets.
+//!
+//! A [`Program`] has control locations and, between them, instructions `T x <= u -> x := A x + b`. [`check`] decides
+//! whether a bad vector is reachable, [`reachable`] computes everything that is. Cycles of the program become
+//! *meta-transitions* that take any number of rounds in one step, so that loops of ten and of a billion rounds cost the
+//! same (Boigelot & Wolper, "Symbolic Verification with Periodic Sets", 1994).
+//!
+//! `Holds` comes with a closed set that separate code has checked; `Violated` with a run, written as a word with
+//! exponents and replayed with exact integers; else the answer is unknown and says why.
+
+mod approximation;
+mod backward;
+mod certificate;
+mod check;
+mod cycle;
+mod forward;
+mod fst;
+mod program;
+mod spec;
+mod text;
+mod witness;
+
+pub use certificate::{CertificateError, check_closed, check_safe};
+pub use check::{Answer, Direction, Options, Outcome, Reachable, Statistics, check, reachable};
+pub use fst::parse_fst;
+pub use program::{
+    Domain, Instruction, LocationId, Program, Region, Transition, TransitionId,
+};
+pub use spec::parse_spec;
+pub use witness::{Count, Part, ReplayError, State, Witness};

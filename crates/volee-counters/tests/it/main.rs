@@ -1,0 +1,2 @@
+//! One test binary for the crate.
+mod corpus;
