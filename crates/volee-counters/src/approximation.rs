@@ -39,9 +39,7 @@ impl Approximation {
 
     /// Whether no vector of the set is reachable, as far as the approximation tells.
     pub(crate) fn excludes(&self, set: &Conjunct, effort: &Effort) -> bool {
-        self.conjuncts
-            .iter()
-            .all(|c| set.intersect(c).is_rationally_empty(effort).unwrap_or(false))
+        self.conjuncts.iter().all(|c| set.is_rationally_disjoint(c, effort).unwrap_or(false))
     }
 }
 

@@ -37,7 +37,10 @@ pub(crate) enum Progress {
     Working,
     Closed,
     /// An initial vector can reach a bad one.
-    Bad { node: usize, values: Vec<Int> },
+    Bad {
+        node: usize,
+        values: Vec<Int>,
+    },
 }
 
 /// A backward search.
@@ -100,7 +103,8 @@ impl<'a> Backward<'a> {
                 continue;
             }
             let before = transition.instruction.preimage(&set);
-            if let Some(bad) = self.insert(transition.from, before, Next::Step { child: at, transition: id }) {
+            if let Some(bad) = self.insert(transition.from, before, Next::Step { child: at, transition: id })
+            {
                 return bad;
             }
         }

@@ -122,10 +122,15 @@ impl Race<'_> {
             if let Err(limit) = meter.check() {
                 return Outcome::Unknown(limit);
             }
-            let spent = |open: bool, work: Option<u64>| if open { work.unwrap_or(u64::MAX) } else { u64::MAX };
+            let spent =
+                |open: bool, work: Option<u64>| if open { work.unwrap_or(u64::MAX) } else { u64::MAX };
             let f = spent(forward_open, self.forward.as_ref().map(|s| s.effort.spent()));
             let b = spent(backward_open, self.backward.as_ref().map(|s| s.effort.spent()));
-            let outcome = if f <= b { self.forward_step(&mut forward_open) } else { self.backward_step(&mut backward_open) };
+            let outcome = if f <= b {
+                self.forward_step(&mut forward_open)
+            } else {
+                self.backward_step(&mut backward_open)
+            };
             if let Some(outcome) = outcome {
                 return outcome;
             }

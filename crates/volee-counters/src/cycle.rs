@@ -130,7 +130,11 @@ fn extend(conjunct: &Conjunct) -> Conjunct {
 
 /// One instruction for "at least one round of the translation, then `exit`", and the number of rounds, if the exit
 /// fixes it (section 3.3).
-fn collapse(cycle: &Cycle, exit: &Instruction, effort: &Effort) -> Result<Option<(Instruction, Row)>, Exhausted> {
+fn collapse(
+    cycle: &Cycle,
+    exit: &Instruction,
+    effort: &Effort,
+) -> Result<Option<(Instruction, Row)>, Exhausted> {
     let n = cycle.vector.len();
     let k = n + 1;
     let mut rows = Vec::new();
@@ -199,7 +203,12 @@ impl Cycles {
             .transition_ids()
             .map(|id| {
                 let t = program.transition(id);
-                Edge { from: t.from, to: t.to, word: vec![Part::Step(id)], instruction: t.instruction.clone() }
+                Edge {
+                    from: t.from,
+                    to: t.to,
+                    word: vec![Part::Step(id)],
+                    instruction: t.instruction.clone(),
+                }
             })
             .collect();
         out.add_simple_cycles(program, &edges);
@@ -292,7 +301,9 @@ impl Cycles {
                 if cycle.settle > 0 || !leaves {
                     continue;
                 }
-                let Ok(Some((instruction, count))) = collapse(cycle, &exit.instruction, effort) else { continue };
+                let Ok(Some((instruction, count))) = collapse(cycle, &exit.instruction, effort) else {
+                    continue;
+                };
                 let rounds = Part::Repeat { count: Count::Form(count), body: cycle.word.clone() };
                 let word = vec![rounds, Part::Step(id)];
                 out.push(Edge { from: exit.from, to: exit.to, word, instruction });

@@ -113,7 +113,8 @@ impl<'a> Forward<'a> {
                 continue;
             }
             let image = transition.instruction.image(&set);
-            if let Some(bad) = self.insert(transition.to, image, Origin::Step { parent: at, transition: id }) {
+            if let Some(bad) = self.insert(transition.to, image, Origin::Step { parent: at, transition: id })
+            {
                 return bad;
             }
             if !self.nodes[at].alive {
@@ -142,8 +143,7 @@ impl<'a> Forward<'a> {
         }
         self.effort.refill(WORK);
         let set = set.reduced(&self.effort).unwrap_or(set);
-        let known: Vec<&Conjunct> =
-            self.at[location.index()].iter().map(|&n| &self.nodes[n].set).collect();
+        let known: Vec<&Conjunct> = self.at[location.index()].iter().map(|&n| &self.nodes[n].set).collect();
         if set.is_plainly_empty()
             || set.is_empty(&self.effort).unwrap_or(false)
             || set.is_covered(&known, &self.effort).unwrap_or(false)

@@ -56,7 +56,10 @@ impl Names for Scope {
 enum Value {
     Formula(Vec<Conjunction>),
     /// `post*(initial, transitions)`.
-    Reachable { initial: String, transitions: Option<String> },
+    Reachable {
+        initial: String,
+        transitions: Option<String>,
+    },
     /// An intersection of two regions.
     Meet(String, String),
     Transitions(Vec<String>),

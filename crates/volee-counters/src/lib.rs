@@ -23,8 +23,6 @@ mod witness;
 pub use certificate::{CertificateError, check_closed, check_safe};
 pub use check::{Answer, Direction, Options, Outcome, Reachable, Statistics, check, reachable};
 pub use fst::parse_fst;
-pub use program::{
-    Domain, Instruction, LocationId, Program, Region, Transition, TransitionId,
-};
+pub use program::{Domain, Instruction, LocationId, Program, Region, Transition, TransitionId};
 pub use spec::parse_spec;
 pub use witness::{Count, Part, ReplayError, State, Witness};

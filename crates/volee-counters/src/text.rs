@@ -37,8 +37,8 @@ impl Token {
 
 /// Longest first, so that `:=` is not `:` and `=`.
 const SYMBOLS: [&str; 28] = [
-    ":=", "&&", "||", ">=", "<=", "!=", "==", "->", "=", "<", ">", "!", "+", "-", "*", "'", "(", ")", "{", "}",
-    "[", "]", ",", ";", ":", ".", "&", "|",
+    ":=", "&&", "||", ">=", "<=", "!=", "==", "->", "=", "<", ">", "!", "+", "-", "*", "'", "(", ")", "{",
+    "}", "[", "]", ",", ";", ":", ".", "&", "|",
 ];
 
 /// Which comments a language has.
@@ -401,7 +401,10 @@ fn atom(tokens: &mut Tokens, names: &dyn Names, depth: usize) -> Parsed<Vec<Conj
         tokens.next();
         if let Ok(inner) = disjunction(tokens, names, depth + 1)
             && tokens.accept(")")
-            && !matches!(tokens.peek(), Token::Symbol(">=" | "<=" | ">" | "<" | "=" | "==" | "!=" | "+" | "-" | "*"))
+            && !matches!(
+                tokens.peek(),
+                Token::Symbol(">=" | "<=" | ">" | "<" | "=" | "==" | "!=" | "+" | "-" | "*")
+            )
         {
             return Ok(inner);
         }

@@ -93,7 +93,8 @@ impl Witness {
     /// The word is not a run of the program.
     pub fn replay(&self, program: &Program) -> Result<Vec<State>, ReplayError> {
         let mut state = State { location: self.location, values: self.values.clone() };
-        if !program.initial.iter().any(|r| r.location == state.location && holds(&r.conjunct, &state.values)) {
+        if !program.initial.iter().any(|r| r.location == state.location && holds(&r.conjunct, &state.values))
+        {
             return Err(ReplayError::NotInitial);
         }
         let mut states = vec![state.clone()];

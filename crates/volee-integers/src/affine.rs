@@ -143,6 +143,7 @@ impl Affine {
     /// The vectors whose image is in the conjunct.
     pub fn preimage(&self, of: &Conjunct) -> Conjunct {
         let mut out = of.clone();
+        out.touched();
         let width = self.dimension() + 1;
         for row in out.equations.iter_mut().chain(&mut out.inequalities) {
             let pulled = self.pull(&row[..width]);

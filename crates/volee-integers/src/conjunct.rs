@@ -20,6 +20,15 @@ pub struct Conjunct {
     pub(crate) empty: bool,
     /// The form used by subtraction, computed when first needed.
     pub(crate) determined: OnceCell<Rc<Vec<Determined>>>,
+    /// The interval of each variable, computed when first needed.
+    shape: OnceCell<Rc<Shape>>,
+}
+
+/// What single constraints tell of a conjunct.
+pub(crate) struct Shape {
+    pub(crate) bounds: Vec<Bounds>,
+    /// The bounds are all there is: the conjunct is the box, and not empty.
+    pub(crate) is_box: bool,
 }
 
 /// The interval of one variable as far as single constraints tell: `None` is no bound.
@@ -35,6 +44,7 @@ impl Conjunct {
             inequalities: Vec::new(),
             empty: false,
             determined: OnceCell::new(),
+            shape: OnceCell::new(),
         }
     }
 
@@ -66,6 +76,7 @@ impl Conjunct {
             inequalities: widen(inequalities),
             empty: false,
             determined: OnceCell::new(),
+            shape: OnceCell::new(),
         };
         out.simplify();
         out
@@ -96,6 +107,12 @@ impl Conjunct {
         self.equations.len() + self.inequalities.len()
     }
 
+    /// Forgets what was computed from the constraints.
+    pub(crate) fn touched(&mut self) {
+        self.determined = OnceCell::new();
+        self.shape = OnceCell::new();
+    }
+
     pub(crate) fn columns(&self) -> usize {
         self.visible + self.hidden
     }
@@ -121,7 +138,7 @@ impl Conjunct {
         for row in self.equations.iter_mut().chain(&mut self.inequalities) {
             row.resize(width, Int::ZERO);
         }
-        self.determined = OnceCell::new();
+        self.touched();
         first
     }
 
@@ -129,14 +146,14 @@ impl Conjunct {
     pub(crate) fn push_inequality(&mut self, mut row: Row) {
         row.resize(self.width(), Int::ZERO);
         self.inequalities.push(row);
-        self.determined = OnceCell::new();
+        self.touched();
     }
 
     /// Adds the constraint that the row is 0, without simplifying.
     pub(crate) fn push_equation(&mut self, mut row: Row) {
         row.resize(self.width(), Int::ZERO);
         self.equations.push(row);
-        self.determined = OnceCell::new();
+        self.touched();
     }
 
     /// The same set with more constraints over the visible columns.
@@ -205,6 +222,7 @@ impl Conjunct {
             inequalities: self.inequalities.iter().map(permute).collect(),
             empty: self.empty,
             determined: OnceCell::new(),
+            shape: OnceCell::new(),
         }
     }
 
@@ -226,7 +244,7 @@ impl Conjunct {
     /// # Errors
     /// The work allowed was not enough.
     pub fn is_empty(&self, effort: &Effort) -> Result<bool, Exhausted> {
-        Ok(self.empty || crate::solve::solve(self, effort)?.is_none())
+        Ok(self.empty || (!self.shape().is_box && crate::solve::solve(self, effort)?.is_none()))
     }
 
     /// Whether every point is in some member of the union.
@@ -245,13 +263,15 @@ impl Conjunct {
         crate::subtract::covered(self, &[other], effort)
     }
 
-    /// Whether not even the rational relaxation has a point. `false` means nothing.
+    /// Whether even the rational relaxations of both have no common point. `false` means nothing.
     ///
     /// # Errors
     /// The work allowed was not enough.
-    pub fn is_rationally_empty(&self, effort: &Effort) -> Result<bool, Exhausted> {
-        let rows = self.all_inequalities();
-        Ok(self.empty || crate::simplex::Simplex::feasible(self.columns(), &rows, effort)?.is_none())
+    pub fn is_rationally_disjoint(&self, other: &Conjunct, effort: &Effort) -> Result<bool, Exhausted> {
+        let mut both = self.clone();
+        both.empty |= other.empty;
+        both.append(other);
+        Ok(both.empty || crate::solve::is_rationally_empty(&both, effort)?)
     }
 
     /// Some point, if there is one.
@@ -269,7 +289,20 @@ impl Conjunct {
     }
 
     /// The interval of each visible variable that constraints on it alone give.
-    pub(crate) fn bounds(&self) -> Vec<Bounds> {
+    pub(crate) fn shape(&self) -> &Rc<Shape> {
+        self.shape.get_or_init(|| {
+            let bounds = self.bounds();
+            let single = |r: &Row| only_column(r).is_some();
+            let is_box = !self.empty
+                && self.hidden == 0
+                && self.equations.iter().all(single)
+                && self.inequalities.iter().all(single)
+                && bounds.iter().all(|b| !matches!(b, (Some(l), Some(h)) if l > h));
+            Rc::new(Shape { bounds, is_box })
+        })
+    }
+
+    fn bounds(&self) -> Vec<Bounds> {
         let mut out: Vec<Bounds> = vec![(None, None); self.visible];
         for row in &self.equations {
             if let Some((at, c)) = only_column(row)

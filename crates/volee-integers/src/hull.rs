@@ -17,6 +17,9 @@ impl Conjunct {
     /// # Errors
     /// The work allowed was not enough.
     pub fn reduced(&self, effort: &Effort) -> Result<Conjunct, Exhausted> {
+        if self.shape().is_box {
+            return Ok(self.clone());
+        }
         let mut out = self.clone();
         while !out.empty {
             let Some(mut simplex) = Simplex::feasible(out.columns(), &out.all_inequalities(), effort)? else {

@@ -109,7 +109,8 @@ fn start_at_zero(c: &Conjunct, row: &mut Row, h: usize) {
     }
     let g = -&row[h];
     // x + r - g h = 0.
-    let bounds = &c.bounds()[at - 1];
+    let shape = c.shape();
+    let bounds = &shape.bounds[at - 1];
     let start = match bounds {
         (Some(low), _) => low + &(-&(low + &row[0])).mod_floor(&g),
         (None, Some(high)) => high - &(high + &row[0]).mod_floor(&g),

@@ -9,6 +9,9 @@
 use crate::row::combine;
 use crate::{Effort, Exhausted, Int, Row};
 
+/// Pivots by the quick rule before the one that is sure to end.
+const HASTE: usize = 60;
+
 /// Who stands in a row or a column of the tableau.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Name {
@@ -90,9 +93,21 @@ impl Simplex {
         effort: &Effort,
     ) -> Result<Option<Simplex>, Exhausted> {
         let mut simplex = Simplex::new(variables);
+        // Lower bounds of single variables first: exchanging the variable for the slack costs nothing yet.
+        let mut bounded = vec![false; variables];
+        let mut rest = Vec::with_capacity(rows.len());
         for row in rows {
-            simplex.push(row);
+            match lower_bound(row) {
+                Some(v) if !bounded[v] => {
+                    bounded[v] = true;
+                    simplex.push(row);
+                    let line = simplex.lines.len() - 1;
+                    simplex.pivot(line, v, effort)?;
+                }
+                _ => rest.push(row),
+            }
         }
+        rest.into_iter().for_each(|row| simplex.push(row));
         Ok(simplex.repair(effort)?.then_some(simplex))
     }
 
@@ -133,13 +148,17 @@ impl Simplex {
 
     /// Pivots until no slack is negative; `false` if that is impossible.
     pub(crate) fn repair(&mut self, effort: &Effort) -> Result<bool, Exhausted> {
-        loop {
-            let violated = (0..self.lines.len())
-                .filter(|&i| {
-                    matches!(self.lines[i].name, Name::Slack(_)) && self.lines[i].entries[0].is_negative()
-                })
-                .min_by_key(|&i| self.lines[i].name);
-            let Some(line) = violated else { return Ok(true) };
+        for pivots in 0_usize.. {
+            let violated = (0..self.lines.len()).filter(|&i| {
+                matches!(self.lines[i].name, Name::Slack(_)) && self.lines[i].entries[0].is_negative()
+            });
+            // The worst line first is quick; Bland's order, the first line first, is what makes the loop end.
+            let chosen = if pivots < HASTE {
+                violated.min_by(|&a, &b| self.lines[a].entries[0].cmp(&self.lines[b].entries[0]))
+            } else {
+                violated.min_by_key(|&i| self.lines[i].name)
+            };
+            let Some(line) = chosen else { return Ok(true) };
             let entries = &self.lines[line].entries;
             let entering = (0..self.columns.len())
                 .filter(|&c| match self.columns[c] {
@@ -150,6 +169,7 @@ impl Simplex {
             let Some(column) = entering else { return Ok(false) };
             self.pivot(line, column, effort)?;
         }
+        Ok(true)
     }
 
     /// Exchanges the name of a line with that of a column.
@@ -240,6 +260,15 @@ impl Simplex {
             }
         }
         best.map(|(i, _, _)| i)
+    }
+}
+
+/// The variable of a row `x + c >= 0`.
+fn lower_bound(row: &[Int]) -> Option<usize> {
+    let mut nonzero = row[1..].iter().enumerate().filter(|(_, c)| !c.is_zero());
+    match (nonzero.next(), nonzero.next()) {
+        (Some((v, c)), None) if c.is_one() => Some(v),
+        _ => None,
     }
 }
 

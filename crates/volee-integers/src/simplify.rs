@@ -10,8 +10,6 @@
 //!
 //! The result has sorted rows, so equal systems mostly become equal as written.
 
-use std::cell::OnceCell;
-
 use crate::row::{Normal, combine, eliminate, negated, normalise_equation, normalise_inequality};
 use crate::{Conjunct, Int, Row};
 
@@ -24,7 +22,7 @@ pub(crate) struct Sides {
 impl Conjunct {
     /// Brings the conjunct into the form described at the head of this file.
     pub(crate) fn simplify(&mut self) {
-        self.determined = OnceCell::new();
+        self.touched();
         if !self.empty && self.simplify_rows().is_none() {
             self.empty = true;
         }

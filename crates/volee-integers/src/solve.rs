@@ -31,6 +31,19 @@ pub(crate) fn solve(conjunct: &Conjunct, effort: &Effort) -> Result<Option<Vec<I
     system.solve(effort)
 }
 
+/// Whether the lattice of the equations misses the rational polyhedron of the inequalities.
+pub(crate) fn is_rationally_empty(conjunct: &Conjunct, effort: &Effort) -> Result<bool, Exhausted> {
+    let system = System {
+        variables: conjunct.columns(),
+        equations: conjunct.equations.clone(),
+        inequalities: conjunct.inequalities.clone(),
+    };
+    effort.spend((system.equations.len() + system.inequalities.len() + 1) * (system.variables + 1))?;
+    let Some((lattice, rows)) = Lattice::of(system) else { return Ok(true) };
+    let Some(rows) = tidy(rows) else { return Ok(true) };
+    Ok(Simplex::feasible(lattice.parameters.len(), &rows, effort)?.is_none())
+}
+
 /// All variables alike.
 #[derive(Debug, Clone)]
 struct System {

@@ -23,10 +23,9 @@ pub(crate) fn subtract(
         if pieces.is_empty() {
             break;
         }
-        let bounds = member.bounds();
         let mut next = Vec::new();
         for piece in pieces {
-            subtract_one(piece, member, &bounds, &mut next, effort)?;
+            subtract_one(piece, member, &mut next, effort)?;
             if next.len() > PIECES {
                 return Err(Exhausted);
             }
@@ -41,21 +40,18 @@ pub(crate) fn covered(small: &Conjunct, union: &[&Conjunct], effort: &Effort) ->
     if small.empty {
         return Ok(true);
     }
-    let own = small.bounds();
-    let near: Vec<(&Conjunct, Vec<Bounds>)> = union
-        .iter()
-        .map(|c| (*c, c.bounds()))
-        .filter(|(c, b)| !c.empty && !boxes_disjoint(b, &own))
-        .collect();
-    for (member, bounds) in &near {
-        if **member == *small || (box_may_contain(bounds, &own) && inside(small, member, effort)?) {
+    let own = &small.shape().bounds;
+    let near: Vec<&Conjunct> =
+        union.iter().copied().filter(|c| !c.empty && !boxes_disjoint(&c.shape().bounds, own)).collect();
+    for member in &near {
+        if **member == *small || inside(small, member, effort)? {
             return Ok(true);
         }
     }
     match near.as_slice() {
         [] => return small.is_empty(effort),
         // The test above was exact for it.
-        [(only, _)] if only.determined(effort)?.len() == 1 => return small.is_empty(effort),
+        [only] if only.determined(effort)?.len() == 1 => return small.is_empty(effort),
         _ => {}
     }
     let mut pieces = vec![(small.clone(), 0)];
@@ -64,9 +60,9 @@ pub(crate) fn covered(small: &Conjunct, union: &[&Conjunct], effort: &Effort) ->
         if piece.is_empty(effort)? {
             continue;
         }
-        let Some((member, bounds)) = near.get(at) else { return Ok(false) };
+        let Some(member) = near.get(at) else { return Ok(false) };
         let mut rest = Vec::new();
-        subtract_one(piece, member, bounds, &mut rest, effort)?;
+        subtract_one(piece, member, &mut rest, effort)?;
         made += rest.len();
         if made > PIECES {
             return Err(Exhausted);
@@ -76,18 +72,11 @@ pub(crate) fn covered(small: &Conjunct, union: &[&Conjunct], effort: &Effort) ->
     Ok(true)
 }
 
-/// Quick refutation: a box that is bounded where the other is not cannot contain it, as far as single constraints
-/// tell; other constraints may bound it, so only a finite excess refutes.
-fn box_may_contain(big: &[Bounds], small: &[Bounds]) -> bool {
-    big.iter().zip(small).all(|(b, s)| {
-        let low = !matches!((&b.0, &s.1), (Some(b), Some(s)) if s < b);
-        let high = !matches!((&b.1, &s.0), (Some(b), Some(s)) if s > b);
-        low && high
-    })
-}
-
 /// Whether every point of `small` is in `big`.
 fn inside(small: &Conjunct, big: &Conjunct, effort: &Effort) -> Result<bool, Exhausted> {
+    if let Some(answer) = box_inside(small, big) {
+        return Ok(answer);
+    }
     let disjuncts = big.determined(effort)?;
     // Several disjuncts need the general way.
     let [only] = disjuncts.as_slice() else { return Ok(false) };
@@ -97,7 +86,11 @@ fn inside(small: &Conjunct, big: &Conjunct, effort: &Effort) -> Result<bool, Exh
         piece.push_inequality(row);
         Ok(!piece.is_empty(effort)?)
     };
+    let own = &small.shape().bounds;
     for row in &only.inequalities {
+        if !least(row, own).is_none_or(|v| v.is_negative()) {
+            continue;
+        }
         let row = small_row(small, row, first);
         if !base.inequalities.contains(&row) && outside(complement(&row))? {
             return Ok(false);
@@ -115,15 +108,43 @@ fn inside(small: &Conjunct, big: &Conjunct, effort: &Effort) -> Result<bool, Exh
     Ok(true)
 }
 
+/// Decides inclusion by intervals alone, where that is enough.
+fn box_inside(small: &Conjunct, big: &Conjunct) -> Option<bool> {
+    if big.hidden > 0 {
+        return None;
+    }
+    let shape = small.shape();
+    let holds = |row: &[Int]| least(row, &shape.bounds).is_some_and(|v| !v.is_negative());
+    let all = big.inequalities.iter().all(|r| holds(r))
+        && big.equations.iter().all(|r| holds(r) && holds(&negated(r)));
+    // In a box the least value of a form is taken.
+    if all || shape.is_box { Some(all) } else { None }
+}
+
+/// The least value of a form in a box; `None` if there is none, or if the form has hidden columns.
+fn least(row: &[Int], bounds: &[Bounds]) -> Option<Int> {
+    let mut sum = row[0].clone();
+    for (i, c) in row[1..].iter().enumerate() {
+        if c.is_zero() {
+            continue;
+        }
+        let (low, high) = bounds.get(i)?;
+        let end = if c.is_positive() { low } else { high };
+        sum += &(c * end.as_ref()?);
+    }
+    Some(sum)
+}
+
 /// `piece` minus `member`, appended to `out`; pieces that are empty are left out.
 fn subtract_one(
     piece: Conjunct,
     member: &Conjunct,
-    bounds: &[Bounds],
     out: &mut Vec<Conjunct>,
     effort: &Effort,
 ) -> Result<(), Exhausted> {
-    if member.empty || boxes_disjoint(&piece.bounds(), bounds) || piece.intersect(member).is_empty(effort)? {
+    let (a, b) = (piece.shape(), member.shape());
+    let apart = boxes_disjoint(&a.bounds, &b.bounds);
+    if member.empty || apart || !(a.is_box && b.is_box) && piece.intersect(member).is_empty(effort)? {
         out.push(piece);
         return Ok(());
     }

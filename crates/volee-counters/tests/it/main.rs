@@ -1,2 +1,4 @@
 //! One test binary for the crate.
+mod build;
 mod corpus;
+mod paper;
