@@ -7,7 +7,13 @@ mod breadth;
 mod check;
 mod depth;
 mod explorer;
+mod liveness;
+mod ltl;
 mod questions;
 mod store;
+mod watch;
 
 pub use check::{Answer, Check, Order, Outcome, Statistics, check};
+pub use liveness::{Claim, ClaimOptions, ClaimOutcome, Fairness, check_claim};
+pub use ltl::LtlQuestion;
+pub use watch::{EventWatch, Names, Watch, bind, watches_events};

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Action, Fault, Flow, Step, System, Variable};
+use crate::{Action, Fault, Flow, Step, System, Variable, collect_steps};
 
 /// A run of a system, by ordinals. With `loop_start`, the steps from there on repeat for ever.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -15,7 +15,8 @@ pub struct Witness {
     pub initial: u32,
     /// The ordinal of each step in its source state.
     pub steps: Vec<u32>,
-    /// The index in `steps` at which the cycle of a lasso starts; the run then ends where the cycle begins.
+    /// The index in `steps` at which the cycle of a lasso starts; the run then ends where the cycle begins. A run
+    /// that ends for good and only stutters has its cycle after its last step.
     pub loop_start: Option<usize>,
 }
 
@@ -125,7 +126,13 @@ pub fn replay_end<S: System + ?Sized>(
         });
         state = target;
     }
-    if witness.loop_start.is_some() && loop_state.as_ref() != Some(&state) {
+    if witness.loop_start.is_some_and(|start| start >= witness.steps.len()) {
+        // An empty cycle is a run that has ended and stutters: it must really have ended.
+        let ended = collect_steps(system, &state).iter().all(|(step, _)| step.stays);
+        if !ended {
+            return Err(ReplayError::Loop);
+        }
+    } else if witness.loop_start.is_some() && loop_state.as_ref() != Some(&state) {
         return Err(ReplayError::Loop);
     }
     let loop_start = witness.loop_start.and_then(|start| start.checked_sub(skipped));

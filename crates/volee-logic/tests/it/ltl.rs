@@ -2,7 +2,7 @@
 
 use volee_logic::automaton::{Automaton, intersection_is_empty};
 use volee_logic::formula::{Formula, Shape, SplitMix, parse, random_formula};
-use volee_logic::ltl::{translate, translate_to_buchi};
+use volee_logic::ltl::{holds_of_lasso, translate, translate_to_buchi};
 
 use crate::naive::{self, Lasso};
 
@@ -74,6 +74,9 @@ fn random_formulas_agree_with_the_definition_on_lassos() {
         for _ in 0..8 {
             let lasso = random_lasso(&mut random);
             let truth = naive::infinite(&formula.pool, formula.root, &lasso);
+            let letters: Vec<Vec<bool>> =
+                lasso.letters.iter().map(|l| (0..2).map(|a| l >> a & 1 == 1).collect()).collect();
+            assert_eq!(holds_of_lasso(&formula, &letters, lasso.start), truth, "round {round}: {formula}");
             assert_eq!(accepts(&formula, &general, &lasso), truth, "round {round}: {formula} on {lasso:?}");
             assert_eq!(accepts(&formula, &buchi, &lasso), truth, "round {round}: {formula} on {lasso:?}");
         }

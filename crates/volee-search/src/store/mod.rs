@@ -4,9 +4,9 @@
 //! differ in what they remember of the names, and a traversal does not know which of them it works with.
 
 mod exact;
-mod hash;
+pub(crate) mod hash;
 mod nodes;
-mod pages;
+pub(crate) mod pages;
 mod tree;
 
 pub(crate) use exact::Exact;

@@ -3,4 +3,5 @@
 mod commit;
 mod graph;
 mod limits;
+mod liveness;
 mod twin;

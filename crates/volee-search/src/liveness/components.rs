@@ -1,0 +1,225 @@
+//! Emptiness by components (Couvreur 1999; Tarjan 1972 underneath), with an explicit stack.
+//!
+//! Open nodes are on a stack; `roots` cuts it into the components known so far, each with the marks met inside it.
+//! A transition to an open node merges components; when the merged one has all marks, it contains an accepted lasso.
+
+use volee_system::{Limit, Meter, Progress, ReasonKind, Snapshot, System, Witness};
+
+use super::lasso::{Lasso, cycle};
+use super::marks::Marks;
+use super::nodes::{DEAD, UNVISITED};
+use super::product::{Arc, Product, STUTTER, Stop};
+use super::{Claim, ClaimOptions, Found, reason};
+use crate::check::Statistics;
+use crate::store::Full;
+
+/// How many nodes are expanded between two looks at the clock.
+const TICK: u32 = 1 << 12;
+
+/// A node on the path, and its transitions that wait in `Search::waiting`.
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    node: u32,
+    first: usize,
+    next: usize,
+}
+
+/// A component on the stack of open nodes.
+struct Root<const W: usize> {
+    /// Where it starts on the stack of open nodes.
+    start: usize,
+    /// The marks on the transition that led into it.
+    entry: Marks<W>,
+    /// The marks inside it.
+    inside: Marks<W>,
+}
+
+struct Search<'a, S: System + ?Sized, const W: usize> {
+    product: Product<'a, S, W>,
+    all: Marks<W>,
+    frames: Vec<Frame>,
+    waiting: Vec<Arc<W>>,
+    open: Vec<u32>,
+    roots: Vec<Root<W>>,
+    initial: u32,
+    max_depth: usize,
+}
+
+/// Looks for a lasso that the claim accepts.
+pub(crate) fn search<S: System + ?Sized, const W: usize>(
+    system: &mut S,
+    claim: &Claim,
+    options: ClaimOptions,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> (Found, Statistics) {
+    let mut search = Search::<S, W> {
+        product: Product::new(system, claim, options.faults),
+        all: Marks::all(claim.automaton.all_marks()),
+        frames: Vec::new(),
+        waiting: Vec::new(),
+        open: Vec::new(),
+        roots: Vec::new(),
+        initial: 0,
+        max_depth: 0,
+    };
+    let found = search.run(claim, meter, progress);
+    let statistics = Statistics {
+        states: search.product.nodes.len() as u64,
+        transitions: search.product.transitions,
+        max_depth: search.max_depth as u64,
+        memory_bytes: search.bytes(),
+        ..Statistics::default()
+    };
+    (found, statistics)
+}
+
+impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
+    fn bytes(&self) -> u64 {
+        self.product.bytes()
+            + (self.waiting.capacity() * size_of::<Arc<W>>()
+                + self.frames.capacity() * size_of::<Frame>()
+                + self.open.capacity() * 4
+                + self.roots.capacity() * size_of::<Root<W>>()) as u64
+    }
+
+    fn run(&mut self, claim: &Claim, meter: &Meter, progress: &mut dyn Progress) -> Found {
+        let mut until_tick = TICK;
+        for (ordinal, node) in self.product.initial().into_iter().enumerate() {
+            self.initial = ordinal as u32;
+            if self.product.nodes.order[node as usize] != UNVISITED {
+                continue;
+            }
+            if let Some(found) = self.enter(node, Marks::EMPTY) {
+                return found;
+            }
+            while let Some(&frame) = self.frames.last() {
+                if let Some(found) = self.step(frame, claim) {
+                    return found;
+                }
+                until_tick -= 1;
+                if until_tick == 0 {
+                    until_tick = TICK;
+                    if let Err(limit) = self.look_around(meter, progress) {
+                        return Found::Limit(limit);
+                    }
+                }
+                if let Some(bound) = meter.budget().depth.filter(|&b| self.frames.len() as u64 > b + 1) {
+                    return Found::Limit(Limit::Depth { bound });
+                }
+            }
+        }
+        Found::Nothing
+    }
+
+    fn look_around(&self, meter: &Meter, progress: &mut dyn Progress) -> Result<(), Limit> {
+        let memory = self.bytes();
+        progress.report(&Snapshot {
+            states: self.product.nodes.len() as u64,
+            transitions: self.product.transitions,
+            depth: self.frames.len() as u64,
+            max_depth: self.max_depth as u64,
+            pending: self.waiting.len() as u64,
+            memory,
+        });
+        meter.check()?;
+        meter.check_memory(memory, || {
+            format!(
+                "there are more than {} pairs of a state and a state of the claim",
+                self.product.nodes.len()
+            )
+        })
+    }
+
+    /// Puts a new node on the path.
+    fn enter(&mut self, node: u32, entry: Marks<W>) -> Option<Found> {
+        let first = self.waiting.len();
+        self.frames.push(Frame { node, first, next: first });
+        self.max_depth = self.max_depth.max(self.frames.len() - 1);
+        self.roots.push(Root { start: self.open.len(), entry, inside: Marks::EMPTY });
+        self.open.push(node);
+        self.product.nodes.order[node as usize] = self.open.len() as u32;
+        if self.product.is_trap(node) {
+            let reason = reason(ReasonKind::Trap, false);
+            return Some(Found::Error(reason, self.path(self.frames.len() - 1, None)));
+        }
+        match self.product.expand(node, &mut self.waiting) {
+            Ok(()) => None,
+            Err(Stop::Fault(ordinal, reason)) => {
+                Some(Found::Error(reason, self.path(self.frames.len() - 1, ordinal)))
+            }
+            Err(Stop::Full(full)) => Some(Found::Limit(full_limit(full, self.bytes()))),
+        }
+    }
+
+    /// Takes the next transition of the top of the path, or leaves it.
+    fn step(&mut self, frame: Frame, claim: &Claim) -> Option<Found> {
+        if frame.next == self.waiting.len() {
+            self.leave(frame);
+            return None;
+        }
+        let arc = self.waiting[frame.next];
+        self.frames.last_mut().expect("the path is not empty").next += 1;
+        match self.product.nodes.order[arc.node as usize] {
+            DEAD => None,
+            UNVISITED => self.enter(arc.node, arc.marks),
+            place => self.merge(place as usize - 1, arc.marks).then(|| self.accepted(claim)),
+        }
+    }
+
+    fn leave(&mut self, frame: Frame) {
+        self.frames.pop();
+        self.waiting.truncate(frame.first);
+        let start = self.roots.last().expect("each open node is in a component").start;
+        if self.open[start] == frame.node {
+            self.roots.pop();
+            for node in self.open.drain(start..) {
+                self.product.nodes.order[node as usize] = DEAD;
+            }
+        }
+    }
+
+    /// A transition back to the open node at `place` closes a cycle; whether the component now has all marks.
+    fn merge(&mut self, place: usize, mut marks: Marks<W>) -> bool {
+        while let Some(root) = self.roots.pop_if(|root| root.start > place) {
+            marks = marks.with(root.inside).with(root.entry);
+        }
+        let root = self.roots.last_mut().expect("the first component starts at the bottom");
+        root.inside = root.inside.with(marks);
+        root.inside == self.all
+    }
+
+    /// The lasso through the component on top.
+    fn accepted(&mut self, claim: &Claim) -> Found {
+        let start = self.roots.last().expect("a component was accepted").start;
+        let node = self.open[start];
+        let at =
+            self.frames.iter().position(|f| f.node == node).expect("the root of a component is on the path");
+        let mut witness = self.path(at, None);
+        let Lasso { steps } = match cycle(&mut self.product, node, start as u32 + 1, self.all) {
+            Ok(lasso) => lasso,
+            Err(Stop::Full(full)) => return Found::Limit(full_limit(full, self.bytes())),
+            Err(Stop::Fault(..)) => unreachable!("the nodes of the cycle were expanded before"),
+        };
+        witness.loop_start = Some(witness.steps.len());
+        witness.steps.extend(steps);
+        let loops = witness.loop_start != Some(witness.steps.len());
+        Found::Error(reason(claim.kind, loops), witness)
+    }
+
+    /// The steps along the path to its `at`-th node, and one more.
+    fn path(&self, at: usize, last: Option<u32>) -> Witness {
+        let taken = self.frames[..at].iter().map(|f| self.waiting[f.next - 1].ordinal);
+        let steps = taken.filter(|&o| o != STUTTER).chain(last).collect();
+        Witness { initial: self.initial, steps, loop_start: None }
+    }
+}
+
+fn full_limit(full: Full, bytes: u64) -> Limit {
+    match full {
+        Full::Shapes => {
+            Limit::Other { message: "the states of this system have too many different lengths".into() }
+        }
+        Full::Nodes => Limit::Memory { budget: bytes, needed: "there are too many states".into() },
+    }
+}

@@ -1,0 +1,118 @@
+//! Questions about infinite runs: is there a run that an automaton of bad behaviour accepts?
+//!
+//! A [`Claim`] is a generalised Büchi automaton over what can be watched of a system. The product of system and
+//! automaton is explored on the fly, by components (Couvreur 1999): the search stops as soon as the component it is
+//! in contains all acceptance marks, which is a lasso. A run that ends is continued by stuttering for ever, as in
+//! SPIN. Weak fairness costs nothing but marks: a process that is not enabled, or that moves, marks the transition
+//! with its own acceptance set, so a component is fair exactly if all those sets are met in it too. There is no copy
+//! of the state space per process, and a system whose processes have all ended is fair (SPIN 6.5.2 misses that).
+
+mod components;
+mod lasso;
+mod marks;
+mod nodes;
+mod product;
+
+use volee_logic::automaton::Automaton;
+use volee_system::{Limit, Meter, Progress, Reason, ReasonKind, System, Verdict, Violation, Witness};
+
+use crate::check::Statistics;
+use crate::watch::Watch;
+
+pub(crate) use components::search;
+
+/// An automaton of bad behaviour: the property holds if no run of the system is accepted.
+pub struct Claim {
+    /// Its transitions are taken together with the steps of the system, the first from the initial state.
+    pub automaton: Automaton,
+    /// What the automaton's atoms look at, in order.
+    pub atoms: Vec<Watch>,
+    /// States that are an error by themselves as soon as they are reached; empty if there are none.
+    pub traps: Vec<bool>,
+    /// What an accepted run is called.
+    pub kind: ReasonKind,
+}
+
+impl Claim {
+    /// A claim whose only errors are accepted runs.
+    pub fn new(automaton: Automaton, atoms: Vec<Watch>) -> Self {
+        Claim { automaton, atoms, traps: Vec::new(), kind: ReasonKind::AcceptanceCycle }
+    }
+
+    /// Whether reaching a state of the automaton is enough: it accepts whatever follows.
+    fn is_trap(&self, state: usize) -> bool {
+        let all = self.automaton.all_marks();
+        self.traps.get(state).copied().unwrap_or(false)
+            || self.automaton.states[state].iter().any(|e| {
+                e.guard == volee_logic::bdd::Bdd::TRUE && e.marks == all && e.target as usize == state
+            })
+    }
+}
+
+/// Which infinite runs count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fairness {
+    /// All of them.
+    #[default]
+    None,
+    /// Those in which no process is enabled for ever from some point on without ever moving.
+    Weak,
+}
+
+/// How a claim is checked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ClaimOptions {
+    /// Which infinite runs count.
+    pub fairness: Fairness,
+    /// Whether steps with a fault end the search as violations.
+    pub faults: bool,
+}
+
+/// What was found about a claim.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClaimOutcome {
+    /// The answer.
+    pub verdict: Verdict,
+    /// How much was explored: states are pairs of a state of the system and one of the automaton.
+    pub statistics: Statistics,
+}
+
+/// Searches for a run that the claim accepts.
+pub fn check_claim<S: System + ?Sized>(
+    system: &mut S,
+    claim: &Claim,
+    options: ClaimOptions,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> ClaimOutcome {
+    let (found, mut statistics) = match options.fairness {
+        Fairness::None => search::<S, 1>(system, claim, options, meter, progress),
+        Fairness::Weak => search::<S, 5>(system, claim, options, meter, progress),
+    };
+    statistics.seconds = meter.elapsed().as_secs_f64();
+    statistics.bytes_per_state = statistics.memory_bytes as f64 / statistics.states.max(1) as f64;
+    let verdict = match found {
+        Found::Nothing => Verdict::Holds,
+        Found::Limit(limit) => Verdict::Unknown(limit),
+        Found::Error(reason, witness) => Verdict::Violated(vec![Violation { reason, witness }]),
+    };
+    ClaimOutcome { verdict, statistics }
+}
+
+/// How a search ended.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Found {
+    Nothing,
+    Limit(Limit),
+    Error(Reason, Witness),
+}
+
+fn reason(kind: ReasonKind, loops: bool) -> Reason {
+    let message = match kind {
+        ReasonKind::NonProgressCycle => "a cycle without progress",
+        ReasonKind::Trap => "this run can no longer satisfy the property, whatever follows",
+        _ if loops => "an infinite run violates the property",
+        _ => "a run that ends here violates the property",
+    };
+    Reason { kind, message: message.into(), place: None }
+}

@@ -1,0 +1,201 @@
+//! From the atoms of a formula to what is looked at in a system: state predicates, labels, marks of control.
+//!
+//! A bare name is an event in a question about events and a predicate in a question about states. Labels that name
+//! the process which acts (`Sender[2] c!msg`) are taken apart: patterns see the action, and a process in front of a
+//! pattern is compared with the name and number.
+
+use volee_logic::formula::{Atom, AtomKind, EventPattern, Formula, LabelMatcher, LabelPattern};
+use volee_system::{Diagnostic, FaultId, Label, Place, PredicateId, System};
+
+/// What an atom looks at.
+#[derive(Debug, Clone)]
+pub enum Watch {
+    /// A predicate of the system.
+    Predicate(PredicateId),
+    /// The label of a step.
+    Event(EventWatch),
+    /// Some process is at a progress label.
+    Progress,
+    /// Some process is at an accept label.
+    Accept,
+}
+
+/// An event pattern, ready to be compared with labels.
+#[derive(Debug, Clone)]
+pub struct EventWatch {
+    process: Option<(String, Option<u32>)>,
+    label: LabelMatcher,
+}
+
+/// What bare names of a formula are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Names {
+    /// Events: finite-trace formulas.
+    Events,
+    /// Predicates where the system has them, else events: formulas over infinite runs.
+    States,
+}
+
+/// Binds the atoms of a formula, in the order of [`Formula::atoms`].
+///
+/// # Errors
+/// An atom means nothing to this system; `file` names the formula in the message.
+pub fn bind<S: System + ?Sized>(
+    system: &mut S,
+    formula: &Formula,
+    names: Names,
+    text: &str,
+    file: &str,
+) -> Result<Vec<Watch>, Diagnostic> {
+    let has_predicates = system.predicate("true").is_ok();
+    let mut watches = Vec::new();
+    for id in formula.atoms() {
+        let atom = &formula.pool.atoms()[id.0 as usize];
+        let watch = match &atom.kind {
+            AtomKind::Predicate(expression) => predicate(system, expression, atom, text, file)?,
+            AtomKind::Name(name) if names == Names::States && has_predicates => {
+                predicate(system, name, atom, text, file)?
+            }
+            AtomKind::Name(name) => event(&EventPattern::any_process(LabelPattern::Name(name.clone())))?,
+            AtomKind::Event(pattern) => event(pattern)?,
+        };
+        watches.push(watch);
+    }
+    Ok(watches)
+}
+
+/// Whether a formula's bound atoms look at steps.
+pub fn watches_events(watches: &[Watch]) -> bool {
+    watches.iter().any(|w| matches!(w, Watch::Event(_)))
+}
+
+fn event(pattern: &EventPattern) -> Result<Watch, Diagnostic> {
+    let label = pattern.matcher().map_err(|e| Diagnostic::error(e.to_string(), None))?;
+    Ok(Watch::Event(EventWatch { process: pattern.process.clone(), label }))
+}
+
+fn predicate<S: System + ?Sized>(
+    system: &mut S,
+    expression: &str,
+    atom: &Atom,
+    text: &str,
+    file: &str,
+) -> Result<Watch, Diagnostic> {
+    system.predicate(expression).map(Watch::Predicate).map_err(|wrong| {
+        let before = &text[..atom.span.start.min(text.len())];
+        let line = before.matches('\n').count() as u32 + 1;
+        let column = before.rsplit('\n').next().unwrap_or("").chars().count() as u32 + 1;
+        let inside = wrong.place.as_ref().filter(|p| p.line == 1).map_or(0, |p| p.column - 1);
+        Diagnostic { place: Some(Place::new(file, line, column + inside)), ..wrong }
+    })
+}
+
+impl EventWatch {
+    /// Whether a label is meant.
+    pub fn matches(&self, label: &str) -> bool {
+        let Some((name, pid, action)) = split_process(label) else {
+            return self.process.is_none() && self.label.matches(label);
+        };
+        let process_fits = match &self.process {
+            None => true,
+            Some((wanted, number)) => wanted == name && number.is_none_or(|n| n == pid),
+        };
+        process_fits && (self.label.matches(action) || self.label.matches(label))
+    }
+}
+
+/// `Sender[2] c!msg` as `Sender`, 2, `c!msg`.
+fn split_process(label: &str) -> Option<(&str, u32, &str)> {
+    let (process, action) = label.split_once("] ")?;
+    let (name, pid) = process.split_once('[')?;
+    Some((name, pid.parse().ok()?, action))
+}
+
+/// What is seen in a state and in a step: the letter of an automaton.
+pub(crate) struct Sight<'a> {
+    watches: &'a [Watch],
+    letter: Vec<bool>,
+    events: Vec<usize>,
+    predicates: Vec<(usize, PredicateId)>,
+    marks: bool,
+    /// For each label met, which of `events` it is.
+    labels: Vec<Option<Box<[bool]>>>,
+}
+
+impl<'a> Sight<'a> {
+    pub fn new(watches: &'a [Watch]) -> Self {
+        let events = watches.iter().enumerate().filter(|(_, w)| matches!(w, Watch::Event(_)));
+        let predicates = watches.iter().enumerate().filter_map(|(i, w)| match w {
+            Watch::Predicate(p) => Some((i, *p)),
+            _ => None,
+        });
+        Sight {
+            watches,
+            letter: vec![false; watches.len()],
+            events: events.map(|(i, _)| i).collect(),
+            predicates: predicates.collect(),
+            marks: watches.iter().any(|w| matches!(w, Watch::Progress | Watch::Accept)),
+            labels: Vec::new(),
+        }
+    }
+
+    /// Whether steps of one state can have different letters.
+    pub fn sees_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    /// Whether an atom is true in the current letter.
+    #[inline]
+    pub fn sees(&self, atom: u32) -> bool {
+        self.letter[atom as usize]
+    }
+
+    /// Fills in what concerns the state.
+    ///
+    /// # Errors
+    /// A predicate has no value there.
+    pub fn look_at_state<S: System + ?Sized>(&mut self, system: &mut S, state: &[u8]) -> Result<(), FaultId> {
+        for &(atom, predicate) in &self.predicates {
+            self.letter[atom] = system.holds(predicate, state)?;
+        }
+        if self.marks {
+            let marks = system.marks(state);
+            for (atom, watch) in self.watches.iter().enumerate() {
+                match watch {
+                    Watch::Progress => self.letter[atom] = marks.progress,
+                    Watch::Accept => self.letter[atom] = marks.accept,
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills in what concerns the step; without a label no event happens.
+    pub fn look_at_step<S: System + ?Sized>(&mut self, system: &S, label: Option<Label>) {
+        let Some(label) = label else {
+            self.events.iter().for_each(|&atom| self.letter[atom] = false);
+            return;
+        };
+        let index = label.0 as usize;
+        if self.labels.len() <= index {
+            self.labels.resize(index + 1, None);
+        }
+        if self.labels[index].is_none() {
+            self.labels[index] = Some(self.read_label(&system.label(label)));
+        }
+        if let Some(seen) = &self.labels[index] {
+            for (&atom, &seen) in self.events.iter().zip(seen.iter()) {
+                self.letter[atom] = seen;
+            }
+        }
+    }
+
+    fn read_label(&self, text: &str) -> Box<[bool]> {
+        let matches = |&atom: &usize| match &self.watches[atom] {
+            Watch::Event(event) => event.matches(text),
+            _ => false,
+        };
+        self.events.iter().map(matches).collect()
+    }
+}

@@ -1,0 +1,243 @@
+//! Infinite runs, against the explicit product and its components.
+
+use std::borrow::Cow;
+
+use volee_logic::automaton::Automaton;
+use volee_logic::formula::{Formula, Shape, SplitMix, parse, random_formula};
+use volee_logic::ltl::translate_to_buchi;
+use volee_search::{ClaimOptions, Fairness, LtlQuestion};
+use volee_system::{
+    Budget, Diagnostic, FaultId, Flow, Label, Meter, PredicateId, Quiet, Sink, Step, System, Verdict, replay,
+};
+
+/// An explicit graph. Bit `i` of a state's colour is the predicate `p<i>`; steps have processes and the labels `a`, `b`.
+#[derive(Debug, Clone)]
+struct Graph {
+    colours: Vec<u8>,
+    /// Process, label, target.
+    steps: Vec<Vec<(u8, u32, u8)>>,
+    predicates: Vec<usize>,
+    /// Whether names are predicates, else events.
+    has_predicates: bool,
+}
+
+impl System for Graph {
+    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
+        push(&[0])
+    }
+    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        for &(process, label, target) in &self.steps[state[0] as usize] {
+            sink.push(Step { label: Label(label), process, ..Step::default() }, &[target])?;
+        }
+        Flow::Continue(())
+    }
+    fn label(&self, label: Label) -> Cow<'_, str> {
+        format!("p{}", label.0).into()
+    }
+    fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
+        if !self.has_predicates {
+            return Err(Diagnostic::error("none", None));
+        }
+        self.predicates.push(text[1..].parse().unwrap_or(7));
+        Ok(PredicateId(self.predicates.len() as u32 - 1))
+    }
+    fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
+        Ok(self.colours[state[0] as usize] >> self.predicates[predicate.0 as usize] & 1 == 1)
+    }
+}
+
+fn random_graph(random: &mut SplitMix, has_predicates: bool) -> Graph {
+    let n = 1 + random.below(7);
+    let steps = (0..n)
+        .map(|_| {
+            (0..random.below(4))
+                .map(|_| (random.below(3) as u8, random.below(3) as u32, random.below(n) as u8))
+                .collect()
+        })
+        .collect();
+    let colours = (0..n).map(|_| random.below(4) as u8).collect();
+    Graph { colours, steps, predicates: Vec::new(), has_predicates }
+}
+
+/// The explicit product: edges with their process (none when stuttering) and whether the source accepts.
+struct Explicit {
+    edges: Vec<Vec<(Option<u8>, usize)>>,
+    accepting: Vec<bool>,
+    system_state: Vec<usize>,
+}
+
+fn explicit(graph: &Graph, formula: &Formula, buchi: &Automaton) -> Explicit {
+    let q = buchi.states.len();
+    let names: Vec<usize> =
+        formula.atoms().iter().map(|&a| formula.atom_text(a)[1..].parse().unwrap()).collect();
+    let size = graph.steps.len() * q;
+    let mut out =
+        Explicit { edges: vec![Vec::new(); size], accepting: vec![false; size], system_state: vec![0; size] };
+    for s in 0..graph.steps.len() {
+        let mut steps: Vec<(Option<u8>, Option<u32>, usize)> =
+            graph.steps[s].iter().map(|&(p, l, t)| (Some(p), Some(l), t as usize)).collect();
+        if steps.is_empty() {
+            steps.push((None, None, s));
+        }
+        for at in 0..q {
+            let node = s * q + at;
+            out.system_state[node] = s;
+            out.accepting[node] = buchi.state_marks(at) != 0;
+            for &(process, label, target) in &steps {
+                let sees = |atom: u32| {
+                    let name = names[atom as usize];
+                    if graph.has_predicates {
+                        graph.colours[s] >> name & 1 == 1
+                    } else {
+                        label == Some(name as u32)
+                    }
+                };
+                for edge in buchi.successors(at as u32, sees) {
+                    out.edges[node].push((process, target * q + edge.target as usize));
+                }
+            }
+        }
+    }
+    out
+}
+
+fn reachable(product: &Explicit, from: usize) -> Vec<bool> {
+    let mut seen = vec![false; product.edges.len()];
+    let mut stack = vec![from];
+    while let Some(at) = stack.pop() {
+        for &(_, to) in &product.edges[at] {
+            if !std::mem::replace(&mut seen[to], true) {
+                stack.push(to);
+            }
+        }
+    }
+    seen
+}
+
+/// Whether some run violates the formula: an accepting state on a cycle, in a fair component if asked for.
+fn naive(graph: &Graph, formula: &Formula, fairness: Fairness) -> bool {
+    let buchi = translate_to_buchi(&formula.clone().negated()).expect("small");
+    let product = explicit(graph, formula, &buchi);
+    let start = buchi.initial as usize;
+    let mut from_start = reachable(&product, start);
+    from_start[start] = true;
+    let reach: Vec<Vec<bool>> = (0..product.edges.len()).map(|v| reachable(&product, v)).collect();
+    (0..product.edges.len()).filter(|&v| from_start[v] && product.accepting[v] && reach[v][v]).any(|v| {
+        let component: Vec<usize> =
+            (0..product.edges.len()).filter(|&w| reach[v][w] && reach[w][v]).collect();
+        fairness == Fairness::None
+            || (0..3u8).all(|process| {
+                component.iter().any(|&w| {
+                    let disabled = graph.steps[product.system_state[w]].iter().all(|s| s.0 != process);
+                    let moves = product.edges[w]
+                        .iter()
+                        .any(|&(p, to)| p == Some(process) && reach[v][to] && reach[to][v]);
+                    disabled || moves
+                })
+            })
+    })
+}
+
+fn check(graph: &mut Graph, text: &str, formula: Formula, fairness: Fairness) -> Verdict {
+    let question = LtlQuestion::new(graph, formula, text, "f").expect("binds");
+    let options = ClaimOptions { fairness, faults: false };
+    question.check(graph, options, &Meter::start(Budget::default()), &mut Quiet).verdict
+}
+
+#[test]
+fn random_systems_and_formulas_agree_with_the_explicit_product() {
+    let mut random = SplitMix(1989);
+    let (mut violated, mut held) = (0, 0);
+    for round in 0..6000 {
+        let mut graph = random_graph(&mut random, round % 2 == 0);
+        let operators = 1 + random.below(6);
+        let formula = random_formula(&mut random, Shape { atoms: 2, operators });
+        let fairness = if random.below(2) == 0 { Fairness::None } else { Fairness::Weak };
+        let expected = naive(&graph, &formula, fairness);
+        let verdict = check(&mut graph, &formula.to_string(), formula.clone(), fairness);
+        match &verdict {
+            Verdict::Holds => held += 1,
+            Verdict::Violated(violations) => {
+                violated += 1;
+                replay(&mut graph, &violations[0].witness).expect("every witness replays");
+            }
+            Verdict::Unknown(limit) => panic!("{limit}"),
+        }
+        assert_eq!(
+            matches!(verdict, Verdict::Violated(_)),
+            expected,
+            "round {round} {fairness:?}: {formula} on {graph:?}"
+        );
+    }
+    assert!(violated > 500 && held > 500, "{violated} {held}");
+}
+
+#[test]
+fn a_finished_run_stutters() {
+    let mut graph = Graph {
+        colours: vec![0, 1],
+        steps: vec![vec![(0, 0, 1)], vec![]],
+        predicates: Vec::new(),
+        has_predicates: true,
+    };
+    let ask =
+        |graph: &mut Graph, text: &str| check(graph, text, parse(text, "f").expect("parses"), Fairness::None);
+    assert_eq!(ask(&mut graph, "<>[]p0"), Verdict::Holds);
+    let Verdict::Violated(violations) = ask(&mut graph, "[]<>!p0") else { panic!("violated") };
+    assert_eq!(violations[0].witness.loop_start, Some(1));
+    assert_eq!(violations[0].witness.steps, [0]);
+    assert!(replay(&mut graph, &violations[0].witness).is_ok());
+}
+
+#[test]
+fn processes_that_have_all_ended_are_fair() {
+    // Two processes that each take one step and end; the last state must not escape the claim.
+    let mut graph = Graph {
+        colours: vec![0, 0, 0, 0],
+        steps: vec![vec![(0, 0, 1), (1, 0, 2)], vec![(1, 0, 3)], vec![(0, 0, 3)], vec![]],
+        predicates: Vec::new(),
+        has_predicates: true,
+    };
+    let verdict = check(&mut graph, "<>[]p0", parse("<>[]p0", "f").expect("parses"), Fairness::Weak);
+    assert!(matches!(verdict, Verdict::Violated(_)));
+}
+
+#[test]
+fn fairness_lets_an_enabled_process_move() {
+    // Process 0 spins; process 1 could make p0 true at any time.
+    let mut graph = Graph {
+        colours: vec![0, 1],
+        steps: vec![vec![(0, 0, 0), (1, 1, 1)], vec![(0, 0, 1)]],
+        predicates: Vec::new(),
+        has_predicates: true,
+    };
+    let formula = || parse("<>p0", "f").expect("parses");
+    assert!(matches!(check(&mut graph, "<>p0", formula(), Fairness::None), Verdict::Violated(_)));
+    assert_eq!(check(&mut graph, "<>p0", formula(), Fairness::Weak), Verdict::Holds);
+}
+
+#[test]
+fn a_wrong_name_has_its_place_in_the_formula() {
+    struct Picky;
+    impl System for Picky {
+        fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
+            push(&[0])
+        }
+        fn steps(&mut self, _: &[u8], _: &mut dyn Sink) -> Flow {
+            Flow::Continue(())
+        }
+        fn label(&self, _: Label) -> Cow<'_, str> {
+            "x".into()
+        }
+        fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
+            match text {
+                "true" => Ok(PredicateId(0)),
+                _ => Err(Diagnostic::error(format!("there is no variable `{text}`"), None)),
+            }
+        }
+    }
+    let text = "[]\n  (<>dnoe)";
+    let error =
+        LtlQuestion::new(&mut Picky, parse(text, "f").expect("parses"), text, "f").err().expect("wrong");
+    assert_eq!(error.to_string(), "f:2:6: there is no variable `dnoe`");
+}
