@@ -1,7 +1,7 @@
 //! What the front end refuses to be made to do: every size that an input controls has a bound here.
 
 /// How deeply parentheses, blocks and operators may nest together: everything that walks a tree may recurse this far.
-pub const MAX_NESTING: usize = 500;
+pub const MAX_NESTING: usize = 250;
 
 /// How many operators may stand one below the other in one expression; a chain `a + b + c + …` counts each.
 pub const MAX_EXPRESSION_DEPTH: usize = 1000;

@@ -139,6 +139,10 @@ impl Sources {
         self.errors > 0
     }
 
+    pub(crate) fn error_count(&self) -> usize {
+        self.errors
+    }
+
     /// Whether so much is wrong that going on helps nobody.
     pub(crate) fn too_many_errors(&self) -> bool {
         self.errors >= MAX_DIAGNOSTICS

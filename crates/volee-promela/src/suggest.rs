@@ -3,8 +3,8 @@
 /// The name closest to `wrong`, if one is close enough to be a slip of the fingers.
 pub(crate) fn closest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = match wrong.chars().count() {
-        0..=2 => 1,
-        3..=5 => 2,
+        0..=5 => 1,
+        6..=8 => 2,
         _ => 3,
     };
     known

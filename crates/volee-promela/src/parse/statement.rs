@@ -5,14 +5,14 @@ use crate::ast::{Block, Body, Expr, ExprKind, Name, Path, Sequence, Statement, S
 use crate::intern::{Sym, kw};
 use crate::model::{BinaryOp, ExclusiveKind};
 use crate::source::{Advice, At};
-use crate::token::Tok;
+use crate::token::{Tok, Token};
 
 impl Parser<'_> {
     /// `{ … }` of a proctype, claim or trace.
     pub(super) fn body(&mut self) -> Parsed<Body> {
         let open = self.expect(Tok::LBrace, "`{`")?;
         self.in_body = true;
-        let statements = self.sequence();
+        let statements = self.filled_sequence(open, "there are no statements here");
         self.in_body = false;
         let end = self.at();
         if self.is(Tok::Eof) {
@@ -20,10 +20,18 @@ impl Parser<'_> {
             return Err(Failed);
         }
         self.expect(Tok::RBrace, "`}`")?;
-        if statements.is_empty() {
-            self.sources.error(open.at, 1, "there are no statements here").advise("write at least `skip`");
-        }
         Ok(Body { statements, end })
+    }
+
+    /// A sequence that must not be empty, unless because of errors.
+    fn filled_sequence(&mut self, open: Token, complaint: &str) -> Sequence {
+        let errors = self.sources.error_count();
+        let statements = self.sequence();
+        if statements.is_empty() && self.sources.error_count() == errors {
+            let length = self.interner.text(open.sym).len();
+            self.sources.error(open.at, length, complaint).advise("write at least `skip`");
+        }
+        statements
     }
 
     /// Statements up to what cannot be one: `}`, `::`, `fi`, `od`, the end.
@@ -75,20 +83,19 @@ impl Parser<'_> {
         if self.position == start {
             self.next();
         }
-        let mut depth = 0usize;
+        let (mut depth, mut braces) = (0usize, 0usize);
         loop {
             let token = self.peek();
+            let outside = depth == 0 && braces == 0;
+            let ends = self.at_sequence_end() || token.tok == Tok::Semi || token.starts_line();
             match token.tok {
                 Tok::Eof => return,
-                _ if depth == 0
-                    && (self.at_sequence_end() || token.tok == Tok::Semi || token.starts_line()) =>
-                {
-                    return;
-                }
-                Tok::LBrace => depth += 1,
-                Tok::RBrace => depth -= usize::from(depth > 0),
+                Tok::RBrace if braces == 0 => return,
+                _ if outside && ends => return,
+                Tok::LBrace => braces += 1,
+                Tok::RBrace => braces -= 1,
                 Tok::Name if token.sym == kw::IF || token.sym == kw::DO => depth += 1,
-                Tok::Name if token.sym == kw::FI || token.sym == kw::OD => depth -= usize::from(depth > 0),
+                Tok::Name if token.sym == kw::FI || token.sym == kw::OD => depth = depth.saturating_sub(1),
                 _ => {}
             }
             self.next();
@@ -183,16 +190,13 @@ impl Parser<'_> {
 
     fn block(&mut self) -> Parsed<Block> {
         let open = self.expect(Tok::LBrace, "`{`")?;
-        let statements = self.sequence();
+        let statements = self.filled_sequence(open, "there are no statements here");
         if !self.is(Tok::RBrace) && !self.sources.too_many_errors() {
             let found = self.describe(self.peek());
             self.sources.error(open.at, 1, format!("this `{{` is not closed before {found}"));
             return Err(Failed);
         }
         self.next();
-        if statements.is_empty() {
-            self.sources.error(open.at, 1, "there are no statements here").advise("write at least `skip`");
-        }
         Ok(Block { statements })
     }
 
@@ -278,15 +282,13 @@ impl Parser<'_> {
         let mut options = Vec::new();
         while self.eat(Tok::Semi) {}
         if !self.is(Tok::Sep) {
-            return self.unexpected("`::` and the first option");
+            let failed = self.unexpected("`::` and the first option");
+            self.skip_options();
+            return failed;
         }
         while self.is(Tok::Sep) {
             let sep = self.next();
-            let statements = self.sequence();
-            if statements.is_empty() && !self.sources.has_errors() {
-                self.sources.error(sep.at, 2, "this option is empty").advise("write at least `skip`");
-            }
-            options.push(statements);
+            options.push(self.filled_sequence(sep, "this option is empty"));
         }
         if self.eat_word(end) {
             return Ok(options);
@@ -305,6 +307,24 @@ impl Parser<'_> {
             self.next();
         }
         Err(Failed)
+    }
+
+    /// Goes behind the `fi` or `od` of the statement that we are in, or to the end of the body.
+    fn skip_options(&mut self) {
+        let (mut depth, mut braces) = (1usize, 0usize);
+        while depth > 0 {
+            let token = self.peek();
+            match token.tok {
+                Tok::Eof => return,
+                Tok::RBrace if braces == 0 => return,
+                Tok::LBrace => braces += 1,
+                Tok::RBrace => braces -= 1,
+                Tok::Name if token.sym == kw::IF || token.sym == kw::DO => depth += 1,
+                Tok::Name if token.sym == kw::FI || token.sym == kw::OD => depth -= 1,
+                _ => {}
+            }
+            self.next();
+        }
     }
 
     /// `for (i : a .. b) { … }` or `for (i in a) { … }`
