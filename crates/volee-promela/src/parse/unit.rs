@@ -86,7 +86,9 @@ impl Parser<'_> {
             }
             kw::MTYPE if self.at_mtype_declaration() => self.mtype()?,
             kw::C_CODE | kw::C_DECL | kw::C_STATE | kw::C_TRACK | kw::C_EXPR => return self.embedded_c(),
-            _ if self.at_declaration() => Unit::Declaration(self.declaration()?),
+            _ if self.at_declaration() && self.peek_at(2).tok != Tok::LParen => {
+                Unit::Declaration(self.declaration()?)
+            }
             sym => {
                 let known = [
                     kw::PROCTYPE,
