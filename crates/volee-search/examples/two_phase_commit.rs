@@ -2,12 +2,13 @@
 //!
 //!     cargo run --release -p volee-search --example two_phase_commit -- 8
 //!
-//! prints 1745408 states and 18507778 transitions, as the same protocol written in Promela has.
+//! prints 1745408 states and 18507778 transitions, as the same protocol written in Promela has. A second argument is a
+//! memory budget, `16M` for instance, which is then not enough to remember them all.
 
 use std::borrow::Cow;
 
 use volee_search::{Check, check};
-use volee_system::{Budget, Flow, Label, Meter, Quiet, Sink, Step, System};
+use volee_system::{Budget, Flow, Label, Meter, Quiet, Sink, Step, System, parse_size};
 
 /// Per resource manager: what it does (0 works, 1 is prepared, 2 has committed, 3 has aborted), whether the transaction
 /// manager has heard that it is prepared, whether it has said so. Then the transaction manager (0 waits, 1 has committed,
@@ -65,7 +66,8 @@ impl System for Commit {
 
 fn main() {
     let managers = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(7);
-    let meter = Meter::start(Budget::default());
+    let memory = std::env::args().nth(2).map(|size| parse_size(&size).expect("a size, for example 16M"));
+    let meter = Meter::start(Budget { memory, ..Budget::default() });
     let mut system = Commit::of(managers);
     let outcome = check(&mut system, &Check::new(), &meter, &mut Quiet);
     for answer in &outcome.answers {
@@ -74,4 +76,7 @@ fn main() {
     let found = &outcome.statistics;
     println!("{} states, {} transitions, depth {}", found.states, found.transitions, found.max_depth);
     println!("{:.2} s, {:.1} bytes by state", found.seconds, found.bytes_per_state);
+    if let Some(turnover) = &found.turnover {
+        println!("{turnover:?}");
+    }
 }

@@ -8,8 +8,8 @@ use volee_system::{Limit, Meter, PredicateId, Progress, System, Verdict, Witness
 
 use crate::explorer::Explorer;
 use crate::questions::Questions;
-use crate::store::{Exact, Tree};
-use crate::{breadth, depth};
+use crate::store::{Bounded, Exact};
+use crate::{breadth, depth, replacement};
 
 /// The order in which states are visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,6 +19,22 @@ pub enum Order {
     DepthFirst,
     /// Level by level: witnesses are shortest.
     BreadthFirst,
+}
+
+/// Which visited state makes room for a new one when the memory budget is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Replacement {
+    /// One at random: has no worst case on particular systems.
+    #[default]
+    Random,
+    /// The one that was stored first.
+    Oldest,
+    /// The one that was met nearest to the initial states.
+    LeastDeep,
+    /// The one that was met again least often.
+    LeastFrequent,
+    /// One that was not met again since the last time it was considered.
+    Clock,
 }
 
 /// The questions of one search.
@@ -36,6 +52,10 @@ pub struct Check {
     pub order: Order,
     /// Go on after an error, to the end of the state space, and count them all.
     pub all_errors: bool,
+    /// How a depth-first search goes on when the memory budget is used up: which states it forgets. `None` ends it.
+    pub replacement: Option<Replacement>,
+    /// The seed of whatever is left to chance.
+    pub seed: u64,
 }
 
 impl Default for Check {
@@ -47,6 +67,8 @@ impl Default for Check {
             goals: Vec::new(),
             order: Order::DepthFirst,
             all_errors: false,
+            replacement: Some(Replacement::Random),
+            seed: 0,
         }
     }
 }
@@ -94,6 +116,18 @@ impl Check {
     pub fn all_errors(self, all_errors: bool) -> Self {
         Check { all_errors, ..self }
     }
+
+    /// How a depth-first search goes on when the memory budget is used up.
+    #[must_use]
+    pub fn replacement(self, replacement: Option<Replacement>) -> Self {
+        Check { replacement, ..self }
+    }
+
+    /// The seed of whatever is left to chance.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Check { seed, ..self }
+    }
 }
 
 /// What a search found.
@@ -124,7 +158,7 @@ pub struct Answer {
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// Distinct states.
+    /// Distinct states. Where states were forgotten, an estimate: see [`Turnover::distinct`].
     pub states: u64,
     /// States pushed by the system: every step, and the arrival in each initial state. This is how SPIN counts (stored
     /// plus matched); a graph of these states has as many edges less the initial states.
@@ -137,6 +171,26 @@ pub struct Statistics {
     pub bytes_per_state: f64,
     /// The most that states, stack and tables used together.
     pub memory_bytes: u64,
+    /// What was forgotten, when the memory budget was used up.
+    pub turnover: Option<Turnover>,
+}
+
+/// How a search with replacement went (Jard and Jéron 1991, section 2.2).
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Turnover {
+    /// How often a state was stored.
+    pub insertions: u64,
+    /// How often a state was forgotten to make room.
+    pub replaced: u64,
+    /// Look-ups that found their state, as a share of all.
+    pub hit_rate: f64,
+    /// The longest path that had to be kept.
+    pub longest_path: u64,
+    /// An estimate of the distinct states (HyperLogLog).
+    pub distinct: u64,
+    /// Its standard error, as a share.
+    pub distinct_error: f64,
 }
 
 /// Explores the reachable states of `system` and answers the questions of `check`.
@@ -147,13 +201,31 @@ pub fn check<S: System + ?Sized>(
     progress: &mut dyn Progress,
 ) -> Outcome {
     let mut questions = Questions::new(check);
-    let explorer = Explorer::new(system, &mut questions, meter, progress, Tree::new(), Exact::new());
-    let (mut statistics, limit) = match check.order {
-        Order::DepthFirst => depth::search(explorer),
-        Order::BreadthFirst => breadth::search(explorer),
-    };
+    let (mut statistics, limit) = search(system, &mut questions, meter, progress);
     statistics.seconds = meter.elapsed().as_secs_f64();
     statistics.bytes_per_state = statistics.memory_bytes as f64 / statistics.states.max(1) as f64;
     let answers = questions.answers(limit.as_ref());
     Outcome { answers, statistics, limit }
+}
+
+/// Chooses the traversal and the store.
+fn search<S: System + ?Sized>(
+    system: &mut S,
+    questions: &mut Questions<'_>,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> (Statistics, Option<Limit>) {
+    let check = questions.check();
+    match (check.order, check.replacement, meter.budget().memory) {
+        (Order::DepthFirst, Some(policy), Some(_)) => {
+            let store = Bounded::new(policy, check.seed);
+            replacement::search(Explorer::new(system, questions, meter, progress, store))
+        }
+        (Order::DepthFirst, ..) => {
+            depth::search(Explorer::new(system, questions, meter, progress, Exact::new()))
+        }
+        (Order::BreadthFirst, ..) => {
+            breadth::search(Explorer::new(system, questions, meter, progress, Exact::new()))
+        }
+    }
 }

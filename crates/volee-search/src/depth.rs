@@ -12,7 +12,7 @@ use volee_system::{Flow, Limit, System, Witness};
 
 use crate::check::Statistics;
 use crate::explorer::{Explorer, Paths, Staged};
-use crate::store::{Tree, Visited};
+use crate::store::{Name, Tree, Visited};
 
 /// The new successors of one group.
 #[derive(Debug, Clone, Copy)]
@@ -25,13 +25,32 @@ struct Frame {
 
 /// All frames, with their states in one array.
 #[derive(Default)]
-struct Stack {
+pub(crate) struct Stack {
     frames: Vec<Frame>,
     waiting: Vec<Staged>,
 }
 
 impl Stack {
-    fn bytes(&self) -> u64 {
+    /// How deep the states of the top frame are.
+    pub(crate) fn depth(&self) -> u64 {
+        (self.frames.len() as u64).saturating_sub(1)
+    }
+
+    /// Takes the state that waits at the end of the top frame: its place, for its witness, and its name.
+    pub(crate) fn take(&mut self) -> Option<(usize, Name)> {
+        loop {
+            let top = self.frames.last_mut()?;
+            if top.rest > top.start {
+                top.rest -= 1;
+                let at = top.rest;
+                self.waiting.truncate(at + 1);
+                return Some((at, self.waiting[at].name));
+            }
+            self.frames.pop();
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
         (self.waiting.capacity() * size_of::<Staged>() + self.frames.capacity() * size_of::<Frame>()) as u64
     }
 }
@@ -64,11 +83,18 @@ pub(crate) fn search<S: System + ?Sized, V: Visited>(
     explorer.finish(stack.bytes())
 }
 
-fn run<S: System + ?Sized, V: Visited>(explorer: &mut Explorer<'_, '_, S, V>, stack: &mut Stack) -> Flow {
+/// Searches until the end, an error, a limit, or until the store begins to forget.
+pub(crate) fn run<S: System + ?Sized, V: Visited>(
+    explorer: &mut Explorer<'_, '_, S, V>,
+    stack: &mut Stack,
+) -> Flow {
     explorer.stage_initial();
     explorer.settle(|state| stack.waiting.push(state))?;
     stack.frames.push(Frame { start: 0, rest: stack.waiting.len() });
     while let Some(&top) = stack.frames.last() {
+        if explorer.visited.replaces() {
+            return Flow::Continue(());
+        }
         stack.waiting.truncate(top.rest);
         if top.rest == top.start {
             stack.frames.pop();
@@ -76,6 +102,7 @@ fn run<S: System + ?Sized, V: Visited>(explorer: &mut Explorer<'_, '_, S, V>, st
         }
         expand_group(explorer, stack, top)?;
         let start = stack.waiting.len();
+        explorer.traversal_bytes = stack.bytes();
         explorer.settle(|state| stack.waiting.push(state))?;
         if stack.waiting.len() > start {
             stack.frames.push(Frame { start, rest: stack.waiting.len() });
@@ -90,7 +117,7 @@ fn expand_group<S: System + ?Sized, V: Visited>(
     stack: &mut Stack,
     top: Frame,
 ) -> Flow {
-    let depth = stack.frames.len() as u64 - 1;
+    let depth = stack.depth();
     explorer.statistics.max_depth = explorer.statistics.max_depth.max(depth);
     let mut at = top.rest;
     for parent in 0.. {

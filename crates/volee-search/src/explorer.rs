@@ -49,7 +49,7 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     meter: &'a Meter,
     progress: &'a mut dyn Progress,
     tree: Tree,
-    visited: V,
+    pub(crate) visited: V,
     /// The state that was loaded last.
     state: Vec<u8>,
     staged: Vec<Staged>,
@@ -57,6 +57,8 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     faults: Vec<(u32, FaultId)>,
     pub(crate) statistics: Statistics,
     limit: Option<Limit>,
+    /// What the traversal itself used at the last look.
+    pub(crate) traversal_bytes: u64,
     until_tick: u32,
     last_report: Duration,
 }
@@ -67,7 +69,6 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         questions: &'a mut Questions<'c>,
         meter: &'a Meter,
         progress: &'a mut dyn Progress,
-        tree: Tree,
         visited: V,
     ) -> Self {
         Explorer {
@@ -75,13 +76,14 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             questions,
             meter,
             progress,
-            tree,
+            tree: Tree::new(),
             visited,
             state: Vec::new(),
             staged: Vec::new(),
             faults: Vec::new(),
             statistics: Statistics::default(),
             limit: None,
+            traversal_bytes: 0,
             until_tick: TICK,
             last_report: Duration::ZERO,
         }
@@ -111,6 +113,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         at: usize,
     ) -> Flow {
         self.tree.load(name, &mut self.state);
+        self.visited.note(&self.state);
         let flow = self.questions.visit(self.system, &self.state);
         self.give_witness(paths, at, None);
         flow?;
@@ -200,12 +203,15 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     #[cold]
     fn make_room(&mut self) -> Flow {
         while let Some(growth) = self.visited.growth(self.staged.len()) {
-            let needed = self.visited.bytes() + self.tree.bytes() + growth;
-            if let Err(limit) = self.meter.check_memory(needed, || self.memory_words()) {
-                return self.stop(limit);
-            }
-            if self.visited.grow().is_none() {
-                return self.stop(Limit::Memory { budget: needed, needed: self.memory_words() });
+            let used = self.visited.bytes() + self.tree.bytes() + self.traversal_bytes;
+            if let Err(limit) = self.meter.check_memory(used + growth, || self.memory_words()) {
+                // Leave some room for nodes and the stack.
+                let budget = self.meter.budget().memory.unwrap_or(u64::MAX);
+                if !self.visited.fill((budget / 16 * 15).saturating_sub(used)) {
+                    return self.stop(limit);
+                }
+            } else if self.visited.grow().is_none() {
+                return self.stop_on_memory(&self.memory_words());
             }
         }
         Flow::Continue(())
@@ -213,6 +219,18 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     fn memory_words(&self) -> String {
         format!("there are more than {} states", self.visited.len())
+    }
+
+    /// Gives all that is staged to `keep`, without looking it up.
+    pub(crate) fn drain(&mut self, mut keep: impl FnMut(&mut V, Staged)) -> Flow {
+        if let Some(full) = self.tree.full() {
+            return self.stop_full(full);
+        }
+        for &staged in &self.staged {
+            keep(&mut self.visited, staged);
+        }
+        self.staged.clear();
+        Flow::Continue(())
     }
 
     #[cold]
@@ -226,6 +244,13 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
                 needed: self.memory_words(),
             },
         })
+    }
+
+    /// Ends the search because the memory budget does not hold what is needed.
+    pub(crate) fn stop_on_memory(&mut self, needed: &str) -> Flow {
+        let used = self.visited.bytes() + self.tree.bytes() + self.traversal_bytes;
+        let budget = self.meter.budget().memory.unwrap_or(used);
+        self.stop(Limit::Memory { budget, needed: needed.into() })
     }
 
     /// Ends the search with a limit.
@@ -247,9 +272,9 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     #[cold]
     fn look_around(&mut self, depth: u64, pending: u64, extra_bytes: u64) -> Flow {
+        self.traversal_bytes = extra_bytes;
         let memory = self.measure(extra_bytes);
-        let checked =
-            self.meter.check().and_then(|()| self.meter.check_memory(memory, || self.memory_words()));
+        let checked = self.meter.check().and_then(|()| self.keep_budget(memory));
         let elapsed = self.meter.elapsed();
         if elapsed - self.last_report >= REPORT {
             self.last_report = elapsed;
@@ -265,6 +290,14 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         match checked {
             Ok(()) => Flow::Continue(()),
             Err(limit) => self.stop(limit),
+        }
+    }
+
+    fn keep_budget(&mut self, memory: u64) -> Result<(), Limit> {
+        let checked = self.meter.check_memory(memory, || self.memory_words());
+        match (&checked, self.meter.budget().memory) {
+            (Err(_), Some(budget)) if self.visited.give_room(memory - budget) => Ok(()),
+            _ => checked,
         }
     }
 

@@ -10,10 +10,11 @@ mod explorer;
 mod liveness;
 mod ltl;
 mod questions;
+mod replacement;
 mod store;
 mod watch;
 
-pub use check::{Answer, Check, Order, Outcome, Statistics, check};
+pub use check::{Answer, Check, Order, Outcome, Replacement, Statistics, Turnover, check};
 pub use liveness::{Claim, ClaimOptions, ClaimOutcome, Fairness, check_claim};
 pub use ltl::LtlQuestion;
 pub use watch::{EventWatch, Names, Watch, bind, watches_events};

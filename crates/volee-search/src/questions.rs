@@ -96,6 +96,11 @@ impl<'c> Questions<'c> {
         }
     }
 
+    /// What is asked.
+    pub(crate) fn check(&self) -> &'c Check {
+        self.check
+    }
+
     /// Whether a step's fault is asked about, and if so whether the first one ends the search.
     pub(crate) fn on_fault(&self) -> OnFault {
         match (self.check.faults, self.check.all_errors) {

@@ -3,12 +3,15 @@
 //! A store sees bytes, never meaning. All stores share the tree, which turns a state into a 64-bit name and back; they
 //! differ in what they remember of the names, and a traversal does not know which of them it works with.
 
+mod bounded;
 mod exact;
 pub(crate) mod hash;
 mod nodes;
 pub(crate) mod pages;
+mod sketch;
 mod tree;
 
+pub(crate) use bounded::Bounded;
 pub(crate) use exact::Exact;
 pub(crate) use tree::{Full, MAX_SHAPES, Name, Tree};
 
@@ -26,7 +29,28 @@ pub(crate) trait Visited {
     /// Grows as announced, once. `None` when there is no memory.
     fn grow(&mut self) -> Option<()>;
 
-    /// How many names were new.
+    /// There is only so much room left to grow by, less than announced. A store that can do without grows into it or
+    /// starts to forget; `false` when the search must end.
+    fn fill(&mut self, _room: u64) -> bool {
+        false
+    }
+
+    /// Others need so many bytes of the common budget. `false` when the store cannot do without them.
+    fn give_room(&mut self, _bytes: u64) -> bool {
+        false
+    }
+
+    /// Whether the store forgets names to make room for others.
+    #[inline(always)]
+    fn replaces(&self) -> bool {
+        false
+    }
+
+    /// A state is visited, here in full: for estimates.
+    #[inline(always)]
+    fn note(&mut self, _state: &[u8]) {}
+
+    /// How many names are remembered.
     fn len(&self) -> u64;
 
     /// Bytes in use.

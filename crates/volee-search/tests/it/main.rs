@@ -4,4 +4,5 @@ mod commit;
 mod graph;
 mod limits;
 mod liveness;
+mod replacement;
 mod twin;

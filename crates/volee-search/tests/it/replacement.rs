@@ -1,0 +1,166 @@
+//! Searches in less memory than the states need: every state is still visited, or the answer is unknown.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use volee_search::{Check, Outcome, Replacement, check};
+use volee_system::{
+    Budget, FaultId, Flow, Label, Meter, PredicateId, Quiet, Sink, Step, System, Verdict, Witness,
+    collect_initial, collect_steps,
+};
+
+use crate::graph::Random;
+
+const POLICIES: [Replacement; 5] = [
+    Replacement::Random,
+    Replacement::Oldest,
+    Replacement::LeastDeep,
+    Replacement::LeastFrequent,
+    Replacement::Clock,
+];
+
+/// A random graph whose states are numbers; some lead back, most lead on. It notes which states were expanded.
+struct Web {
+    targets: Vec<Vec<u32>>,
+    pad: usize,
+    expanded: HashSet<u32>,
+}
+
+impl Web {
+    fn random(seed: u64, states: usize, pad: usize) -> Self {
+        let mut random = Random(seed);
+        let targets = (0..states)
+            .map(|at| {
+                // Short forward edges keep paths long, long ones make states met again.
+                let degree = random.below(4);
+                let near = |random: &mut Random| (at + 1 + random.below(40)) % states;
+                (0..=degree)
+                    .map(|i| if i < 2 { near(&mut random) } else { random.below(states) } as u32)
+                    .collect()
+            })
+            .collect();
+        Web { targets, pad, expanded: HashSet::new() }
+    }
+
+    fn bytes(&self, number: u32) -> Vec<u8> {
+        let mut bytes = number.to_le_bytes().to_vec();
+        bytes.resize(4 + self.pad, 3);
+        bytes
+    }
+
+    fn reachable(&self) -> HashSet<u32> {
+        let mut seen = HashSet::from([0]);
+        let mut work = vec![0u32];
+        while let Some(at) = work.pop() {
+            for &target in &self.targets[at as usize] {
+                if seen.insert(target) {
+                    work.push(target);
+                }
+            }
+        }
+        seen
+    }
+}
+
+fn number(state: &[u8]) -> u32 {
+    u32::from_le_bytes([state[0], state[1], state[2], state[3]])
+}
+
+impl System for Web {
+    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
+        push(&self.bytes(0))
+    }
+
+    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        let at = number(state);
+        self.expanded.insert(at);
+        self.targets[at as usize]
+            .iter()
+            .try_for_each(|&target| sink.push(Step::labelled(target), &self.bytes(target)))
+    }
+
+    fn label(&self, label: Label) -> Cow<'_, str> {
+        label.0.to_string().into()
+    }
+
+    fn is_valid_end(&mut self, _: &[u8]) -> bool {
+        true
+    }
+
+    fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
+        Ok(number(state) == predicate.0)
+    }
+}
+
+fn run(web: &mut Web, questions: &Check, memory: u64) -> Outcome {
+    let budget = Budget { memory: Some(memory), ..Budget::default() };
+    check(web, questions, &Meter::start(budget), &mut Quiet)
+}
+
+fn follow(web: &mut Web, witness: &Witness) -> u32 {
+    let mut state = collect_initial(web)[witness.initial as usize].clone();
+    for &ordinal in &witness.steps {
+        state = collect_steps(web, &state)[ordinal as usize].1.clone();
+    }
+    number(&state)
+}
+
+#[test]
+fn every_reachable_state_is_expanded_although_most_are_forgotten() {
+    let mut ended = 0;
+    for seed in 0..30 {
+        let mut web = Web::random(seed, 2500, 0);
+        let reachable = web.reachable();
+        for (policy, memory) in POLICIES.into_iter().zip([104u64, 110, 116, 122, 128].into_iter().cycle()) {
+            web.expanded.clear();
+            let questions = Check::new().replacement(Some(policy)).seed(seed);
+            let outcome = run(&mut web, &questions, memory << 10);
+            match &outcome.answers[0].verdict {
+                Verdict::Holds => {
+                    assert_eq!(web.expanded, reachable, "seed {seed} {policy:?}");
+                    let Some(turnover) = outcome.statistics.turnover.clone() else { continue };
+                    assert!(turnover.replaced > 0 && turnover.insertions > reachable.len() as u64);
+                    assert!(turnover.hit_rate > 0.0 && turnover.hit_rate < 1.0);
+                    let off = turnover.distinct.abs_diff(reachable.len() as u64);
+                    assert!(off * 20 < reachable.len() as u64, "{turnover:?}");
+                    ended += 1;
+                }
+                Verdict::Unknown(limit) => assert_eq!(limit.kind(), "memory", "seed {seed} {policy:?}"),
+                Verdict::Violated(_) => panic!("there is no error to find"),
+            }
+            // The stack may grow a little between two looks at the budget.
+            assert!(outcome.statistics.memory_bytes <= (memory + 40) << 10, "{:?}", outcome.statistics);
+        }
+    }
+    assert!(ended > 40, "only {ended} searches came to an end");
+}
+
+#[test]
+fn a_goal_is_found_with_its_way_and_nothing_is_found_that_is_not_there() {
+    for seed in 0..12 {
+        let mut web = Web::random(1000 + seed, 2500, 17);
+        let reachable = web.reachable();
+        for goal in [2499u32, 1700 + seed as u32, 900, 77] {
+            let questions = Check::new().goal("there", PredicateId(goal)).seed(seed);
+            let outcome = run(&mut web, &questions, 250 << 10);
+            let answer = &outcome.answers[2];
+            match &answer.verdict {
+                Verdict::Holds => {
+                    let witness = answer.witness.clone().expect("a way");
+                    assert_eq!(follow(&mut web, &witness), goal);
+                }
+                Verdict::Violated(_) => assert!(!reachable.contains(&goal)),
+                Verdict::Unknown(limit) => assert_eq!(limit.kind(), "memory"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_budget_that_suffices_forgets_nothing() {
+    let mut web = Web::random(5, 2500, 9);
+    let reachable = web.reachable();
+    let outcome = run(&mut web, &Check::new(), 64 << 20);
+    assert_eq!(outcome.statistics.states, reachable.len() as u64);
+    assert_eq!(outcome.statistics.turnover, None);
+}
