@@ -10,6 +10,7 @@ mod cli;
 mod commands;
 mod context;
 mod excerpt;
+mod explicit;
 mod files;
 mod outcome;
 mod progress;

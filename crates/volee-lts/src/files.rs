@@ -7,6 +7,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Chain, Cursor, Read, Write};
 use std::path::Path;
 
+use crate::binary::{read_binary, write_binary};
+use crate::dot::write_dot;
 use crate::{Lts, LtsError, read_aut, write_aut};
 
 /// The formats of explicit systems.
@@ -14,6 +16,10 @@ use crate::{Lts, LtsError, read_aut, write_aut};
 pub enum Format {
     /// `.aut`, the text format of CADP, mCRL2 and MERC.
     Aut,
+    /// `.vlts`, volee's own compact format.
+    Binary,
+    /// `.dot`, a picture; can only be written.
+    Dot,
 }
 
 /// How a file is packed.
@@ -33,8 +39,11 @@ impl Format {
         let (stem, _) = unpacked_name(path);
         match stem.rsplit_once('.').map(|(_, extension)| extension) {
             None | Some("aut") => Ok(Format::Aut),
+            Some("vlts") => Ok(Format::Binary),
+            Some("dot" | "gv") => Ok(Format::Dot),
             Some(other) => Err(LtsError::input(format!(
-                "`{}`: `.{other}` is not a format of transition systems; known is aut (also .gz, .zst)",
+                "`{}`: `.{other}` is not a format of transition systems; known are aut and vlts, and to write dot (each \
+                 also with .gz or .zst)",
                 path.display()
             ))),
         }
@@ -118,6 +127,8 @@ pub fn read_file(path: &Path) -> Result<Lts, LtsError> {
     let mut input = open(path)?;
     match format {
         Format::Aut => read_aut(&mut input.bytes, &input.name, input.size),
+        Format::Binary => read_binary(&mut input.bytes, &input.name),
+        Format::Dot => Err(LtsError::input(format!("`{}`: pictures cannot be read back", path.display()))),
     }
 }
 
@@ -126,38 +137,38 @@ pub fn read_file(path: &Path) -> Result<Lts, LtsError> {
 /// # Errors
 /// The format is not known or the file cannot be written.
 pub fn write_file(lts: &Lts, path: &Path) -> Result<(), LtsError> {
-    let format = Format::of(path)?;
-    write_packed(path, &mut |out| match format {
-        Format::Aut => write_aut(lts, out),
-    })
+    Format::of(path)?;
+    if path == Path::new("-") {
+        return write_as(lts, path, &mut io::stdout().lock());
+    }
+    let file = File::create(path).map_err(|e| LtsError::io(path, e))?;
+    write_as(lts, path, &mut BufWriter::new(file))
 }
 
-/// Writes through the compression that the name asks for.
+/// Writes an explicit system somewhere, in the format and compression that a file name asks for.
 ///
 /// # Errors
-/// The file cannot be written.
-pub fn write_packed(
-    path: &Path,
-    body: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), LtsError> {
+/// The format is not known, or what the writer says.
+pub fn write_as(lts: &Lts, path: &Path, out: &mut dyn Write) -> Result<(), LtsError> {
+    let format = Format::of(path)?;
+    let body = |out: &mut dyn Write| match format {
+        Format::Aut => write_aut(lts, out),
+        Format::Binary => write_binary(lts, out),
+        Format::Dot => write_dot(lts, out),
+    };
     let failed = |e| LtsError::io(path, e);
-    if path == Path::new("-") {
-        return body(&mut io::stdout().lock()).map_err(failed);
-    }
-    let file = File::create(path).map_err(failed)?;
     match unpacked_name(path).1 {
-        Packing::Plain => body(&mut BufWriter::new(file)).map_err(failed),
+        Packing::Plain => body(out).map_err(failed),
         Packing::Gzip => {
-            let mut out = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
-            body(&mut out).and_then(|()| out.finish().map(drop)).map_err(failed)
+            let mut packed = flate2::write::GzEncoder::new(out, flate2::Compression::fast());
+            body(&mut packed).and_then(|()| packed.finish().map(drop)).map_err(failed)
         }
         Packing::Zstd => {
             // The encoder pulls its input, so the text is made first.
             let mut text = Vec::new();
             body(&mut text).map_err(failed)?;
             let level = ruzstd::encoding::CompressionLevel::Fastest;
-            ruzstd::encoding::compress(&text[..], BufWriter::new(file), level);
-            Ok(())
+            out.write_all(&ruzstd::encoding::compress_to_vec(&text[..], level)).map_err(failed)
         }
     }
 }

@@ -4,13 +4,17 @@
 //! systems explores it.
 
 mod aut;
+mod binary;
 mod compare;
+mod compose;
 mod determinise;
+mod dot;
 mod error;
 mod explore;
 mod files;
 mod formula;
 pub mod generate;
+mod info;
 mod labels;
 mod lts;
 mod partition;
@@ -24,10 +28,12 @@ mod system;
 
 pub use aut::{read_aut, write_aut};
 pub use compare::{Difference, Side, admits, compare};
+pub use compose::Composition;
 pub use error::LtsError;
 pub use explore::explore;
-pub use files::{Format, Input, open, read_file, write_file, write_packed};
+pub use files::{Format, Input, open, read_file, write_as, write_file};
 pub use formula::{Formula, Node, NodeId};
+pub use info::{Info, info};
 pub use labels::{LabelId, Labels, is_internal};
 pub use lts::{Edge, Lts, LtsBuilder, StateId};
 pub use reduce::{Certificate, CertificateError, Divergence, Method, Reduction, reduce};

@@ -55,7 +55,7 @@ impl Relabelling {
     }
 }
 
-fn whole(pattern: &str) -> Result<Regex, LtsError> {
+pub(crate) fn whole(pattern: &str) -> Result<Regex, LtsError> {
     Regex::new(&format!("^(?:{pattern})$")).map_err(|e| {
         let reason = e.to_string();
         let last = reason.lines().last().unwrap_or_default();

@@ -40,10 +40,18 @@ verbs! {
     "simulate" Simulate in simulate;
     /// Re-run a stored run step by step
     "replay" Replay in replay;
-    /// Write the whole state space of a model in another format
-    "convert" Convert in convert;
     /// A tour: a protocol bug found, explained, replayed and repaired
     "demo" Demo in demo;
+    /// Compare two systems: equal in the sense asked for, or a difference to show for it
+    "compare" Compare in compare;
+    /// Make the smallest system that is equal to a given one in the sense asked for
+    "reduce" Reduce in reduce;
+    /// Write a system in another format, by the extension of the file
+    "convert" Convert in convert;
+    /// Tell the figures of a system: states, transitions, labels, deadlocks, cycles
+    "info" Info in info;
+    /// Make a system of a family, of any size, for benchmarks and experiments
+    "generate" Generate in generate;
     /// Print shell completions
     "completions" Completions in completions;
     /// Print the manual page, of volee or of one verb

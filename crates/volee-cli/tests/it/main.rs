@@ -2,3 +2,4 @@
 
 mod calls;
 mod sandbox;
+mod systems;

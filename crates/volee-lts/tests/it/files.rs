@@ -18,7 +18,7 @@ fn text(lts: &Lts) -> Vec<(u32, String, u32)> {
 #[test]
 fn every_packing_comes_back_as_it_was_written() {
     let folder = tempfile::tempdir().expect("a folder");
-    for name in ["a.aut", "a.aut.gz", "a.aut.zst"] {
+    for name in ["a.aut", "a.aut.gz", "a.aut.zst", "a.vlts", "a.vlts.gz"] {
         let path = folder.path().join(name);
         write_file(&sample(), &path).expect(name);
         let again = read_file(&path).expect(name);
@@ -34,7 +34,7 @@ fn every_packing_comes_back_as_it_was_written() {
 #[test]
 fn damaged_compressed_files_are_errors_not_panics() {
     let folder = tempfile::tempdir().expect("a folder");
-    for name in ["a.aut.gz", "a.aut.zst"] {
+    for name in ["a.aut.gz", "a.aut.zst", "a.vlts"] {
         let path = folder.path().join(name);
         write_file(&sample(), &path).expect(name);
         let whole = std::fs::read(&path).expect(name);
@@ -46,7 +46,8 @@ fn damaged_compressed_files_are_errors_not_panics() {
             let mut damaged = whole.clone();
             damaged[at] ^= 0x55;
             std::fs::write(&path, &damaged).expect(name);
-            let _ = read_file(&path);
+            let read = read_file(&path);
+            assert!(name != "a.vlts" || read.is_err(), "the checksum misses byte {at}");
         }
     }
 }
@@ -58,4 +59,14 @@ fn an_unknown_extension_is_refused_before_anything_is_written() {
     let message = write_file(&sample(), &path).expect_err("unknown").to_string();
     assert!(message.contains("`.xyz` is not a format"), "{message}");
     assert!(!path.exists());
+}
+
+#[test]
+fn a_picture_shows_every_state_and_can_only_be_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.dot");
+    write_file(&sample(), &path).expect("dot");
+    let text = std::fs::read_to_string(&path).expect("text");
+    assert!(text.contains("s4999 -> s") && text.contains("GET !\\\"x\\\""));
+    assert!(read_file(&path).is_err());
 }

@@ -4,4 +4,5 @@ mod comparisons;
 mod families;
 mod files;
 mod naive;
+mod networks;
 mod reductions;
