@@ -17,16 +17,21 @@ active proctype Sender() {
   bit mine = 0, echo;
 
   do
-  :: forth!parcel(number, mine)              /* send it, or send it again   */
-  :: back?ack(echo) ->
+  :: forth!parcel(number, mine);
+     do
+     :: forth!parcel(number, mine)           /* impatient: once more        */
+     :: back?ack(echo) ->
 #ifdef FIXED
-     if
-     :: echo != mine -> skip                 /* an old acknowledgement      */
-     :: else -> number = NEXT(number); mine = 1 - mine
-     fi
+        if
+        :: echo == mine -> break
+        :: else -> skip                      /* an old acknowledgement      */
+        fi
 #else
-     number = NEXT(number); mine = 1 - mine
+        break
 #endif
+     od;
+     number = NEXT(number);
+     mine = 1 - mine
   od
 }
 

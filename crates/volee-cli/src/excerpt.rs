@@ -98,7 +98,18 @@ fn locate(place: &Place, length: u32) -> Option<(String, SourceSpan)> {
     let line = line.trim_end_matches(['\n', '\r']);
     let column = place.column.saturating_sub(1) as usize;
     let from = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
-    let marked =
-        line[from..].char_indices().nth(length.max(1) as usize).map_or(line.len() - from, |(at, _)| at);
-    Some((text.clone(), SourceSpan::new((start + from).into(), marked)))
+    let rest = &line[from..];
+    let marked = match length {
+        0 => statement_length(rest).max(1).min(rest.len()),
+        n => rest.char_indices().nth(n as usize).map_or(rest.len(), |(at, _)| at),
+    };
+    let span = SourceSpan::new((start + from).into(), marked);
+    Some((text, span))
+}
+
+/// How far the statement at the start of a text goes, in bytes: where nobody said how long it is.
+fn statement_length(text: &str) -> usize {
+    let ends = [";", "->", "/*", "//", "}"];
+    let end = ends.iter().filter_map(|e| text.find(e)).min().unwrap_or(text.len());
+    text[..end].trim_end().len()
 }

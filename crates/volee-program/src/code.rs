@@ -7,7 +7,7 @@
 use volee_system::{Fault, FaultId, FaultKind, Place};
 
 use crate::frame::Layout;
-use crate::program::{Action, BinaryOp, ChannelTest, Expr, Location, Pattern, Program, Scope};
+use crate::program::{Action, BinaryOp, ChannelTest, Expr, Location, Pattern, Program, Scope, Transition};
 use crate::types::Scalar;
 
 /// How to read a stored value.
@@ -358,7 +358,20 @@ impl Compiler<'_> {
         }
     }
 
-    pub fn op(&mut self, action: &Action, text: &str, place: &Option<Place>) -> Op {
+    /// The statements of a merged sequence keep their own texts and places, so that a fault names the right one.
+    fn transition(&mut self, t: &Transition) -> Op {
+        match &t.action {
+            Action::Sequence(actions) if actions.len() == t.merged.len() + 1 => {
+                let statements = std::iter::once(&t.statement).chain(&t.merged);
+                Op::Sequence(
+                    actions.iter().zip(statements).map(|(a, s)| self.op(a, &s.text, &s.place)).collect(),
+                )
+            }
+            action => self.op(action, &t.statement.text, &t.statement.place),
+        }
+    }
+
+    fn op(&mut self, action: &Action, text: &str, place: &Option<Place>) -> Op {
         match action {
             Action::Skip | Action::Print(_) => Op::Skip,
             Action::Else => Op::Else,
@@ -511,7 +524,7 @@ pub(crate) fn compile(program: &Program) -> Compiled {
         for (n, node) in proctype.nodes.iter().enumerate() {
             let mut moves = Vec::with_capacity(node.transitions.len());
             for (i, t) in node.transitions.iter().enumerate() {
-                let op = compiler.op(&t.action, &t.statement.text, &t.statement.place);
+                let op = compiler.transition(t);
                 let resets = from_record(&layout, &t.resets);
                 let id = transitions.len() as u32;
                 transitions.push((p as u8, n as u32, i as u32));

@@ -11,7 +11,7 @@ use crate::eval::{Context, read_scalar};
 use crate::exec::{Executor, prepare};
 use crate::frame::{ChannelAt, Frame};
 use crate::moves::Made;
-use crate::program::{self, ChannelType, Expr, Piece, Program, Statement, Transition};
+use crate::program::{self, ChannelType, Expr, Node, Piece, Program, Statement, Transition};
 use crate::types::Kind;
 
 /// A value as a user writes it.
@@ -66,8 +66,17 @@ fn message_text(program: &Program, channel: &ChannelType, values: &[i32]) -> Vec
 
 /// All variables of a state: globals, channels, then each process with its locals.
 pub(crate) fn variables(program: &Program, compiled: &Compiled, frame: &Frame) -> Vec<Variable> {
+    variables_but(program, compiled, frame, |node| &node.dead)
+}
+
+fn variables_but(
+    program: &Program,
+    compiled: &Compiled,
+    frame: &Frame,
+    hidden: fn(&Node) -> &[(u32, u32)],
+) -> Vec<Variable> {
     let mut all = Vec::new();
-    block(program, frame, &program.globals, compiled.layout.globals_at, "", &mut all);
+    block(program, frame, &program.globals, &[], compiled.layout.globals_at, "", &mut all);
     let names = channel_names(program, compiled, frame);
     for (name, &channel) in names.iter().zip(&frame.channels) {
         if program.channel_types[channel.shape as usize].capacity > 0 {
@@ -82,21 +91,26 @@ pub(crate) fn variables(program: &Program, compiled: &Compiled, frame: &Frame) -
         let line = at.map_or_else(|| "end".to_owned(), |p| format!("line {}", p.line));
         all.push(Variable { name: format!("{name}@"), value: line });
         let start = frame.base(pid) + compiled.layout.process_header;
-        block(program, frame, &proctype.locals, start, &format!("{name}:"), &mut all);
+        block(program, frame, &proctype.locals, hidden(node), start, &format!("{name}:"), &mut all);
     }
     all
 }
 
+/// Shows variables, except those whose value was forgotten: a zero there would be taken for their value.
 fn block(
     program: &Program,
     frame: &Frame,
     variables: &[program::Variable],
+    dead: &[(u32, u32)],
     start: usize,
     prefix: &str,
     all: &mut Vec<Variable>,
 ) {
     for variable in variables.iter().filter(|v| v.shown) {
         each_element(variable, |name, offset| {
+            if dead.iter().any(|(first, length)| (*first..first + length).contains(&offset)) {
+                return;
+            }
             let value = read_scalar(&frame.bytes, start + offset as usize, variable.scalar);
             all.push(Variable {
                 name: format!("{prefix}{name}"),
@@ -143,63 +157,106 @@ pub(crate) fn actions(
     all: &mut Vec<Action>,
 ) {
     let first = all.len();
-    let mut frame = frame.clone();
-    side(program, compiled, &mut frame, usize::from(made.pid), made.transition, None, all);
-    let Some((partner, received)) = made.partner else { return };
+    let reached = vec![0; compiled.transitions.len()];
+    let mut teller = Teller { program, compiled, frame: frame.clone(), message: Vec::new(), reached, all };
+    let Some((partner, received)) = made.partner else {
+        teller.side(usize::from(made.pid), made.transition, Side::Alone);
+        return;
+    };
+    teller.side(usize::from(made.pid), made.transition, Side::Sender);
     let name = program.proctypes[frame.proctype(usize::from(partner))].name.clone();
-    let channel = all[first].event.as_mut().map(|event| {
+    let channel = teller.all[first].event.as_mut().map(|event| {
         event.kind = EventKind::Rendezvous;
         event.partner = Some((name, u32::from(partner)));
         event.channel_id
     });
-    side(program, compiled, &mut frame, usize::from(partner), received, channel, all);
+    teller.side(usize::from(partner), received, Side::Receiver(channel.unwrap_or(0) as i32));
 }
 
-/// The statements of one side of a move; the frame is left as they leave it. A receiver of a rendezvous has no
-/// event of its own.
-fn side(
-    program: &Program,
-    compiled: &Compiled,
-    frame: &mut Frame,
-    pid: usize,
-    id: u32,
-    received: Option<u32>,
-    all: &mut Vec<Action>,
-) {
-    let transition = transition(program, compiled, id);
-    let (proctype, node, index) = compiled.transitions[id as usize];
-    let op = &compiled.bodies[usize::from(proctype)].nodes[node as usize][index as usize].op;
-    let alone = (std::slice::from_ref(op), std::slice::from_ref(&transition.action));
-    let (ops, parts): (&[Op], &[program::Action]) = match (op, &transition.action) {
-        (Op::Sequence(ops), program::Action::Sequence(parts)) if !transition.merged.is_empty() => {
-            (ops, parts)
+/// The part of a process in a move.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Alone,
+    /// Hands a message over; it never enters a buffer.
+    Sender,
+    /// Takes a message over from this channel, and has no event of its own.
+    Receiver(i32),
+}
+
+/// Re-executes a move statement by statement, to tell what each did.
+struct Teller<'a> {
+    program: &'a Program,
+    compiled: &'a Compiled,
+    /// The state between two statements.
+    frame: Frame,
+    /// The message that is handed over by rendezvous.
+    message: Vec<i32>,
+    /// Coverage, which telling a story does not count.
+    reached: Vec<u8>,
+    all: &'a mut Vec<Action>,
+}
+
+impl Teller<'_> {
+    fn side(&mut self, pid: usize, id: u32, side: Side) {
+        let (program, compiled) = (self.program, self.compiled);
+        let transition = transition(program, compiled, id);
+        let (proctype, node, index) = compiled.transitions[id as usize];
+        let op = &compiled.bodies[usize::from(proctype)].nodes[node as usize][index as usize].op;
+        let alone = (std::slice::from_ref(op), std::slice::from_ref(&transition.action));
+        let (ops, parts): (&[Op], &[program::Action]) = match (op, &transition.action) {
+            (Op::Sequence(ops), program::Action::Sequence(parts)) if !transition.merged.is_empty() => {
+                (ops, parts)
+            }
+            _ => alone,
+        };
+        let statements = std::iter::once(&transition.statement).chain(&transition.merged);
+        for (i, ((op, part), statement)) in ops.iter().zip(parts).zip(statements).enumerate() {
+            let side = if i == 0 { side } else { Side::Alone };
+            let taken_over = matches!(side, Side::Receiver(_));
+            let mut action = Action::plain(statement.text.to_string());
+            action.process.clone_from(&program.proctypes[usize::from(proctype)].name);
+            action.pid = pid as u32;
+            action.place.clone_from(&statement.place);
+            action.event = if taken_over { None } else { event(program, compiled, &self.frame, pid, op) };
+            action.output = output(program, compiled, &self.frame, pid, part);
+            action.changed = self.execute(pid, op, side);
+            self.all.push(action);
         }
-        _ => alone,
-    };
-    let statements = std::iter::once(&transition.statement).chain(&transition.merged);
-    let name = &program.proctypes[usize::from(proctype)].name;
-    for (i, ((op, part), statement)) in ops.iter().zip(parts).zip(statements).enumerate() {
-        let handed_over = i == 0 && received.is_some();
-        all.push(Action {
-            process: name.clone(),
-            pid: pid as u32,
-            text: statement.text.to_string(),
-            place: statement.place.clone(),
-            event: if handed_over { None } else { event(program, compiled, frame, pid, op) },
-            output: output(program, compiled, frame, pid, part),
-        });
-        if i + 1 < ops.len() && !handed_over {
-            let mut executor = Executor {
-                compiled,
-                frame: &mut *frame,
-                pid,
-                timeout: false,
-                fault: None,
-                stuck: false,
-                message: &mut Vec::new(),
-                reached: &mut vec![0; compiled.transitions.len()],
-            };
-            executor.apply(op);
+    }
+
+    /// Executes a statement and gives the variables it changed, also those that the end of the step forgets.
+    fn execute(&mut self, pid: usize, op: &Op, side: Side) -> Vec<Variable> {
+        let before = variables_but(self.program, self.compiled, &self.frame, |_| &[]);
+        match (side, op) {
+            (Side::Sender, Op::Send(send)) => {
+                let mut cx = Context::of(self.compiled, &self.frame, pid, false);
+                let number = cx.eval(&send.channel);
+                if let Some(channel) = self.frame.channel(number) {
+                    prepare(&mut cx, send, channel, &mut self.message);
+                }
+            }
+            (Side::Sender, _) => {}
+            (Side::Receiver(channel), _) => self.executor(pid).take(op, channel),
+            (Side::Alone, _) => self.executor(pid).apply(op),
+        }
+        // A process that comes or goes takes its variables along; the step as a whole tells those.
+        if matches!(op, Op::Run(..) | Op::End) {
+            return Vec::new();
+        }
+        let after = variables_but(self.program, self.compiled, &self.frame, |_| &[]);
+        after.into_iter().zip(before).filter(|(new, old)| new != old).map(|(new, _)| new).collect()
+    }
+
+    fn executor(&mut self, pid: usize) -> Executor<'_> {
+        Executor {
+            compiled: self.compiled,
+            frame: &mut self.frame,
+            pid,
+            timeout: false,
+            fault: None,
+            stuck: false,
+            message: &mut self.message,
+            reached: &mut self.reached,
         }
     }
 }

@@ -149,6 +149,8 @@ pub struct Node {
     pub accepting: bool,
     /// Inside a `d_step`: no process ever rests here.
     pub in_d_step: bool,
+    /// Bytes of the locals that hold nothing worth showing here, because they were forgotten: (first, how many).
+    pub dead: Vec<(u32, u32)>,
 }
 
 /// One thing a process can do.

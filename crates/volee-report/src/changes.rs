@@ -7,6 +7,11 @@ use std::collections::HashMap;
 
 use volee_system::{RunState, Variable};
 
+/// Whether a variable is not one of the model but tells where a process is: its name ends in `@`.
+pub fn is_location(variable: &Variable) -> bool {
+    variable.name.ends_with('@')
+}
+
 /// The variables of `after` that are new or have another value than in `before`, in the order of `after`.
 pub fn changes<'a>(before: &'a RunState, after: &'a RunState) -> impl Iterator<Item = &'a Variable> {
     let same_shape = before.variables.len() == after.variables.len()

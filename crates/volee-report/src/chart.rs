@@ -7,10 +7,10 @@
 
 use std::collections::HashMap;
 
-use volee_system::{Action, Event, EventKind, Run};
+use volee_system::{Action, Event, EventKind, Fault, Run, Variable};
 
-use crate::changes;
-use crate::text::{process_name, shown_steps};
+use crate::is_location;
+use crate::text::{process_name, shown_steps, untold};
 
 /// A message-sequence chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,8 +34,8 @@ pub(crate) struct Row {
     pub lifeline: usize,
     /// What it does.
     pub mark: Mark,
-    /// What changed, at the last row of a step.
-    pub changed: String,
+    /// What changed.
+    pub changed: Vec<String>,
 }
 
 /// What a process does in a row.
@@ -128,7 +128,7 @@ impl Builder {
     }
 
     fn push(&mut self, step: usize, lifeline: usize, line: Option<u32>, mark: Mark) {
-        self.rows.push(Row { step, line, lifeline, mark, changed: String::new() });
+        self.rows.push(Row { step, line, lifeline, mark, changed: Vec::new() });
     }
 
     fn left_out(&mut self, steps: usize) {
@@ -143,20 +143,29 @@ impl Builder {
         if step.actions.is_empty() {
             self.push(number, 0, None, Mark::Internal(step.label.clone()));
         }
+        let mut fault = step.fault.as_ref();
         for action in &step.actions {
             self.action(number, action);
+            // Behind the statement it is about, where that is known.
+            if let Some(here) = fault.take_if(|f| f.place.is_some() && f.place == action.place) {
+                self.fault(number, here);
+            }
+        }
+        if let Some(fault) = fault {
+            self.fault(number, fault);
         }
         let before = if index == 0 { &run.initial } else { &run.steps[index - 1].state };
-        let changed: Vec<String> =
-            changes(before, &step.state).map(|v| format!("{} = {}", v.name, v.value)).collect();
+        let untold: Vec<String> = untold(before, step).map(assignment).collect();
         if let Some(row) = self.rows.last_mut() {
-            row.changed = changed.join(", ");
+            let told = std::mem::take(&mut row.changed);
+            row.changed = told.into_iter().chain(untold).collect();
         }
-        if let Some(fault) = &step.fault {
-            let lifeline = self.rows.last().map_or(0, |r| r.lifeline);
-            let line = fault.place.as_ref().map(|p| p.line);
-            self.push(number, lifeline, line, Mark::Fault(fault.message.clone()));
-        }
+    }
+
+    fn fault(&mut self, number: usize, fault: &Fault) {
+        let lifeline = self.rows.last().map_or(0, |r| r.lifeline);
+        let line = fault.place.as_ref().map(|p| p.line);
+        self.push(number, lifeline, line, Mark::Fault(fault.message.clone()));
     }
 
     fn action(&mut self, number: usize, action: &Action) {
@@ -167,6 +176,9 @@ impl Builder {
             Some(event) => self.event(action, event),
         };
         self.push(number, lifeline, line, mark);
+        if let Some(row) = self.rows.last_mut() {
+            row.changed = action.changed.iter().filter(|v| !is_location(v)).map(assignment).collect();
+        }
     }
 
     fn event(&mut self, action: &Action, event: &Event) -> Mark {
@@ -200,6 +212,10 @@ impl Builder {
         }
         (at < queue.len()).then(|| queue.remove(at).0)
     }
+}
+
+fn assignment(variable: &Variable) -> String {
+    format!("{} = {}", variable.name, variable.value)
 }
 
 fn message_text(event: &Event) -> String {

@@ -17,12 +17,12 @@ mod text;
 mod trace;
 
 pub use answer::{Answer, ErrorEntry, QuestionAnswer, VerdictWord, run_value};
-pub use changes::changes;
+pub use changes::{changes, is_location};
 pub use dot::write_dot;
 pub use figures::{bytes, count, counted, seconds};
 pub use itf::run_itf;
 pub use mermaid::run_mermaid;
 pub use palette::Palette;
 pub use svg::run_svg;
-pub use text::{TextLayout, actions_text, assignments, run_text};
+pub use text::{TextLayout, actions_text, assignments, run_text, steps_text};
 pub use trace::{Trace, TraceError, run_from_word, run_to_word};

@@ -21,7 +21,9 @@ pub fn run_mermaid(run: &Run, longest: usize) -> String {
         if chart.cycle.is_some_and(|(first, _)| first == index) {
             out.push_str("    loop for ever\n");
         }
-        let _ = writeln!(out, "    {}", line(row, &chart));
+        if let Some(line) = line(index, row, &chart) {
+            let _ = writeln!(out, "    {line}");
+        }
         if chart.cycle.is_some_and(|(_, last)| last == index) {
             out.push_str("    end\n");
         }
@@ -29,9 +31,11 @@ pub fn run_mermaid(run: &Run, longest: usize) -> String {
     out
 }
 
-fn line(row: &Row, chart: &Chart) -> String {
+/// The line of a row; a message that is received at once needs none for its sending.
+fn line(index: usize, row: &Row, chart: &Chart) -> Option<String> {
     let here = row.lifeline;
-    match &row.mark {
+    let line = match &row.mark {
+        Mark::Send { received: Some(at), .. } if *at == index + 1 => return None,
         Mark::Internal(text) => format!("Note over p{here}: {}", escaped(text)),
         Mark::Send { text, received: Some(at) } => {
             format!("Note over p{here}: sends {} (received in step {})", escaped(text), chart.rows[*at].step)
@@ -48,7 +52,8 @@ fn line(row: &Row, chart: &Chart) -> String {
             let across = if last == 0 { "p0".to_string() } else { format!("p0,p{last}") };
             format!("Note over {across}: … {} steps left out …", count(*steps as u64))
         }
-    }
+    };
+    Some(line)
 }
 
 /// Mermaid reads `#`, `;`, line ends and the word `end` as its own; entities keep them ours.
@@ -65,7 +70,15 @@ fn escaped(text: &str) -> String {
             c => out.push(c),
         }
     }
-    out.replace("end", "e#110;d")
+    let is_word = |at: usize| {
+        let boundary = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+        boundary(out[..at].chars().next_back()) && boundary(out[at + 3..].chars().next())
+    };
+    let ends: Vec<usize> = out.match_indices("end").map(|(at, _)| at).filter(|&at| is_word(at)).collect();
+    for at in ends.into_iter().rev() {
+        out.replace_range(at..at + 3, "e#110;d");
+    }
+    out
 }
 
 #[cfg(test)]
@@ -75,5 +88,6 @@ mod tests {
     #[test]
     fn words_of_mermaid_are_escaped() {
         assert_eq!(escaped("a; b # end\nx"), "a#59; b #35; e#110;d x");
+        assert_eq!(escaped("Sender(0)"), "Sender(0)");
     }
 }

@@ -67,7 +67,7 @@ impl<'a> Drawing<'a> {
     }
 
     fn draw(mut self, title: &str) -> String {
-        let changes = self.chart.rows.iter().map(|r| r.changed.chars().count()).max().unwrap_or(0);
+        let changes = self.chart.rows.iter().map(|r| r.changed.join(", ").chars().count()).max().unwrap_or(0);
         let shown_changes = changes.min(LONGEST_CHANGE) as f64 * CHARACTER;
         let title_width = title.chars().count() as f64 * 9.2 + 40.0;
         let width = (self.edge() + shown_changes + 40.0).max(title_width);
@@ -133,15 +133,15 @@ impl<'a> Drawing<'a> {
         }
         if !row.changed.is_empty() {
             let room = LONGEST_CHANGE as f64 * CHARACTER;
-            self.fitted(self.edge() + 14.0, y, "start", "faint", &row.changed, room);
+            self.fitted(self.edge() + 14.0, y, "start", "faint", &row.changed.join(", "), room);
         }
     }
 
     fn mark(&mut self, index: usize, row: &Row) {
         let (x, y) = (self.x(row.lifeline), Self::y(index));
         match &row.mark {
-            Mark::Internal(text) => self.boxed(x, y, text, "", "#f5f7f9", "#b8c1cb"),
-            Mark::Fault(text) => self.boxed(x, y, text, "error", "#fdecea", "#b42318"),
+            Mark::Internal(text) => self.boxed(x, y, text),
+            Mark::Fault(text) => self.fault(x, y, text),
             Mark::Rendezvous { text, to } => {
                 let to = self.x(*to);
                 self.arrow((x, y), (to, y));
@@ -190,11 +190,19 @@ impl<'a> Drawing<'a> {
         self.labelled(x + shift, y - 5.0, anchor, text);
     }
 
-    fn boxed(&mut self, x: f64, y: f64, text: &str, class: &str, fill: &str, stroke: &str) {
-        let room = self.column - 20.0;
-        let width = (text.chars().count() as f64 * CHARACTER + 16.0).clamp(28.0, room);
-        self.over.push_str(&rect((x - width / 2.0, y - 11.0), (width, 22.0), fill, stroke));
-        self.fitted(x, y + 4.0, "middle", class, text, width - 8.0);
+    fn boxed(&mut self, x: f64, y: f64, text: &str) {
+        let width = text_width(text).clamp(28.0, self.column - 20.0);
+        self.over.push_str(&rect((x - width / 2.0, y - 11.0), (width, 22.0), "#f5f7f9", "#b8c1cb"));
+        self.fitted(x, y + 4.0, "middle", "", text, width - 8.0);
+    }
+
+    /// An error may be wider than its column, but not than the chart.
+    fn fault(&mut self, x: f64, y: f64, text: &str) {
+        let room = self.edge() - GUTTER;
+        let width = (text_width(text) * 1.1).min(room);
+        let x = x.clamp(GUTTER + width / 2.0, self.edge() - width / 2.0);
+        self.over.push_str(&rect((x - width / 2.0, y - 11.0), (width, 22.0), "#fdecea", "#b42318"));
+        self.fitted(x, y + 4.0, "middle", "error", text, width - 8.0);
     }
 
     fn between(&mut self, from: f64, to: f64, y: f64, text: &str) {
@@ -257,12 +265,16 @@ fn rect(at: (f64, f64), size: (f64, f64), fill: &str, stroke: &str) -> String {
     )
 }
 
+fn text_width(text: &str) -> f64 {
+    text.chars().count() as f64 * CHARACTER + 16.0
+}
+
 fn characters(mark: &Mark) -> usize {
     match mark {
-        Mark::Internal(text) | Mark::Fault(text) | Mark::Rendezvous { text, .. } => text.chars().count(),
+        Mark::Internal(text) | Mark::Rendezvous { text, .. } => text.chars().count(),
         Mark::Send { text, received: None } => text.chars().count() + NOT_RECEIVED.len(),
         Mark::Send { text, .. } | Mark::Receive { text, .. } => text.chars().count() + 4,
-        Mark::LeftOut(_) => 0,
+        Mark::Fault(_) | Mark::LeftOut(_) => 0,
     }
 }
 

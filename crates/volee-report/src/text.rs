@@ -6,9 +6,9 @@
 
 use std::fmt::Write as _;
 
-use volee_system::{Action, EventKind, Run, RunState, RunStep};
+use volee_system::{Action, Event, EventKind, Run, RunState, RunStep, Variable};
 
-use crate::{Palette, changes, count};
+use crate::{Palette, changes, count, is_location};
 
 /// How a run is laid out.
 #[derive(Debug, Clone, Copy)]
@@ -30,14 +30,29 @@ struct Row<'a> {
     process: String,
     place: String,
     statement: String,
-    changed: Vec<(&'a str, &'a str)>,
+    changed: Vec<&'a Variable>,
     output: Option<&'a str>,
+    fault: Option<&'a str>,
 }
 
 /// The run as a table.
 pub fn run_text(run: &Run, layout: TextLayout<'_>) -> String {
     let mut out = String::new();
     initial_state(&mut out, run, layout.palette);
+    out.push_str(&steps_text(run, layout));
+    match run.loop_start {
+        Some(start) => {
+            let back = format!("── back to the state before step {} ──", run.skipped + start + 1);
+            let _ = writeln!(out, "  {}", layout.palette.strong(back));
+        }
+        None => final_locations(&mut out, run, layout.palette),
+    }
+    out
+}
+
+/// Only the steps of a run, one line per action.
+pub fn steps_text(run: &Run, layout: TextLayout<'_>) -> String {
+    let mut out = String::new();
     let shown = shown_steps(run.steps.len(), layout.longest);
     let rows: Vec<Vec<Row<'_>>> = shown.iter().map(|&i| rows_of(run, i, layout)).collect();
     let width = |pick: fn(&Row<'_>) -> usize, most: usize| {
@@ -61,16 +76,20 @@ pub fn run_text(run: &Run, layout: TextLayout<'_>) -> String {
         for row in rows {
             write_row(&mut out, row, widths, layout.palette);
         }
-        if let Some(fault) = &run.steps[index].fault {
-            let _ = writeln!(out, "  {}", layout.palette.bad(&fault.message));
-        }
         before = Some(index);
     }
-    if let Some(start) = run.loop_start {
-        let back = format!("── back to the state before step {} ──", run.skipped + start + 1);
-        let _ = writeln!(out, "  {}", layout.palette.strong(back));
-    }
     out
+}
+
+/// Where every process is at the end: what one asks first about a deadlock.
+fn final_locations(out: &mut String, run: &Run, palette: Palette) {
+    let last = run.steps.last().map_or(&run.initial, |step| &step.state);
+    let places = last.variables.iter().filter(|v| is_location(v));
+    let places: Vec<String> =
+        places.map(|v| format!("{} at {}", palette.name(v.name.trim_end_matches('@')), v.value)).collect();
+    if !places.is_empty() {
+        let _ = writeln!(out, "  {} {}", palette.faint("in the end"), places.join(", "));
+    }
 }
 
 fn initial_state(out: &mut String, run: &Run, palette: Palette) {
@@ -85,7 +104,7 @@ fn initial_state(out: &mut String, run: &Run, palette: Palette) {
 pub fn assignments(state: &RunState, palette: Palette) -> String {
     let mut out = String::new();
     let mut column = 12;
-    for (i, variable) in state.variables.iter().enumerate() {
+    for (i, variable) in state.variables.iter().filter(|v| !is_location(v)).enumerate() {
         let width = variable.name.chars().count() + variable.value.chars().count() + 5;
         if i > 0 {
             out.push(',');
@@ -126,16 +145,30 @@ pub(crate) fn shown_steps(length: usize, longest: usize) -> Vec<usize> {
 fn rows_of<'a>(run: &'a Run, index: usize, layout: TextLayout<'_>) -> Vec<Row<'a>> {
     let step = &run.steps[index];
     let before = if index == 0 { &run.initial } else { &run.steps[index - 1].state };
-    let changed: Vec<_> = changes(before, &step.state).map(|v| (v.name.as_str(), v.value.as_str())).collect();
     let mut rows: Vec<Row<'_>> = match step.actions.is_empty() {
         true => vec![bare_row(step)],
         false => step.actions.iter().map(|action| row_of(action, layout.model)).collect(),
     };
+    if let Some(fault) = &step.fault {
+        // Behind the statement it is about, where that is known.
+        let at = step.actions.iter().position(|a| a.place.is_some() && a.place == fault.place);
+        let at = at.unwrap_or(rows.len() - 1);
+        rows[at].fault = Some(&fault.message);
+    }
     rows[0].number = (run.skipped + index + 1).to_string();
     if let Some(last) = rows.last_mut() {
-        last.changed = changed;
+        last.changed.extend(untold(before, step));
     }
     rows
+}
+
+/// What a step changes beyond what its actions tell of themselves.
+pub(crate) fn untold<'a>(before: &'a RunState, step: &'a RunStep) -> impl Iterator<Item = &'a Variable> {
+    let told = |variable: &Variable| {
+        let told = step.actions.iter().flat_map(|a| &a.changed).rfind(|v| v.name == variable.name);
+        told.is_some_and(|v| v.value == variable.value)
+    };
+    changes(before, &step.state).filter(move |v| !is_location(v) && !told(v))
 }
 
 fn bare_row(step: &RunStep) -> Row<'_> {
@@ -146,6 +179,7 @@ fn bare_row(step: &RunStep) -> Row<'_> {
         statement: step.label.clone(),
         changed: Vec::new(),
         output: None,
+        fault: None,
     }
 }
 
@@ -156,6 +190,9 @@ fn row_of<'a>(action: &'a Action, model: &str) -> Row<'a> {
         None => String::new(),
     };
     let mut statement = action.text.clone();
+    if let Some(values) = action.event.as_ref().and_then(|e| values_of(e, &action.text)) {
+        let _ = write!(statement, "  [{values}]");
+    }
     if let Some(event) = action.event.as_ref().filter(|e| e.kind == EventKind::Rendezvous)
         && let Some((name, pid)) = &event.partner
     {
@@ -166,9 +203,17 @@ fn row_of<'a>(action: &'a Action, model: &str) -> Row<'a> {
         process: process_name(&action.process, action.pid),
         place,
         statement,
-        changed: Vec::new(),
+        changed: action.changed.iter().filter(|v| !is_location(v)).collect(),
         output: action.output.as_deref(),
+        fault: None,
     }
+}
+
+/// The values that travel, unless the statement already tells them.
+fn values_of(event: &Event, statement: &str) -> Option<String> {
+    let values = event.values.join(",");
+    let compact = |text: &str| text.replace([' ', ')'], "").replace('(', ",");
+    (!values.is_empty() && !compact(statement).ends_with(&compact(&values))).then_some(values)
 }
 
 /// A process as it is shown everywhere: its type and its number.
@@ -186,7 +231,7 @@ fn write_row(out: &mut String, row: &Row<'_>, widths: [usize; 4], palette: Palet
         let _ = write!(line, "  {}", palette.faint(format!("{:<place$}", row.place)));
     }
     let _ = write!(line, "  {:<statement$}", row.statement);
-    let changed: Vec<String> = row.changed.iter().map(|(n, v)| assignment(n, v, palette)).collect();
+    let changed: Vec<String> = row.changed.iter().map(|v| assignment(&v.name, &v.value, palette)).collect();
     if !changed.is_empty() {
         let _ = write!(line, "  {}", changed.join(", "));
     }
@@ -197,12 +242,14 @@ fn write_row(out: &mut String, row: &Row<'_>, widths: [usize; 4], palette: Palet
             let _ = writeln!(out, "  {:>number$}  {} {printed}", "", palette.faint("prints:"));
         }
     }
+    if let Some(fault) = row.fault {
+        let _ = writeln!(out, "  {:>number$}  {}", "", palette.bad(format!("✗ {fault}")));
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use volee_system::Variable;
 
     fn state(x: u32) -> RunState {
         RunState {

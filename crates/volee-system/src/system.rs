@@ -192,12 +192,23 @@ pub struct Action {
     pub event: Option<Event>,
     /// What it prints, if it prints.
     pub output: Option<String>,
+    /// The variables it changes, where the system tells: also those whose new value is forgotten before the step ends.
+    #[serde(default)]
+    pub changed: Vec<Variable>,
 }
 
 impl Action {
     /// An action that is only a text.
     pub fn plain(text: impl Into<String>) -> Self {
-        Action { process: String::new(), pid: 0, text: text.into(), place: None, event: None, output: None }
+        Action {
+            process: String::new(),
+            pid: 0,
+            text: text.into(),
+            place: None,
+            event: None,
+            output: None,
+            changed: Vec::new(),
+        }
     }
 }
 

@@ -36,6 +36,9 @@ pub(super) fn reset_dead_locals(program: &mut Program, observed: &Observed) {
         let mut all = Cells::none(proctype.locals_size);
         all.add((0, proctype.locals_size));
         proctype.entry_resets = all.runs_without(&live[proctype.entry.0 as usize]);
+        for (node, live) in proctype.nodes.iter_mut().zip(&live) {
+            node.dead = all.runs_without(live);
+        }
     }
 }
 

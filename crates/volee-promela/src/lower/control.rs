@@ -144,6 +144,7 @@ impl Control {
                 progress: point.progress,
                 accepting: point.accepting,
                 in_d_step: point.in_d_step,
+                dead: Vec::new(),
             })
             .collect()
     }

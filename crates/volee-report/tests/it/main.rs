@@ -17,6 +17,7 @@ fn action(process: &str, pid: u32, line: u32, text: &str, event: Option<Event>) 
         place: Some(Place::new("lamp.pml", line, 3)),
         event,
         output: None,
+        changed: Vec::new(),
     }
 }
 
@@ -45,6 +46,7 @@ fn example() -> Run {
     let meet = event(EventKind::Rendezvous, "wire", 2, &["on"], Some("Lamp"));
     let mut counted = action("Finger", 0, 9, "sent++", None);
     counted.output = Some("sent 1\n".into());
+    counted.changed = vec![Variable { name: "sent".into(), value: "1".into() }];
     Run {
         skipped: 0,
         initial: state(0, "[]", "off"),

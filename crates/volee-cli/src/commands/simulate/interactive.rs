@@ -6,8 +6,8 @@
 use std::io::{BufRead as _, Write};
 
 use volee::System;
-use volee::report::{Palette, TextLayout, actions_text, assignments, counted, run_text};
-use volee::system::{RunState, collect_steps, replay};
+use volee::report::{Palette, TextLayout, actions_text, assignments, counted, run_text, steps_text};
+use volee::system::{Run, RunState, RunStep, collect_steps, replay};
 
 use super::walk::{Ending, Walk};
 use crate::cli::Format;
@@ -94,9 +94,6 @@ impl Conversation<'_> {
         let possible = collect_steps(self.system, &state).len();
         let heading = format!("after {}", counted(self.walk.len(), "step"));
         writeln!(self.out, "{}", self.palette.strong(heading))?;
-        if let Some(fault) = self.walk.fault() {
-            writeln!(self.out, "  {}", self.palette.bad(&fault.message))?;
-        }
         for ordinal in 0..possible {
             let actions = self.system.explain(&state, ordinal);
             let text = actions_text(&actions, self.model, self.palette);
@@ -157,24 +154,27 @@ impl Conversation<'_> {
 
     fn step(&mut self, ordinal: usize) -> std::io::Result<()> {
         let mut steps = collect_steps(self.system, self.walk.state());
-        let before = RunState { variables: self.system.variables(self.walk.state()) };
+        let initial = RunState { variables: self.system.variables(self.walk.state()) };
         self.walk.take(self.system, ordinal, steps.swap_remove(ordinal));
-        let after = RunState { variables: self.system.variables(self.walk.state()) };
-        let actions = self.walk.explain(self.system, self.walk.len() - 1);
-        let text = actions_text(&actions, self.model, self.palette);
-        let changed: Vec<String> =
-            volee::report::changes(&before, &after).map(|v| format!("{} = {}", v.name, v.value)).collect();
-        writeln!(self.out, "{text}  {}", changed.join(", "))?;
-        for printed in actions.iter().filter_map(|a| a.output.as_deref()).flat_map(str::lines) {
-            writeln!(self.out, "  {} {printed}", self.palette.faint("prints:"))?;
-        }
-        Ok(())
+        let skipped = self.walk.len() - 1;
+        let step = RunStep {
+            ordinal: ordinal as u32,
+            label: String::new(),
+            actions: self.walk.explain(self.system, skipped),
+            fault: self.walk.fault().cloned(),
+            state: RunState { variables: self.system.variables(self.walk.state()) },
+        };
+        let run = Run { skipped, initial, steps: vec![step], loop_start: None };
+        self.out.write_all(steps_text(&run, self.layout()).as_bytes())
+    }
+
+    fn layout(&self) -> TextLayout<'_> {
+        TextLayout { palette: self.palette, model: self.model, longest: usize::MAX }
     }
 
     fn trace(&mut self) -> std::io::Result<()> {
-        let layout = TextLayout { palette: self.palette, model: self.model, longest: usize::MAX };
         match replay(self.system, &self.walk.witness()) {
-            Ok(run) => self.out.write_all(run_text(&run, layout).as_bytes()),
+            Ok(run) => self.out.write_all(run_text(&run, self.layout()).as_bytes()),
             Err(error) => writeln!(self.out, "{error}"),
         }
     }
