@@ -4,5 +4,6 @@ mod commit;
 mod graph;
 mod limits;
 mod liveness;
+mod monitor;
 mod replacement;
 mod twin;

@@ -1,0 +1,269 @@
+//! On-line checking of finite-trace formulas: a system and a monitor, stepped together, as a system again.
+//!
+//! After Jard & Jéron 1989, section 4: the automaton values the states during enumeration, and the search stops at the
+//! first event after which the formula is false. The initial pair is looked at too, which figure 5 of the report
+//! forgets. The conjuncts of a formula stay separate automata; only the tuples that the system meets exist. Because
+//! the product is a system, every traversal and every store can be under it, and because it has the ordinals of the
+//! system's own steps, its witnesses are witnesses of the system.
+
+use std::borrow::Cow;
+
+use volee_logic::formula::{AtomKind, Formula};
+use volee_logic::tl::{Alphabet, DfaState, Limits, Monitor, MonitorState, Verdict3};
+use volee_system::{
+    Action, Diagnostic, Fault, FaultId, Flow, Label, Marks, Meter, PredicateId, Progress, Reason, ReasonKind,
+    Sink, Step, System, Unreached, Variable, Verdict,
+};
+
+use crate::check::{Check, Outcome, check};
+use crate::watch::{Names, Sight, Watch, bind};
+
+/// Which runs must satisfy a finite-trace formula.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Runs {
+    /// Every finite prefix of every run, the empty one included: the papers' meaning.
+    #[default]
+    Prefixes,
+    /// Every run that ends, as a whole.
+    Maximal,
+}
+
+/// The predicate "all is well so far" of a monitored system.
+const ACCEPTING: PredicateId = PredicateId(u32::MAX);
+
+/// A finite-trace formula bound to a system.
+pub struct TlQuestion {
+    text: String,
+    monitor: Monitor,
+    watches: Vec<Watch>,
+}
+
+impl TlQuestion {
+    /// Binds the atoms of a formula and compiles its conjuncts. `file` names the formula in messages.
+    ///
+    /// # Errors
+    /// An atom means nothing to the system, or an automaton is too large.
+    pub fn new<S: System + ?Sized>(
+        system: &mut S,
+        formula: &Formula,
+        text: &str,
+        file: &str,
+    ) -> Result<Self, Diagnostic> {
+        let watches = bind(system, formula, Names::Events, text, file)?;
+        // Different names are different events; patterns and predicates may be true together.
+        let names = |a: volee_logic::formula::AtomId| {
+            matches!(formula.pool.atoms()[a.0 as usize].kind, AtomKind::Name(_))
+        };
+        let alphabet = if formula.atoms().into_iter().all(names) { Alphabet::Events } else { Alphabet::Sets };
+        let monitor = Monitor::new(formula, alphabet, Limits::default())
+            .map_err(|e| Diagnostic::error(e.to_string(), None))?;
+        Ok(TlQuestion { text: text.into(), monitor, watches })
+    }
+
+    /// Decides the question with any traversal: `check` gives its order; its own questions are not asked.
+    pub fn check<S: System + ?Sized>(
+        &self,
+        system: &mut S,
+        runs: Runs,
+        how: &Check,
+        meter: &Meter,
+        progress: &mut dyn Progress,
+    ) -> Outcome {
+        let mut product = Monitored::new(system, self, runs);
+        let questions = Check {
+            deadlocks: false,
+            faults: false,
+            invariants: vec![(self.text.clone(), ACCEPTING)],
+            goals: Vec::new(),
+            ..how.clone()
+        };
+        let mut outcome = check(&mut product, &questions, meter, progress);
+        for answer in &mut outcome.answers {
+            answer.question = format!("tl {}", self.text);
+            if let Verdict::Violated(violations) = &mut answer.verdict {
+                for violation in violations {
+                    violation.reason = broken(violation.reason.clone(), runs);
+                }
+            }
+        }
+        outcome
+    }
+}
+
+fn broken(reason: Reason, runs: Runs) -> Reason {
+    if reason.kind != ReasonKind::Invariant {
+        return reason;
+    }
+    let message = match runs {
+        Runs::Prefixes => "the formula is false of this run",
+        Runs::Maximal => "the run ends here, and the formula is false of it",
+    };
+    Reason { kind: ReasonKind::Formula, message: message.into(), place: None }
+}
+
+/// A system with a monitor. A state is the system's, followed by one number per conjunct.
+struct Monitored<'a, S: System + ?Sized> {
+    system: &'a mut S,
+    monitor: &'a Monitor,
+    sight: Sight<'a>,
+    runs: Runs,
+    /// Bytes of each conjunct's state.
+    widths: Vec<usize>,
+    tail: usize,
+    steps: Vec<(Step, usize)>,
+    targets: Vec<u8>,
+    product: Vec<u8>,
+    at: MonitorState,
+}
+
+impl<'a, S: System + ?Sized> Monitored<'a, S> {
+    fn new(system: &'a mut S, question: &'a TlQuestion, runs: Runs) -> Self {
+        let monitor = &question.monitor;
+        let width = |states: usize| match states {
+            ..=0x100 => 1,
+            0x101..=0x1_0000 => 2,
+            _ => 4,
+        };
+        let widths: Vec<usize> = (0..monitor.len()).map(|i| width(monitor.part(i).len())).collect();
+        Monitored {
+            system,
+            monitor,
+            sight: Sight::new(&question.watches),
+            runs,
+            tail: widths.iter().sum(),
+            widths,
+            steps: Vec::new(),
+            targets: Vec::new(),
+            product: Vec::new(),
+            at: monitor.initial(),
+        }
+    }
+
+    fn own<'s>(&self, state: &'s [u8]) -> &'s [u8] {
+        &state[..state.len() - self.tail]
+    }
+
+    fn read(&self, state: &[u8]) -> MonitorState {
+        let mut bytes = &state[state.len() - self.tail..];
+        let mut parts = Vec::with_capacity(self.widths.len());
+        for &width in &self.widths {
+            let (part, rest) = bytes.split_at(width);
+            parts.push(DfaState(part.iter().rev().fold(0, |n, &b| n << 8 | u32::from(b))));
+            bytes = rest;
+        }
+        MonitorState(parts)
+    }
+
+    fn write(widths: &[usize], at: &MonitorState, out: &mut Vec<u8>) {
+        for (part, &width) in at.0.iter().zip(widths) {
+            out.extend_from_slice(&part.0.to_le_bytes()[..width]);
+        }
+    }
+
+    /// Nothing after a state in which the formula is satisfied for good can matter.
+    fn is_settled(&self, at: &MonitorState) -> bool {
+        self.monitor.verdict(at) == Verdict3::Satisfied
+    }
+}
+
+impl<S: System + ?Sized> System for Monitored<'_, S> {
+    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
+        let (widths, initial) = (&self.widths, self.monitor.initial());
+        self.system.initial(&mut |state| {
+            let mut product = state.to_vec();
+            Self::write(widths, &initial, &mut product);
+            push(&product)
+        })
+    }
+
+    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        let at = self.read(state);
+        if self.is_settled(&at) {
+            return Flow::Continue(());
+        }
+        self.steps.clear();
+        self.targets.clear();
+        let own = &state[..state.len() - self.tail];
+        let (steps, targets) = (&mut self.steps, &mut self.targets);
+        let _ = self.system.steps(own, &mut |step: Step, target: &[u8]| {
+            targets.extend_from_slice(target);
+            steps.push((step, targets.len()));
+            Flow::Continue(())
+        });
+        let mut start = 0;
+        for &(mut step, end) in &self.steps {
+            let target = &self.targets[start..end];
+            start = end;
+            self.at.0.clone_from(&at.0);
+            if !step.stays {
+                self.sight.look_at_step(&*self.system, Some(step.label));
+                if let Err(fault) = self.sight.look_at_state(self.system, target) {
+                    step.fault.get_or_insert(fault);
+                }
+                self.monitor.step(&mut self.at, |atom| self.sight.sees(atom as u32));
+            }
+            self.product.clear();
+            self.product.extend_from_slice(target);
+            Self::write(&self.widths, &self.at, &mut self.product);
+            sink.push(step, &self.product)?;
+        }
+        Flow::Continue(())
+    }
+
+    fn label(&self, label: Label) -> Cow<'_, str> {
+        self.system.label(label)
+    }
+
+    fn is_valid_end(&mut self, state: &[u8]) -> bool {
+        let own = self.own(state);
+        self.system.is_valid_end(own)
+    }
+
+    fn fault(&self, fault: FaultId) -> Fault {
+        self.system.fault(fault)
+    }
+
+    fn explain(&mut self, state: &[u8], ordinal: usize) -> Vec<Action> {
+        let own = self.own(state);
+        self.system.explain(own, ordinal)
+    }
+
+    fn variables(&self, state: &[u8]) -> Vec<Variable> {
+        self.system.variables(self.own(state))
+    }
+
+    fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
+        self.system.predicate(text)
+    }
+
+    fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
+        let own = self.own(state);
+        if predicate != ACCEPTING {
+            return self.system.holds(predicate, own);
+        }
+        let at = self.read(state);
+        if self.monitor.rejecting(&at).is_none() {
+            return Ok(true);
+        }
+        match self.runs {
+            Runs::Prefixes => Ok(false),
+            Runs::Maximal => {
+                let mut moves = false;
+                let _ = self.system.steps(own, &mut |step: Step, _: &[u8]| {
+                    moves |= !step.stays;
+                    if moves { Flow::Break(()) } else { Flow::Continue(()) }
+                });
+                Ok(moves)
+            }
+        }
+    }
+
+    fn marks(&mut self, state: &[u8]) -> Marks {
+        let own = self.own(state);
+        self.system.marks(own)
+    }
+
+    fn unreached(&self) -> Vec<Unreached> {
+        self.system.unreached()
+    }
+}
