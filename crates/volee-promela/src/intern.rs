@@ -90,6 +90,15 @@ impl Interner {
         &self.texts[sym.0 as usize]
     }
 
+    /// The spelling for a message: what is absurdly long is cut.
+    pub(crate) fn display(&self, sym: Sym) -> String {
+        let text = self.text(sym);
+        match text.char_indices().nth(80) {
+            None => text.to_owned(),
+            Some((end, _)) => format!("{}…", &text[..end]),
+        }
+    }
+
     pub(crate) fn shared(&self, sym: Sym) -> Arc<str> {
         self.texts[sym.0 as usize].clone()
     }

@@ -51,28 +51,32 @@ pub fn load(path: &Path, options: &Options) -> (Option<Model>, Vec<Diagnostic>) 
 pub fn parse(file: &str, text: &str, options: &Options) -> (Option<Model>, Vec<Diagnostic>) {
     let mut sources = Sources::new();
     let mut interner = Interner::new();
-    let tokens = preprocess::preprocess(file, text, options, &mut sources, &mut interner);
-    let units = parse::parse(tokens, &mut sources, &mut interner);
+    let read = preprocess::preprocess(file, text, options, &[], &mut sources, &mut interner);
+    let units = parse::parse(read.tokens, &mut sources, &mut interner);
     // Unknown names after a broken declaration are noise, so names are looked at only when the syntax is right.
     let model = match sources.has_errors() {
         true => None,
         false => Some(resolve::resolve(file, &units, &mut sources, &mut interner)),
     };
     let model = model.filter(|_| !sources.has_errors());
+    let model = model.map(|model| Model { macros: read.macros, ..model });
     (model, sources.into_diagnostics())
 }
 
 /// Resolves an expression over a finished model, as in `--invariant 'x < 3 && P[1]@cs'`: globals, symbolic names,
-/// and remote references to the labels and variables of processes. Places count from line 1, column 1 of `text`.
+/// macros, and remote references to the labels and variables of processes. Places count from line 1, column 1 of
+/// `text`.
 ///
 /// # Errors
 /// The text is not an expression, or names what the model does not have.
 pub fn parse_predicate(model: &Model, text: &str) -> Result<model::Expr, Vec<Diagnostic>> {
     let mut sources = Sources::new();
     let mut interner = Interner::new();
-    let tokens = preprocess::preprocess("predicate", text, &Options::default(), &mut sources, &mut interner);
+    let options = Options::default();
+    let read =
+        preprocess::preprocess("predicate", text, &options, &model.macros, &mut sources, &mut interner);
     let proctypes = model.proctypes.iter().map(|p| interner.intern(&p.name)).collect();
-    let parsed = parse::parse_expression(tokens, proctypes, &mut sources, &mut interner);
+    let parsed = parse::parse_expression(read.tokens, proctypes, &mut sources, &mut interner);
     let resolved = match parsed {
         Ok(expr) => Resolver::over(model.clone(), &mut sources, &mut interner).predicate(&expr).ok(),
         Err(parse::Failed) => None,

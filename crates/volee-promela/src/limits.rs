@@ -33,7 +33,23 @@ pub const MAX_INLINE_NESTING: usize = 64;
 /// The largest file that is read, in bytes.
 pub const MAX_FILE: u64 = 64 << 20;
 
-/// How many messages are kept.
+/// How many parameters a macro or an inline may have.
+pub const MAX_PARAMETERS: usize = 256;
+
+/// How deeply `#if` may nest.
+pub const MAX_CONDITIONS: usize = 256;
+
+/// How many process types there may be; their number is a byte.
+pub const MAX_PROCTYPES: usize = 255;
+
+/// How many fields a struct may have.
+pub const MAX_FIELDS: usize = 4096;
+
+/// How many statements a model may have once inlines, loops and choices are expanded, and how many scalars all its
+/// struct messages may have together.
+pub const MAX_STATEMENTS: usize = 1_000_000;
+
+/// How many errors, and how many warnings, are kept.
 pub const MAX_DIAGNOSTICS: usize = 100;
 
 /// The most scalar fields of one message, structs and arrays in it counted out.

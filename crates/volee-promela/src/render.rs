@@ -5,9 +5,8 @@
 use std::fmt::Write;
 
 use crate::model::{
-    Access, Base, BinaryOp, ChannelTest, Conversion, Expr, ExprKind, FormatPiece, Init, Label, LabelId,
-    LocalId, Ltl, Model, ProctypeId, ReceiveArgument, Reference, StatementKind, StructId, Type, UnaryOp,
-    Variable,
+    Access, Base, BinaryOp, ChannelTest, Conversion, Expr, ExprKind, FormatPiece, Init, LocalId, Ltl, Model,
+    ProctypeId, ReceiveArgument, Reference, StatementKind, StructId, Type, UnaryOp, Variable,
 };
 
 /// What is needed to name things: the model, and the behaviour that the text belongs to.
@@ -31,14 +30,9 @@ pub fn reference(model: &Model, locals: &[Variable], reference: &Reference) -> S
 }
 
 /// The text of a statement without parts that are statements; nothing for others.
-pub(crate) fn statement(
-    model: &Model,
-    locals: &[Variable],
-    labels: &[Label],
-    kind: &StatementKind,
-) -> String {
+pub(crate) fn statement(model: &Model, locals: &[Variable], kind: &StatementKind) -> String {
     let mut out = String::new();
-    Names { model, locals }.statement(&mut out, labels, kind);
+    Names { model, locals }.statement(&mut out, kind);
     out
 }
 
@@ -50,7 +44,7 @@ pub fn ltl(model: &Model, formula: &Ltl) -> String {
 }
 
 impl Names<'_> {
-    fn statement(&self, out: &mut String, labels: &[Label], kind: &StatementKind) {
+    fn statement(&self, out: &mut String, kind: &StatementKind) {
         match kind {
             StatementKind::Declare { local, init } => self.declare(out, *local, init),
             StatementKind::Expression(e) => self.parenthesised(out, e),
@@ -86,11 +80,9 @@ impl Names<'_> {
             }
             StatementKind::Else => out.push_str("else"),
             StatementKind::Break => out.push_str("break"),
-            StatementKind::Goto(LabelId(id)) => {
-                out.push_str("goto ");
-                out.push_str(labels.get(*id as usize).map_or("?", |label| &label.name));
-            }
-            StatementKind::Block(_)
+            // A goto is shown by who knows its label.
+            StatementKind::Goto(_)
+            | StatementKind::Block(_)
             | StatementKind::Atomic(_)
             | StatementKind::DStep(_)
             | StatementKind::If(_)

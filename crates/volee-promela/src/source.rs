@@ -78,11 +78,21 @@ pub(crate) struct Sources {
     origins: Vec<Origin>,
     diagnostics: Vec<Diagnostic>,
     errors: usize,
+    warnings: usize,
+    /// Takes the messages beyond what is kept.
+    surplus: Diagnostic,
 }
 
 impl Sources {
     pub(crate) fn new() -> Self {
-        Sources { files: Vec::new(), origins: vec![Origin::Written], diagnostics: Vec::new(), errors: 0 }
+        Sources {
+            files: Vec::new(),
+            origins: vec![Origin::Written],
+            diagnostics: Vec::new(),
+            errors: 0,
+            warnings: 0,
+            surplus: Diagnostic::error("", None),
+        }
     }
 
     pub(crate) fn add_file(&mut self, name: &str, directory: PathBuf, text: &str) -> u32 {
@@ -106,11 +116,23 @@ impl Sources {
     /// Records an error about `length` characters and returns it for adding advice.
     pub(crate) fn error(&mut self, at: At, length: usize, message: impl Into<String>) -> &mut Diagnostic {
         self.errors += 1;
+        if self.errors > MAX_DIAGNOSTICS {
+            return self.surplus();
+        }
         self.report(Severity::Error, at, length, message.into())
     }
 
     pub(crate) fn warning(&mut self, at: At, length: usize, message: impl Into<String>) -> &mut Diagnostic {
+        self.warnings += 1;
+        if self.warnings > MAX_DIAGNOSTICS {
+            return self.surplus();
+        }
         self.report(Severity::Warning, at, length, message.into())
+    }
+
+    fn surplus(&mut self) -> &mut Diagnostic {
+        self.surplus.help = None;
+        &mut self.surplus
     }
 
     fn report(&mut self, severity: Severity, at: At, length: usize, message: String) -> &mut Diagnostic {
@@ -148,15 +170,12 @@ impl Sources {
         self.errors >= MAX_DIAGNOSTICS
     }
 
-    /// What was found, each message once, at most [`MAX_DIAGNOSTICS`].
+    /// What was found, each message once.
     pub(crate) fn into_diagnostics(self) -> Vec<Diagnostic> {
         let mut kept: Vec<Diagnostic> = Vec::new();
         for diagnostic in self.diagnostics {
             if !kept.contains(&diagnostic) {
                 kept.push(diagnostic);
-            }
-            if kept.len() == MAX_DIAGNOSTICS {
-                break;
             }
         }
         kept

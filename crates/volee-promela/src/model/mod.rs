@@ -68,6 +68,8 @@ pub struct Model {
     pub trace: Option<Trace>,
     /// The `ltl` blocks in textual order.
     pub ltl: Vec<LtlProperty>,
+    /// The macros that are defined at the end, as `NAME body` or `NAME(a,b) body`: predicates may use them.
+    pub macros: Vec<Arc<str>>,
 }
 
 /// One set of symbolic names.

@@ -146,12 +146,13 @@ impl Parser<'_> {
     /// A number or character.
     pub(super) fn number(&mut self) -> Parsed<Expr> {
         let token = self.next();
-        let text = self.text(token.sym);
+        let text = self.interner.text(token.sym);
         let value = match token.tok {
-            Tok::Char => character(&text),
+            Tok::Char => character(text),
             Tok::Number => match text.parse::<i64>() {
                 Ok(value) if value <= i64::from(u32::MAX) => value as i32,
                 _ => {
+                    let text = self.text(token.sym);
                     self.sources
                         .error(token.at, text.len(), format!("the number {text} is too large"))
                         .advise("numbers have 32 bits");

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::{Failed, Parsed, Parser};
 use crate::ast::{Name, Statement};
 use crate::intern::{Sym, kw};
-use crate::limits::{MAX_INLINE_NESTING, MAX_TOKENS};
+use crate::limits::{MAX_INLINE_NESTING, MAX_PARAMETERS, MAX_TOKENS};
 use crate::source::{Advice, At, Origin};
 use crate::token::{BREAK_BEFORE, LINE_START, SPACE_BEFORE, Tok, Token};
 
@@ -67,7 +67,13 @@ impl Parser<'_> {
         self.expect(Tok::LParen, "`(` and the parameters")?;
         let mut parameters = Vec::new();
         while !self.is(Tok::RParen) {
-            parameters.push(self.name("the name of a parameter, or `)`")?.sym);
+            let parameter = self.name("the name of a parameter, or `)`")?;
+            parameters.push(parameter.sym);
+            if parameters.len() > MAX_PARAMETERS {
+                let message = format!("an inline can have at most {MAX_PARAMETERS} parameters");
+                self.sources.error(parameter.at, 1, message);
+                return Err(Failed);
+            }
             if !self.is(Tok::RParen) {
                 self.expect(Tok::Comma, "`,` or `)`")?;
             }

@@ -183,8 +183,9 @@ impl<'a> Parser<'a> {
         Ok(Name { sym: token.sym, at: token.at })
     }
 
+    /// A spelling for a message.
     fn text(&self, sym: Sym) -> String {
-        self.interner.text(sym).to_owned()
+        self.interner.display(sym)
     }
 
     /// Whether a line ends here that may end a statement.
@@ -235,7 +236,7 @@ impl<'a> Parser<'a> {
 
     fn describe(&self, token: Token) -> String {
         match token.tok {
-            Tok::Eof => "the end of the file".into(),
+            Tok::Eof => "the end".into(),
             _ => {
                 let text: String = self.interner.text(token.sym).chars().take(40).collect();
                 format!("`{text}`")
@@ -246,6 +247,7 @@ impl<'a> Parser<'a> {
     /// Reports an unknown name with the known one that looks most like it.
     fn unknown(&mut self, name: Name, message: String, known: &[Sym]) {
         let text = self.text(name.sym);
+        let known = if self.sources.too_many_errors() { &[] } else { known };
         let names = known.iter().map(|&sym| self.interner.text(sym));
         let help = closest(&text, names).map(|other| format!("did you mean `{other}`?"));
         let diagnostic = self.sources.error(name.at, text.len(), message);

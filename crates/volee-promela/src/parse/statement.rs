@@ -161,7 +161,6 @@ impl Parser<'_> {
                 return Ok(statement);
             }
             Tok::Name => return self.name_statement(at),
-            Tok::Other if self.text(token.sym) == "$" => return self.unexpected("a statement"),
             _ => StatementKind::Expression(self.expr_statement()?),
         };
         Ok(Statement { labels: Vec::new(), at, kind })
@@ -358,7 +357,7 @@ impl Parser<'_> {
         self.next();
         self.open(Tok::LParen, "`(`")?;
         let variable = self.path()?;
-        let plain = variable.as_name().is_some_and(|name| !self.text(name.sym).contains('_'));
+        let plain = variable.as_name().is_some_and(|name| !self.interner.text(name.sym).contains('_'));
         let bounds = self.position + 1;
         let (from, to) = self.range("`:` and a range")?;
         let literal = plain

@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use super::Preprocessor;
-use crate::intern::{Sym, kw};
+use crate::intern::{Interner, Sym, kw};
 use crate::limits::MAX_MACRO_NESTING;
 use crate::source::{Advice, At, Origin};
 use crate::token::{BREAK_BEFORE, LINE_START, PAINTED, SPACE_BEFORE, Tok, Token, tokenize};
@@ -32,6 +32,22 @@ impl Macro {
             body: body.into(),
             busy: false,
         }
+    }
+
+    /// The definition as it would stand behind `#define`.
+    pub(super) fn text(&self, name: Sym, interner: &Interner) -> String {
+        let mut text = interner.text(name).to_owned();
+        if let Some(parameters) = &self.parameters {
+            let names = parameters.iter().map(|&p| if p == kw::VA_ARGS { "..." } else { interner.text(p) });
+            text += &format!("({})", names.collect::<Vec<_>>().join(","));
+        }
+        for (i, token) in self.body.iter().enumerate() {
+            if i == 0 || token.flags & SPACE_BEFORE != 0 {
+                text.push(' ');
+            }
+            text += interner.text(token.sym);
+        }
+        text
     }
 
     pub(super) fn same_as(&self, other: &Macro) -> bool {

@@ -8,12 +8,13 @@ mod expand;
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 
 use crate::Options;
 use crate::intern::{Interner, Sym, kw};
-use crate::limits::{MAX_FILE, MAX_INCLUDE_DEPTH, MAX_INCLUDES, MAX_TOKENS};
+use crate::limits::{MAX_CONDITIONS, MAX_FILE, MAX_INCLUDE_DEPTH, MAX_INCLUDES, MAX_PARAMETERS, MAX_TOKENS};
 use crate::source::{Advice, At, Sources};
 use crate::token::{LINE_START, Tok, Token, tokenize};
 use expand::{Expander, Macro};
@@ -44,14 +45,21 @@ pub(super) struct Preprocessor<'a> {
     stopped: bool,
 }
 
-/// Preprocesses a model. The tokens end with one `Eof`.
+/// What comes out: tokens that end with one `Eof`, and the macros that are defined at the end, as text.
+pub(crate) struct Preprocessed {
+    pub tokens: Vec<Token>,
+    pub macros: Vec<Arc<str>>,
+}
+
+/// Preprocesses a model. `macros` are definitions that hold from the beginning, as `NAME body`.
 pub(crate) fn preprocess(
     file: &str,
     text: &str,
     options: &Options,
+    macros: &[Arc<str>],
     sources: &mut Sources,
     interner: &mut Interner,
-) -> Vec<Token> {
+) -> Preprocessed {
     let mut preprocessor = Preprocessor {
         sources,
         interner,
@@ -62,24 +70,34 @@ pub(crate) fn preprocess(
         expanded: 0,
         stopped: false,
     };
+    for definition in macros {
+        preprocessor.define_line(definition);
+    }
     for (name, value) in &options.defines {
-        preprocessor.define_option(name, value.as_deref().unwrap_or("1"));
+        preprocessor.define_line(&format!("{name} {}", value.as_deref().unwrap_or("1")));
     }
     let directory = Path::new(file).parent().map(Path::to_path_buf).unwrap_or_default();
     let main = preprocessor.sources.add_file(file, directory, text);
     preprocessor.file(main, 0);
     let end = At { offset: text.len() as u32, ..At::start_of(main) };
-    let mut output = preprocessor.output;
-    output.push(Token { tok: Tok::Eof, flags: LINE_START, sym: kw::EMPTY_SPELLING, at: end });
-    output
+    let macros = preprocessor.definitions();
+    let mut tokens = preprocessor.output;
+    tokens.push(Token { tok: Tok::Eof, flags: LINE_START, sym: kw::EMPTY_SPELLING, at: end });
+    Preprocessed { tokens, macros }
 }
 
 impl Preprocessor<'_> {
-    fn define_option(&mut self, name: &str, value: &str) {
-        let line = format!("{name} {value}");
-        let file = self.sources.add_file("command line", PathBuf::new(), &line);
-        let tokens = tokenize(file, &line, self.interner);
+    fn define_line(&mut self, line: &str) {
+        let file = self.sources.add_file("command line", PathBuf::new(), line);
+        let tokens = tokenize(file, line, self.interner);
         self.define(&tokens, At::start_of(file));
+    }
+
+    /// The macros as text, in the order of their definition.
+    fn definitions(&self) -> Vec<Arc<str>> {
+        let mut all: Vec<(&Sym, &Macro)> = self.macros.iter().collect();
+        all.sort_by_key(|(_, definition)| (definition.at.file, definition.at.offset));
+        all.into_iter().map(|(name, definition)| definition.text(*name, self.interner).into()).collect()
     }
 
     /// Appends the tokens of a file to the output.
@@ -102,7 +120,8 @@ impl Preprocessor<'_> {
             }
             position = end;
         }
-        for branch in branches {
+        let open = if self.stopped { Vec::new() } else { branches };
+        for branch in open {
             self.sources.error(branch.at, 0, "this conditional is never closed").advise("add `#endif`");
         }
     }
@@ -142,6 +161,10 @@ impl Preprocessor<'_> {
         }
         match name.sym {
             kw::IF | kw::IFDEF | kw::IFNDEF => {
+                if branches.len() >= MAX_CONDITIONS {
+                    let message = format!("conditionals nest more than {MAX_CONDITIONS} deep");
+                    return self.stop(hash.at, message, "close some with `#endif`");
+                }
                 let holds = active && self.condition(name, rest);
                 branches.push(Branch { at: hash.at, active: holds, taken: holds || !active, closed: false });
             }
@@ -251,6 +274,11 @@ impl Preprocessor<'_> {
             position += 1;
             match token {
                 Some(t) if t.tok == Tok::RParen => return Some((parameters, variadic, position)),
+                Some(t) if parameters.len() > MAX_PARAMETERS => {
+                    let message = format!("a macro can have at most {MAX_PARAMETERS} parameters");
+                    self.sources.error(t.at, 1, message);
+                    return None;
+                }
                 Some(t) if t.tok == Tok::Name && !variadic => parameters.push(t.sym),
                 Some(t) if t.tok == Tok::DotDot && !variadic => {
                     position += 1; // the third dot

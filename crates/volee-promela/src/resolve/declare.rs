@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Failed, Resolved, Resolver};
 use crate::ast::{self, Declaration, Declarator, ExprKind, Name, TypeName};
-use crate::limits::{MAX_ARRAY, MAX_CAPACITY, MAX_MESSAGE_FIELDS, MAX_STRUCT_NESTING};
+use crate::limits::{MAX_ARRAY, MAX_CAPACITY, MAX_FIELDS, MAX_MESSAGE_FIELDS, MAX_STRUCT_NESTING};
 use crate::model::{
     BinaryOp, ChannelInit, GlobalId, Init, MtypeId, MtypeName, MtypeSet, StructId, StructType, Type, UnaryOp,
     Variable, Visibility,
@@ -77,6 +77,15 @@ impl Resolver<'_> {
             return;
         }
         let mut variables: Vec<Variable> = Vec::new();
+        if fields.iter().map(|d| d.variables.len()).sum::<usize>() > MAX_FIELDS {
+            let text = self.text(name.sym);
+            self.sources.error(
+                name.at,
+                text.len(),
+                format!("the type `{text}` has more than {MAX_FIELDS} fields"),
+            );
+            return;
+        }
         for declaration in fields {
             for declarator in &declaration.variables {
                 let mut variable = self.variable(declaration, declarator);

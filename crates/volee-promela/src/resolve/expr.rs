@@ -3,8 +3,9 @@
 use super::{BehaviourKind, Failed, Resolved, Resolver};
 use crate::ast::{self, Name, Path, ReceiveArgument as AstArgument};
 use crate::intern::kw;
+use crate::limits::{MAX_MESSAGE_FIELDS, MAX_STATEMENTS};
 use crate::model::{
-    Base, ChannelTest, Expr, ExprKind, LocalId, Poll, ProctypeId, ReceiveArgument, Reference, Run, Type,
+    Base, ChannelTest, Expr, ExprKind, Poll, ProctypeId, ReceiveArgument, Reference, Run, Type,
 };
 use crate::source::Advice;
 
@@ -241,7 +242,11 @@ impl Resolver<'_> {
 
     pub(super) fn check_flat_size(&mut self, name: Name, reference: &Reference) -> Resolved<()> {
         let scalars = self.scalars(reference.ty);
-        if scalars > crate::limits::MAX_MESSAGE_FIELDS as u64 {
+        self.statements += scalars as usize;
+        if self.statements > MAX_STATEMENTS {
+            return Err(self.too_large(name.at));
+        }
+        if scalars > MAX_MESSAGE_FIELDS as u64 {
             let text = self.text(name.sym);
             self.sources.error(
                 name.at,
@@ -286,7 +291,7 @@ impl Resolver<'_> {
         let pid = pid.map(|pid| self.state_expr(pid, "a process number")).transpose()?.map(Box::new);
         let name = path.first();
         let found = &self.found[id.0 as usize];
-        let Some(index) = found.names.iter().position(|&sym| sym == name.sym) else {
+        let Some(local) = found.variable(name.sym) else {
             let known = found.names.clone();
             let message = format!(
                 "the proctype `{}` has no variable `{}`",
@@ -295,9 +300,9 @@ impl Resolver<'_> {
             );
             return Err(self.unknown(name, message, known));
         };
-        let local = &self.model.proctypes[id.0 as usize].behaviour.locals[index];
-        let (ty, length) = (local.ty, local.length);
-        let variable = self.walk(path, Base::Local(LocalId(index as u32)), ty, length)?;
+        let declared = &self.model.proctypes[id.0 as usize].behaviour.locals[local.0 as usize];
+        let (ty, length) = (declared.ty, declared.length);
+        let variable = self.walk(path, Base::Local(local), ty, length)?;
         if variable.length.is_some() || matches!(variable.ty, Type::Struct(_)) {
             let text = self.path_text(path);
             self.sources.error(name.at, text.len(), format!("`{text}` is not a single value"));

@@ -8,24 +8,26 @@ use hashbrown::HashMap;
 use super::{BehaviourKind, Failed, Resolved, Resolver, Scope};
 use crate::ast::{self, Block, Declaration, Name, Sequence, Statement, StatementKind};
 use crate::intern::{Interner, Sym};
-use crate::model::{
-    Behaviour, GlobalId, Label, LabelId, LocalId, ProctypeId, StatementKind as StatementModel, Variable,
-};
+use crate::model::{Behaviour, GlobalId, Label, LabelId, LocalId, ProctypeId, Variable};
 use crate::source::{Advice, At, Sources};
 
 /// What there is in a body.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Locals {
     labels: Vec<FoundLabel>,
+    /// The labels by name and block, and the first of each name.
+    by_block: HashMap<(Sym, u32), LabelId>,
+    by_name: HashMap<Sym, LabelId>,
     /// The block around each block; the body is around itself.
     parents: Vec<u32>,
+    /// The names of the variables, and the first of each name.
     pub names: Vec<Sym>,
+    first: HashMap<Sym, LocalId>,
 }
 
 #[derive(Debug, Clone)]
 struct FoundLabel {
     name: Sym,
-    block: u32,
     d_step: Option<u32>,
     model: Label,
 }
@@ -33,24 +35,41 @@ struct FoundLabel {
 impl Locals {
     /// What can be referred to from outside in a finished behaviour.
     pub(super) fn of(behaviour: &Behaviour, interner: &mut Interner) -> Self {
-        let labels = behaviour.labels.iter().map(|label| FoundLabel {
-            name: interner.intern(&label.name),
-            block: 0,
-            d_step: None,
-            model: label.clone(),
-        });
-        let labels = labels.collect();
-        let names = behaviour.locals.iter().map(|v| interner.intern(&v.name)).collect();
-        Locals { labels, parents: vec![0], names }
+        let mut found = Locals { parents: vec![0], ..Locals::default() };
+        for label in &behaviour.labels {
+            found.add_label(interner.intern(&label.name), 0, None, label.clone());
+        }
+        for variable in &behaviour.locals {
+            found.add_variable(interner.intern(&variable.name));
+        }
+        found
+    }
+
+    /// Adds a label; returns the one that is already there, if one is.
+    fn add_label(&mut self, name: Sym, block: u32, d_step: Option<u32>, model: Label) -> Option<LabelId> {
+        let id = LabelId(self.labels.len() as u32);
+        self.labels.push(FoundLabel { name, d_step, model });
+        self.by_name.entry(name).or_insert(id);
+        let known = *self.by_block.entry((name, block)).or_insert(id);
+        (known != id).then_some(known)
+    }
+
+    fn add_variable(&mut self, name: Sym) {
+        self.first.entry(name).or_insert(LocalId(self.names.len() as u32));
+        self.names.push(name);
+    }
+
+    /// The variable that `P:name` means: the first of that name.
+    pub(super) fn variable(&self, name: Sym) -> Option<LocalId> {
+        self.first.get(&name).copied()
     }
 
     pub(super) fn model_labels(&self) -> Vec<Label> {
         self.labels.iter().map(|l| l.model.clone()).collect()
     }
 
-    /// The labels, if a statement needs them for its text.
-    pub(super) fn model_labels_if(&self, kind: &StatementModel) -> Vec<Label> {
-        if matches!(kind, StatementModel::Goto(_)) { self.model_labels() } else { Vec::new() }
+    pub(super) fn label_name(&self, LabelId(id): LabelId) -> &str {
+        &self.labels[id as usize].model.name
     }
 
     pub(super) fn label_names(&self) -> Vec<Sym> {
@@ -61,9 +80,8 @@ impl Locals {
     pub(super) fn label(&self, name: Sym, block: u32) -> Option<LabelId> {
         let mut around = block;
         loop {
-            let here = self.labels.iter().position(|l| l.name == name && l.block == around);
-            if let Some(index) = here {
-                return Some(LabelId(index as u32));
+            if let Some(&label) = self.by_block.get(&(name, around)) {
+                return Some(label);
             }
             if around == 0 {
                 return self.any_label(name);
@@ -74,7 +92,7 @@ impl Locals {
 
     /// The label that `P@name` means: the first of that name.
     pub(super) fn any_label(&self, name: Sym) -> Option<LabelId> {
-        self.labels.iter().position(|l| l.name == name).map(|index| LabelId(index as u32))
+        self.by_name.get(&name).copied()
     }
 
     fn d_step_of(&self, label: LabelId) -> Option<u32> {
@@ -138,13 +156,11 @@ impl<'t> Finder<'t, '_> {
     }
 
     fn label(&mut self, name: Name) {
-        let known = self.found.labels.iter().position(|l| l.name == name.sym && l.block == self.block);
-        if let Some(known) = known {
-            self.duplicates.push((name, LabelId(known as u32)));
-        }
         let model =
             Label { name: self.interner.shared(name.sym), place: self.sources.place(name.at), remote: false };
-        self.found.labels.push(FoundLabel { name: name.sym, block: self.block, d_step: self.d_step, model });
+        if let Some(known) = self.found.add_label(name.sym, self.block, self.d_step, model) {
+            self.duplicates.push((name, known));
+        }
     }
 }
 
@@ -176,7 +192,7 @@ impl Resolver<'_> {
         let mut variables = Vec::new();
         for declaration in declarations {
             for declarator in &declaration.variables {
-                found.names.push(declarator.name.sym);
+                found.add_variable(declarator.name.sym);
                 variables.push(self.variable(declaration, declarator));
             }
         }
@@ -271,7 +287,7 @@ impl Resolver<'_> {
     /// The label of a goto, which must not cross the border of a `d_step`.
     pub(super) fn goto(&mut self, name: Name) -> Resolved<LabelId> {
         let Some(scope) = &self.scope else { unreachable!("gotos are in behaviours") };
-        let text = self.interner.text(name.sym).to_owned();
+        let text = self.interner.display(name.sym);
         let Some(label) = scope.found.label(name.sym, scope.block) else {
             let known = scope.found.label_names();
             return Err(self.unknown(name, format!("there is no label `{text}` in this body"), known));

@@ -20,7 +20,7 @@ use hashbrown::HashMap;
 
 use crate::ast::{self, Name, Unit};
 use crate::intern::{Interner, Sym, kw};
-use crate::limits::MAX_PROCESSES;
+use crate::limits::{MAX_PROCESSES, MAX_PROCTYPES};
 use crate::model::{
     Behaviour, Claim, Expr, GlobalId, LabelId, LocalId, LtlProperty, Model, MtypeId, MtypeSet, Proctype,
     ProctypeId, ProctypeKind, StructId, Trace, Variable,
@@ -51,6 +51,11 @@ pub(crate) struct Resolver<'a> {
     struct_sizes: Vec<(u64, u32)>,
     /// The labels that remote references name.
     remote_labels: Vec<(ProctypeId, LabelId)>,
+    /// Statements made so far, and whether that was too many.
+    statements: usize,
+    is_too_large: bool,
+    /// Which units are proctypes of the model.
+    unit_ids: Vec<Option<ProctypeId>>,
     /// The behaviour being resolved; none in global declarations, formulas and predicates.
     scope: Option<Scope>,
 }
@@ -99,10 +104,12 @@ pub(crate) fn resolve(file: &str, units: &[Unit], sources: &mut Sources, interne
         claims: Vec::new(),
         trace: None,
         ltl: Vec::new(),
+        macros: Vec::new(),
     };
     let mut resolver = Resolver::new(model, sources, interner);
     for unit in units {
-        resolver.declare(unit);
+        let id = resolver.declare(unit);
+        resolver.unit_ids.push(id);
     }
     resolver.declare_bodies(units);
     resolver.resolve_bodies(units);
@@ -124,6 +131,9 @@ impl<'a> Resolver<'a> {
             found: Vec::new(),
             struct_sizes: Vec::new(),
             remote_labels: Vec::new(),
+            statements: 0,
+            is_too_large: false,
+            unit_ids: Vec::new(),
             scope: None,
         }
     }
@@ -153,29 +163,30 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// First pass: what a unit declares globally.
-    fn declare(&mut self, unit: &Unit) {
+    /// First pass: what a unit declares globally; its number if that is a proctype.
+    fn declare(&mut self, unit: &Unit) -> Option<ProctypeId> {
         match unit {
             Unit::Mtype { set, names } => self.declare_mtype(*set, names),
             Unit::Typedef { name, fields } => self.declare_typedef(*name, fields),
             Unit::Declaration(declaration) => self.declare_globals(declaration),
-            Unit::Proctype(proctype) => self.declare_proctype(proctype),
+            Unit::Proctype(proctype) => return self.declare_proctype(proctype),
             Unit::Init { at, .. } => {
                 if let Some((_, known)) = self.model.proctype(":init:") {
                     let before = known.place.clone();
                     self.sources
                         .error(*at, 4, "there is a second `init`")
                         .advise(format!("the other one is at {before}"));
-                    return;
+                    return None;
                 }
                 let name = self.interner.intern(":init:");
-                self.push_proctype(Name { sym: name, at: *at }, ProctypeKind::Init);
+                return self.push_proctype(Name { sym: name, at: *at }, ProctypeKind::Init);
             }
             Unit::Never { .. } | Unit::Trace { .. } | Unit::Ltl { .. } => {}
         }
+        None
     }
 
-    fn declare_proctype(&mut self, proctype: &ast::Proctype) {
+    fn declare_proctype(&mut self, proctype: &ast::Proctype) -> Option<ProctypeId> {
         let name = proctype.name;
         if let Some(known) = self.proctypes.get(&name.sym) {
             let before = self.model.proctypes[known.0 as usize].place.clone();
@@ -183,14 +194,19 @@ impl<'a> Resolver<'a> {
             self.sources
                 .error(name.at, text.len(), format!("the proctype `{text}` is already declared"))
                 .advise(format!("the other declaration is at {before}"));
-            return;
+            return None;
         }
         let kind = if proctype.deterministic { ProctypeKind::Deterministic } else { ProctypeKind::Proctype };
-        let id = self.push_proctype(name, kind);
+        let id = self.push_proctype(name, kind)?;
         self.proctypes.insert(name.sym, id);
+        Some(id)
     }
 
-    fn push_proctype(&mut self, name: Name, kind: ProctypeKind) -> ProctypeId {
+    fn push_proctype(&mut self, name: Name, kind: ProctypeKind) -> Option<ProctypeId> {
+        if self.model.proctypes.len() >= MAX_PROCTYPES {
+            self.sources.error(name.at, 0, format!("there can be at most {MAX_PROCTYPES} proctypes"));
+            return None;
+        }
         let id = ProctypeId(self.model.proctypes.len() as u32);
         let place = self.sources.place(name.at);
         let behaviour = Behaviour {
@@ -210,25 +226,13 @@ impl<'a> Resolver<'a> {
             behaviour,
             place,
         });
-        id
-    }
-
-    /// The proctypes of the units that made it into the model, in order; a second declaration of one is left out.
-    fn unit_proctype(&self, unit: &Unit) -> Option<ProctypeId> {
-        let at = match unit {
-            Unit::Proctype(proctype) => proctype.name.at,
-            Unit::Init { at, .. } => *at,
-            _ => return None,
-        };
-        let place = self.sources.place(at);
-        let index = self.model.proctypes.iter().position(|p| p.place == place)?;
-        Some(ProctypeId(index as u32))
+        Some(id)
     }
 
     /// Second pass.
     fn declare_bodies(&mut self, units: &[Unit]) {
-        for unit in units {
-            let Some(ProctypeId(id)) = self.unit_proctype(unit) else { continue };
+        for (index, unit) in units.iter().enumerate() {
+            let Some(ProctypeId(id)) = self.unit_ids[index] else { continue };
             let (parameters, body): (&[ast::Declaration], _) = match unit {
                 Unit::Proctype(proctype) => (&proctype.parameters, &proctype.body),
                 Unit::Init { body, .. } => (&[], body),
@@ -246,13 +250,14 @@ impl<'a> Resolver<'a> {
     /// Third pass.
     fn resolve_bodies(&mut self, units: &[Unit]) {
         let (mut claims, mut formulas) = (0, 0);
-        for unit in units {
+        for (index, unit) in units.iter().enumerate() {
+            let id = self.unit_ids[index];
             match unit {
                 Unit::Proctype(ast::Proctype { active, priority, provided, body, .. }) => {
-                    self.resolve_proctype(unit, active.as_ref(), priority.as_ref(), provided.as_ref(), body);
+                    self.resolve_proctype(id, active.as_ref(), priority.as_ref(), provided.as_ref(), body);
                 }
                 Unit::Init { priority, body, .. } => {
-                    self.resolve_proctype(unit, None, priority.as_ref(), None, body);
+                    self.resolve_proctype(id, None, priority.as_ref(), None, body);
                 }
                 Unit::Never { name, at, body } => {
                     let name = self.optional_name(*name, "never", claims);
@@ -305,13 +310,13 @@ impl<'a> Resolver<'a> {
 
     fn resolve_proctype(
         &mut self,
-        unit: &Unit,
+        id: Option<ProctypeId>,
         active: Option<&ast::Expr>,
         priority: Option<&ast::Expr>,
         provided: Option<&ast::Expr>,
         body: &ast::Body,
     ) {
-        let Some(id) = self.unit_proctype(unit) else { return };
+        let Some(id) = id else { return };
         let index = id.0 as usize;
         if let Some(active) = active {
             self.model.proctypes[index].active = self.active_count(active);
@@ -363,11 +368,14 @@ impl<'a> Resolver<'a> {
                 .error(last.at, 0, format!("{total} processes are active at the start"))
                 .advise(format!("there can be at most {MAX_PROCESSES}"));
         }
-        if self.model.proctypes.is_empty() && !self.sources.has_errors() {
+        if total == 0 && !self.sources.has_errors() {
             let at = At::start_of(self.main_file());
-            self.sources
-                .error(at, 0, "there is no process in this model")
-                .advise("write `active proctype Name() { … }` or `init { … }`");
+            let message = match self.model.proctypes.is_empty() {
+                true => "there is no process in this model",
+                false => "no process is there at the start, so nothing can happen",
+            };
+            let help = "write `active proctype Name() { … }`, or `init { … }` that runs the others";
+            self.sources.error(at, 0, message).advise(help);
         }
     }
 
@@ -375,13 +383,15 @@ impl<'a> Resolver<'a> {
         self.sources.files.iter().position(|f| f.name == self.model.file).unwrap_or(0) as u32
     }
 
+    /// A spelling for a message.
     fn text(&self, sym: Sym) -> String {
-        self.interner.text(sym).to_owned()
+        self.interner.display(sym)
     }
 
     /// Reports an unknown name with the known one that looks most like it.
     fn unknown(&mut self, name: Name, message: String, known: Vec<Sym>) -> Failed {
         let text = self.text(name.sym);
+        let known = if self.sources.too_many_errors() { &[][..] } else { &known[..] };
         let names = known.iter().map(|&sym| self.interner.text(sym));
         let help = closest(&text, names).map(|other| format!("did you mean `{other}`?"));
         let diagnostic = self.sources.error(name.at, text.len(), message);

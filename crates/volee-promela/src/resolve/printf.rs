@@ -7,7 +7,7 @@ use crate::source::Advice;
 
 impl Resolver<'_> {
     pub(super) fn printf(&mut self, format: Name, arguments: &[Expr]) -> Resolved<StatementKind> {
-        let text = self.text(format.sym);
+        let text = self.interner.text(format.sym).to_owned();
         let (pieces, unknown) = pieces(text.trim_start_matches('"').strip_suffix('"').unwrap_or_default());
         if let Some(c) = unknown {
             self.sources

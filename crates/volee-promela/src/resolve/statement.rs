@@ -7,6 +7,7 @@ use super::expr::Runs;
 use super::locals::Locals;
 use super::{BehaviourKind, Failed, Resolved, Resolver, Scope};
 use crate::ast::{self, Block, StatementKind as Ast};
+use crate::limits::MAX_STATEMENTS;
 use crate::model::{
     Base, Behaviour, BinaryOp, Exclusive, ExclusiveKind, Expr, ExprKind, Init, LabelId, Receive, Reference,
     Sequence, Statement, StatementKind, Type, Variable,
@@ -43,10 +44,28 @@ impl Resolver<'_> {
     pub(super) fn sequence(&mut self, statements: &ast::Sequence) -> Sequence {
         let mut result = Vec::with_capacity(statements.len());
         for statement in statements {
+            if self.statements > MAX_STATEMENTS {
+                self.too_large(statement.at);
+                break;
+            }
             // What failed is left out: the diagnostic makes the model unusable anyway.
             let _ = self.statement(statement, &mut result);
         }
         result
+    }
+
+    pub(super) fn too_large(&mut self, at: At) -> Failed {
+        if !self.is_too_large {
+            self.sources
+                .error(
+                    at,
+                    0,
+                    format!("the model has more than {MAX_STATEMENTS} statements when all is expanded"),
+                )
+                .advise("look for inlines that call others many times over");
+        }
+        self.is_too_large = true;
+        Failed
     }
 
     /// The statements of a block, in a scope of their own.
@@ -167,11 +186,16 @@ impl Resolver<'_> {
     }
 
     /// The statement with its text and place.
-    pub(super) fn finish(&self, kind: StatementKind, at: At) -> Statement {
-        let scope = self.scope.as_ref();
-        let (locals, labels) =
-            scope.map_or((&[][..], Vec::new()), |s| (&s.variables[..], s.found.model_labels_if(&kind)));
-        let text = render::statement(&self.model, locals, &labels, &kind).into();
+    pub(super) fn finish(&mut self, kind: StatementKind, at: At) -> Statement {
+        self.statements += 1;
+        let text = match (&kind, &self.scope) {
+            (StatementKind::Goto(label), Some(scope)) => format!("goto {}", scope.found.label_name(*label)),
+            (_, scope) => {
+                let locals = scope.as_ref().map_or(&[][..], |scope| &scope.variables);
+                render::statement(&self.model, locals, &kind)
+            }
+        };
+        let text = text.into();
         Statement { labels: Vec::new(), place: self.sources.place(at), text, kind }
     }
 

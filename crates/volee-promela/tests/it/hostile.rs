@@ -41,10 +41,20 @@ fn ten_thousand_of_anything_that_nests_are_refused() {
 fn the_deepest_nesting_that_is_allowed_fits_the_stack() {
     let levels = volee_promela::limits::MAX_NESTING / 2 - 2;
     let text = format!("init {{ {}skip{} }}", "if :: { ".repeat(levels), "} fi ".repeat(levels));
-    assert_eq!(errors(&text), Vec::<String>::new());
+    lowers(&text);
     let levels = volee_promela::limits::MAX_NESTING - 4;
-    let text = format!("init {{ int x; x = {}1{} }}", "(".repeat(levels), ")".repeat(levels));
-    assert_eq!(errors(&text), Vec::<String>::new());
+    lowers(&format!("init {{ int x; x = {}1{} }}", "(".repeat(levels), ")".repeat(levels)));
+    lowers(&format!("init {{ int x; x = {}1{} }}", "-(".repeat(levels / 2), ")".repeat(levels / 2)));
+    let operators = volee_promela::limits::MAX_EXPRESSION_DEPTH - 1;
+    lowers(&format!("init {{ int x; x = x{} }}", " + 1".repeat(operators)));
+    let formula = " || p".repeat(operators);
+    lowers(&format!("ltl {{ p{formula} }} bool p; init {{ skip }}"));
+}
+
+/// Reads a model and makes a program of it.
+fn lowers(text: &str) {
+    let model = std::sync::Arc::new(crate::model(text));
+    assert!(volee_promela::lower(model).is_ok());
 }
 
 #[test]
@@ -165,4 +175,50 @@ fn every_beginning_of_a_model_is_answered() {
         }
     }
     assert!(seen > 500, "only {seen}");
+}
+
+#[test]
+fn many_of_anything_take_time_in_proportion() {
+    let many = |count: usize, piece: &dyn Fn(usize) -> String| (0..count).map(piece).collect::<String>();
+    let texts = [
+        format!("init {{ {} }}", many(20_000, &|i| format!("L{i}: goto L{i};\n"))),
+        format!("init {{ {} }}", many(20_000, &|i| format!("goto L{};\n", i + 1))),
+        format!("init {{ {} }}", many(20_000, &|i| format!("v{i} = 1;\n"))),
+        format!("{} init {{ skip }}", many(20_000, &|i| format!("byte v{i};\n"))),
+        format!("init {{ {} skip }}", many(20_000, &|i| format!("byte v{i};\n"))),
+        many(20_000, &|i| format!("proctype P{i}() {{ skip }}\n")),
+        format!("typedef T {{ {} }} init {{ skip }}", many(20_000, &|i| format!("byte v{i};\n"))),
+        format!("{}{}", "#if 1\n".repeat(20_000), "#endif\n".repeat(20_000)),
+        format!(
+            "#define F({}0) {}\ninit {{ F(1) }}",
+            many(20_000, &|i| format!("a{i},")),
+            "a1 ".repeat(20_000)
+        ),
+        format!(
+            "inline f({}b) {{ {} }} init {{ f(1) }}",
+            many(20_000, &|i| format!("a{i},")),
+            "a1; ".repeat(20_000)
+        ),
+        format!(
+            "typedef T {{ byte a[1000] }} T t; chan c = [1] of {{ T }}; init {{ {} }}",
+            "c!t; ".repeat(20_000)
+        ),
+        format!("byte i; init {{ {} }}", "select(i : 0 .. 32);".repeat(20_000)),
+        format!("#define A {}\ninit {{ {} }}", "a".repeat(400_000), "A = 1;".repeat(20_000)),
+        format!("init {{ {} }}", "if :: skip fi; ".repeat(20_000)),
+        format!("init {{ {} }}", "?".repeat(100_000)),
+        format!("init {{ {} }}", "x[".repeat(100_000)),
+        "(".repeat(400_000),
+        "{".repeat(400_000),
+        "#".repeat(400_000),
+        "\"".repeat(400_000),
+        "/*".repeat(200_000),
+        "init {".repeat(100_000),
+        "byte ".repeat(100_000),
+    ];
+    for text in texts {
+        let (model, diagnostics) = parse("m", &text, &Options::default());
+        assert!(diagnostics.len() <= 200);
+        assert!(model.is_some() || diagnostics.iter().all(|d| d.place.is_some()), "{:.60}", text);
+    }
 }

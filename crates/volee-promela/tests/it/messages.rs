@@ -30,7 +30,9 @@ fn syntax_errors_say_what_was_expected() {
     );
     check(
         "",
-        &["m:1:1: there is no process in this model (write `active proctype Name() { … }` or `init { … }`)"],
+        &[
+            "m:1:1: there is no process in this model (write `active proctype Name() { … }`, or `init { … }` that runs the others)",
+        ],
     );
     check(
         "init { x = 99999999999 }",

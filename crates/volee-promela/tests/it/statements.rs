@@ -378,9 +378,12 @@ fn predicates_see_globals_and_processes() {
     let model = model("mtype = { on, off }; mtype m; byte x[2]; active proctype P() { byte v; cs: v++ }");
     let expr = parse_predicate(&model, "x[1] < 3 && P[0]@cs && P:v == 2 || m == on").expect("a predicate");
     assert_eq!(render::expr(&model, &[], &expr), "((((x[1]<3)&&P[0]@cs)&&(P:v==2))||(m==on))");
+    let with_macros = crate::model("#define N 2\n#define both(a, b) (a && b > N)\nbyte x; init { skip }");
+    let expr = parse_predicate(&with_macros, "both(x, x)").expect("a predicate");
+    assert_eq!(render::expr(&with_macros, &[], &expr), "(x&&(x>2))");
     let errors = |text: &str| parse_predicate(&model, text).expect_err(text)[0].to_string();
     assert_eq!(errors("x[0] < y"), "predicate:1:8: `y` is not declared");
-    assert_eq!(errors("x[0] <"), "predicate:1:7: expected an expression, found the end of the file");
+    assert_eq!(errors("x[0] <"), "predicate:1:7: expected an expression, found the end");
     assert_eq!(errors("x[0] 3"), "predicate:1:6: expected the end of the expression, found `3`");
     assert_eq!(errors("run P()"), "predicate:1:5: `run` cannot stand in a predicate");
     assert_eq!(errors("P[0]@sc"), "predicate:1:6: the proctype `P` has no label `sc`");
