@@ -8,7 +8,6 @@ use volee::system::{Budget, Meter, parse_duration, parse_size};
 use volee::{Model, Options};
 
 use crate::context::Context;
-use crate::excerpt;
 use crate::outcome::Failure;
 
 /// A model file and how it is read.
@@ -36,9 +35,7 @@ impl ModelArgs {
     /// Reads the model; warnings go to stderr.
     pub fn open(&self, context: &Context) -> Result<Model, Failure> {
         let model = Model::open(&self.model, &self.options())?;
-        if !model.warnings.is_empty() {
-            eprint!("{}", excerpt::render_all(&model.warnings, context.errors));
-        }
+        context.warn(&model.warnings);
         Ok(model)
     }
 }

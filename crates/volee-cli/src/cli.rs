@@ -49,7 +49,7 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
     let ended = std::panic::catch_unwind(AssertUnwindSafe(|| cli.command.run(&context)));
     let ended = ended.unwrap_or_else(|panic| Err(internal_error(panic.as_ref())));
     match ended {
-        Ok(outcome) => print_outcome(&context, &outcome),
+        Ok(outcome) => print_outcome(&context, outcome),
         Err(failure) => print_failure(&context, verb, &failure),
     }
 }
@@ -61,11 +61,14 @@ pub fn call(words: Vec<OsString>, context: &Context) -> Ended {
     cli.command.run(context)
 }
 
-fn print_outcome(context: &Context, outcome: &Outcome) -> ExitCode {
+fn print_outcome(context: &Context, mut outcome: Outcome) -> ExitCode {
     let code = outcome.answer.verdict().exit_code();
     match context.format {
         Format::Text => to_stdout(&outcome.text),
-        Format::Json => to_stdout(&outcome.answer.to_json()),
+        Format::Json => {
+            outcome.answer.warn(&context.take_warnings());
+            to_stdout(&outcome.answer.to_json());
+        }
     }
     ExitCode::from(code)
 }

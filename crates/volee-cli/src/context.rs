@@ -1,13 +1,16 @@
 //! What a verb may know of its surroundings: the format asked for, whether colours make sense, and Ctrl-C.
 
+use std::cell::RefCell;
 use std::env;
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use volee::report::{Palette, VerdictWord};
+use volee::system::Diagnostic;
 
 use crate::cli::Format;
+use crate::excerpt;
 
 /// The surroundings of one call.
 pub struct Context {
@@ -21,6 +24,7 @@ pub struct Context {
     pub cancelled: Arc<AtomicBool>,
     /// Set while the program waits for the user: Ctrl-C then ends it at once.
     waiting: Arc<AtomicBool>,
+    warnings: RefCell<Vec<Diagnostic>>,
 }
 
 impl Context {
@@ -41,7 +45,21 @@ impl Context {
             errors: palette(std::io::stderr().is_terminal()),
             cancelled,
             waiting,
+            warnings: RefCell::default(),
         }
+    }
+
+    /// Tells the user what a front end wants them to know: at once on stderr, or within the JSON answer.
+    pub fn warn(&self, warnings: &[Diagnostic]) {
+        match self.format {
+            Format::Text => eprint!("{}", excerpt::render_all(warnings, self.errors)),
+            Format::Json => self.warnings.borrow_mut().extend_from_slice(warnings),
+        }
+    }
+
+    /// The warnings for the JSON answer.
+    pub fn take_warnings(&self) -> Vec<Diagnostic> {
+        self.warnings.take()
     }
 
     /// From now on the program mostly waits for its user.

@@ -12,7 +12,6 @@ use volee::system::{Limit, Meter};
 use volee::{Model, Options};
 
 use crate::context::Context;
-use crate::excerpt;
 use crate::files;
 use crate::outcome::{Ended, Failure, Outcome};
 use crate::progress::ProgressLine;
@@ -122,9 +121,7 @@ impl SourceArgs {
         }
         let options = Options { defines: self.defines.clone(), plain: self.plain };
         let mut model = Model::open(path, &options).map_err(|d| Stop::Wrong(d.into()))?;
-        if !model.warnings.is_empty() {
-            eprint!("{}", excerpt::render_all(&model.warnings, context.errors));
-        }
+        context.warn(&model.warnings);
         Ok(explore(model.system.as_mut(), meter, &mut ProgressLine::new(meter.budget().memory))?)
     }
 }

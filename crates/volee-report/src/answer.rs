@@ -125,6 +125,14 @@ impl Answer {
         self.more.insert(name.to_string(), value.into());
     }
 
+    /// Adds what a front end wants the author of the input to know.
+    pub fn warn(&mut self, warnings: &[Diagnostic]) {
+        if !warnings.is_empty() {
+            let entries: Vec<ErrorEntry> = warnings.iter().map(ErrorEntry::from).collect();
+            self.add("warnings", serde_json::to_value(entries).unwrap_or_default());
+        }
+    }
+
     /// The worst of the results.
     pub fn verdict(&self) -> VerdictWord {
         self.verdict

@@ -7,7 +7,6 @@
 mod answer;
 mod changes;
 mod chart;
-mod dot;
 mod figures;
 mod itf;
 mod mermaid;
@@ -18,7 +17,6 @@ mod trace;
 
 pub use answer::{Answer, ErrorEntry, QuestionAnswer, VerdictWord, run_value};
 pub use changes::{changes, is_location};
-pub use dot::write_dot;
 pub use figures::{bytes, count, counted, seconds};
 pub use itf::run_itf;
 pub use mermaid::run_mermaid;

@@ -21,6 +21,8 @@ pub struct TextLayout<'a> {
     pub longest: usize,
 }
 
+const PAGE: usize = 100;
+const INDENT: usize = 12;
 const WIDEST_STATEMENT: usize = 36;
 const WIDEST_PLACE: usize = 24;
 
@@ -85,10 +87,10 @@ pub fn steps_text(run: &Run, layout: TextLayout<'_>) -> String {
 fn final_locations(out: &mut String, run: &Run, palette: Palette) {
     let last = run.steps.last().map_or(&run.initial, |step| &step.state);
     let places = last.variables.iter().filter(|v| is_location(v));
-    let places: Vec<String> =
-        places.map(|v| format!("{} at {}", palette.name(v.name.trim_end_matches('@')), v.value)).collect();
+    let places = places.map(|v| (v.name.trim_end_matches('@'), " at ", v.value.as_str()));
+    let places = wrapped(places, palette);
     if !places.is_empty() {
-        let _ = writeln!(out, "  {} {}", palette.faint("in the end"), places.join(", "));
+        let _ = writeln!(out, "  {} {places}", palette.faint("in the end"));
     }
 }
 
@@ -102,17 +104,23 @@ fn initial_state(out: &mut String, run: &Run, palette: Palette) {
 
 /// All variables of a state, wrapped at the width of a page.
 pub fn assignments(state: &RunState, palette: Palette) -> String {
+    let variables = state.variables.iter().filter(|v| !is_location(v));
+    wrapped(variables.map(|v| (v.name.as_str(), " = ", v.value.as_str())), palette)
+}
+
+/// A list of names and what is said about them, with further lines indented.
+fn wrapped<'a>(items: impl Iterator<Item = (&'a str, &'a str, &'a str)>, palette: Palette) -> String {
     let mut out = String::new();
-    let mut column = 12;
-    for (i, variable) in state.variables.iter().filter(|v| !is_location(v)).enumerate() {
-        let width = variable.name.chars().count() + variable.value.chars().count() + 5;
-        if i > 0 {
+    let mut column = INDENT;
+    for (name, verb, value) in items {
+        let width = [name, verb, value].map(|t| t.chars().count()).iter().sum::<usize>() + 2;
+        if !out.is_empty() {
+            let wrap = column + width > PAGE;
             out.push(',');
-            let wrap = column + width > 100;
-            out.push_str(if wrap { "\n            " } else { " " });
-            column = if wrap { 12 } else { column };
+            out.push_str(&if wrap { format!("\n{:INDENT$}", "") } else { " ".to_string() });
+            column = if wrap { INDENT } else { column };
         }
-        out.push_str(&assignment(&variable.name, &variable.value, palette));
+        let _ = write!(out, "{}{verb}{value}", palette.name(name));
         column += width;
     }
     out
@@ -209,8 +217,11 @@ fn row_of<'a>(action: &'a Action, model: &str) -> Row<'a> {
     }
 }
 
-/// The values that travel, unless the statement already tells them.
+/// The values that travel, unless the statement already tells them; what is sent into a buffer is seen there.
 fn values_of(event: &Event, statement: &str) -> Option<String> {
+    if event.kind == EventKind::Send {
+        return None;
+    }
     let values = event.values.join(",");
     let compact = |text: &str| text.replace([' ', ')'], "").replace('(', ",");
     (!values.is_empty() && !compact(statement).ends_with(&compact(&values))).then_some(values)

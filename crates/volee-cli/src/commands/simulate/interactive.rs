@@ -97,7 +97,7 @@ impl Conversation<'_> {
         for ordinal in 0..possible {
             let actions = self.system.explain(&state, ordinal);
             let text = actions_text(&actions, self.model, self.palette);
-            writeln!(self.out, "  {:>3}  {text}", self.palette.strong(ordinal))?;
+            writeln!(self.out, "  {}  {text}", self.palette.strong(format!("{ordinal:>3}")))?;
         }
         if possible == 0 {
             let sentence = match self.walk.end(self.system) {
