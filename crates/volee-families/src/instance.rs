@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-use volee_system::{Flow, Label, Sink, Step, System, Variable, Witness};
+use volee_system::{Action, Flow, Label, Sink, Step, System, Variable, Witness};
 
 use crate::answer::Counterexample;
 use crate::net::{Net, TransitionId};
@@ -87,6 +87,16 @@ impl System for Instance<'_> {
 
     fn label(&self, label: Label) -> Cow<'_, str> {
         self.net.transitions[label.0 as usize].name.as_str().into()
+    }
+
+    fn explain(&mut self, state: &[u8], ordinal: usize) -> Vec<Action> {
+        let marking = Self::decode(state);
+        let enabled = self.net.transitions.iter().filter(|t| t.fire(&marking).is_some()).nth(ordinal);
+        match enabled {
+            Some(t) if !t.actions.is_empty() => t.actions.clone(),
+            Some(t) => vec![Action::plain(t.name.as_str())],
+            None => Vec::new(),
+        }
     }
 
     fn variables(&self, state: &[u8]) -> Vec<Variable> {

@@ -7,6 +7,8 @@
 //! disables the transition. All of these are monotone, so coverability is decidable by backward search; upper bounds
 //! are not, and [`Net::relaxed`] replaces them by the best monotone over-approximation.
 
+use volee_system::Action;
+
 use crate::FamilyError;
 
 /// A place of a net, by number.
@@ -72,6 +74,8 @@ pub struct Transition {
     pub at_most: Vec<Bound>,
     /// The places it assigns, ascending.
     pub rows: Vec<Row>,
+    /// What a trace says about it, where there is more to say than its name.
+    pub actions: Vec<Action>,
 }
 
 impl Transition {
