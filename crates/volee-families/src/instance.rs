@@ -93,7 +93,7 @@ impl System for Instance<'_> {
         let marking = Self::decode(state);
         let enabled = self.net.transitions.iter().filter(|t| t.fire(&marking).is_some()).nth(ordinal);
         match enabled {
-            Some(t) if !t.actions.is_empty() => t.actions.clone(),
+            Some(t) if !t.movers.is_empty() => t.movers.iter().map(|m| m.action.clone()).collect(),
             Some(t) => vec![Action::plain(t.name.as_str())],
             None => Vec::new(),
         }

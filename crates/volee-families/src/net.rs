@@ -74,8 +74,19 @@ pub struct Transition {
     pub at_most: Vec<Bound>,
     /// The places it assigns, ascending.
     pub rows: Vec<Row>,
-    /// What a trace says about it, where there is more to say than its name.
-    pub actions: Vec<Action>,
+    /// Who does what in it, where it is a step of processes.
+    pub movers: Vec<Mover>,
+}
+
+/// A process that takes part in a transition: a token that moves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mover {
+    /// What it does.
+    pub action: Action,
+    /// Where it was.
+    pub from: PlaceId,
+    /// Where it is then.
+    pub to: PlaceId,
 }
 
 impl Transition {

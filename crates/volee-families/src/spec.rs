@@ -366,7 +366,7 @@ impl<'t> Reader<'t> {
         rows.retain(|r| !(r.is_plain() && r.constant == 0));
         rows.sort_by_key(|r| r.place);
         let name = format!("rule {} (line {line})", self.net.transitions.len() + 1);
-        self.net.transitions.push(Transition { name, at_least, at_most, rows, actions: Vec::new() });
+        self.net.transitions.push(Transition { name, at_least, at_most, rows, movers: Vec::new() });
         Some(())
     }
 

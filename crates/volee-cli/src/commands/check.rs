@@ -1,5 +1,7 @@
 //! `volee check MODEL`: explores every state and answers each question, with a run to show for what is wrong.
 
+mod families;
+
 use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
@@ -23,6 +25,8 @@ Examples:
   volee check mutex.pml --reachable 'inside == 1' an expression that must be true at some time
   volee check mutex.pml --search bfs              the shortest counterexample
   volee check mutex.pml --trace bug.svg           the counterexample as a message-sequence chart
+  volee check lock.pml --engine families --for-any Client
+                                                  for every number of clients at once
   volee check big.pml --memory 2G --time 5m       within a budget; exit code 3 when it is not enough")]
 pub struct Check {
     #[command(flatten)]
@@ -44,11 +48,25 @@ pub struct Check {
     #[arg(long, value_name = "ORDER", value_enum, default_value_t = SearchOrder::Dfs)]
     search: SearchOrder,
 
+    /// Who answers: explicit search of all states, or one answer for every number of processes
+    #[arg(long, value_name = "ENGINE", value_enum, default_value_t = Engine::Explicit)]
+    engine: Engine,
+
+    #[command(flatten)]
+    families: families::FamiliesArgs,
+
     #[command(flatten)]
     budget: BudgetArgs,
 
     #[command(flatten)]
     trace: TraceArgs,
+}
+
+/// The engines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    Explicit,
+    Families,
 }
 
 /// The orders of a search.
@@ -61,6 +79,13 @@ enum SearchOrder {
 impl Check {
     pub fn run(self, context: &Context) -> Ended {
         self.trace.validate()?;
+        match (self.engine, self.families.given()) {
+            (Engine::Families, _) => return families::run(&self, context),
+            (Engine::Explicit, Some(flag)) => {
+                return Err(Failure::new(format!("{flag} needs --engine families")));
+            }
+            (Engine::Explicit, None) => {}
+        }
         let mut model = self.model.open(context)?;
         let questions = self.questions(&mut model)?;
         let meter = self.budget.meter(context);

@@ -1,15 +1,16 @@
 //! Finds the states and steps of a family and writes them down as a net.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use volee_program::{Action as Does, Expr, Pattern, ProctypeId, Program, Transition as Move};
-use volee_system::{Action, Diagnostic, Event, EventKind};
+use volee_system::{Action, Diagnostic, Event, EventKind, Run};
 
 use super::Questions;
 use super::step::{Done, Local, Wrong, birth, steps};
 use super::valuation::Valuation;
 use crate::FamilyError;
-use crate::net::{Initial, Net, PlaceId, Target, Transition};
+use crate::answer::Counterexample;
+use crate::net::{Initial, Mover, Net, PlaceId, Target, Transition};
 
 /// More valuations of the globals, local states or steps than this are no finite-domain model.
 const MAX_STATES: usize = 20_000;
@@ -43,6 +44,48 @@ impl Family {
             instance.active.extend(std::iter::repeat_n(*proctype, marking[place.index()] as usize));
         }
         instance
+    }
+}
+
+/// Follows the tokens of a counterexample as processes with numbers, and writes these into its replayed run.
+///
+/// In a marking processes of one local state are alike; in a story they are not. Whoever has been in a place longest moves
+/// first, which is one of the runs that the marking stands for.
+pub fn name_processes(net: &Net, example: &Counterexample, run: &mut Run) {
+    let mut next = 0;
+    let mut there: HashMap<PlaceId, VecDeque<u32>> = HashMap::new();
+    let living: HashSet<PlaceId> = net.transitions.iter().flat_map(|t| &t.movers).map(|m| m.from).collect();
+    for (p, &count) in example.marking.iter().enumerate() {
+        let place = PlaceId(p as u32);
+        if living.contains(&place) {
+            let start = next;
+            next = start + count;
+            there.insert(place, (start..next).collect());
+        }
+    }
+    for (at, t) in example.trace.iter().enumerate() {
+        let movers = &net.transitions[t.index()].movers;
+        let mut pids = Vec::new();
+        for mover in movers {
+            let pid = there.get_mut(&mover.from).and_then(VecDeque::pop_front).unwrap_or_else(|| {
+                next += 1;
+                next - 1
+            });
+            pids.push(pid);
+        }
+        for (mover, &pid) in movers.iter().zip(&pids) {
+            there.entry(mover.to).or_default().push_back(pid);
+        }
+        let step = at.checked_sub(run.skipped).and_then(|i| run.steps.get_mut(i));
+        let Some(step) = step else { continue };
+        let second = pids.get(1).copied();
+        for (action, &pid) in step.actions.iter_mut().zip(&pids) {
+            action.pid = pid;
+            if let (Some(Event { partner: Some((_, other)), .. }), Some(second)) = (&mut action.event, second)
+            {
+                *other = second;
+            }
+        }
     }
 }
 
@@ -564,5 +607,11 @@ fn transition(found: &Found, first_local: usize, first_wrong: usize) -> Transiti
         post.push(((first_wrong + wrong) as u32, 1));
     }
     let name: Vec<String> = found.actions.iter().map(|a| format!("{}: {}", a.process, a.text)).collect();
-    Transition { actions: found.actions.clone(), ..Transition::arcs(name.join(" / "), &pre, &post) }
+    let movers =
+        found.actions.iter().zip(found.takes.iter().zip(&found.gives)).map(|(action, (from, to))| Mover {
+            action: action.clone(),
+            from: PlaceId(local(from).0),
+            to: PlaceId(local(to).0),
+        });
+    Transition { movers: movers.collect(), ..Transition::arcs(name.join(" / "), &pre, &post) }
 }

@@ -13,7 +13,7 @@ mod valuation;
 
 use volee_program::{NodeId, ProctypeId, Program};
 
-pub use build::Family;
+pub use build::{Family, name_processes};
 
 use crate::FamilyError;
 
