@@ -3,6 +3,9 @@
 //! `cargo xtask corpus promela` and the like. Each subject has a file of its own, with a `run(arguments)`; to add one,
 //! add its module and its line in `dispatch`.
 
+mod bench;
+mod nets;
+
 use std::process::ExitCode;
 
 const USAGE: &str = "\
@@ -14,7 +17,7 @@ subjects:
 /// What can be run: its name, what it does, and how.
 type Subject = (&'static str, &'static str, fn(&[String]) -> Result<(), String>);
 
-const SUBJECTS: &[Subject] = &[];
+const SUBJECTS: &[Subject] = &[("bench", "measurements beside those of peers", bench::run)];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

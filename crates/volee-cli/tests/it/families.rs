@@ -10,7 +10,8 @@ fn example(name: &str) -> String {
 
 fn ask(sandbox: &Sandbox, call: &str) -> (Value, i32) {
     let answered = sandbox.volee(&format!("check {call} --engine families --format json"));
-    let answer = serde_json::from_str(&answered.stdout).unwrap_or_else(|e| panic!("{call}: {e}\n{}", answered.stderr));
+    let answer =
+        serde_json::from_str(&answered.stdout).unwrap_or_else(|e| panic!("{call}: {e}\n{}", answered.stderr));
     (answer, answered.code)
 }
 
@@ -32,7 +33,8 @@ fn the_ten_problems_of_the_paper_have_its_verdicts_by_every_method() {
     let sandbox = Sandbox::new();
     for (name, flags, verdict) in PROBLEMS {
         for method in ["auto", "bra", "fraen", "frakm", "fbra"] {
-            let (answer, _) = ask(&sandbox, &format!("{} {flags} --method {method} --time 2s --memory 64M", example(name)));
+            let (answer, _) =
+                ask(&sandbox, &format!("{} {flags} --method {method} --time 2s --memory 64M", example(name)));
             let got = answer["verdict"].as_str().expect("a verdict");
             let exact = method == "auto" || method == "bra";
             assert!(got == verdict || (!exact && got == "unknown"), "{name} by {method}: {got}");
@@ -56,8 +58,14 @@ fn the_numbers_and_lengths_of_p5_and_p6_are_those_of_the_paper() {
 fn nets_are_checked_and_told_apart() {
     let sandbox = Sandbox::new();
     let net = "vars think wait use\nrules\nthink >= 1 -> think' = think - 1, use' = use + 1;\ninit think >= 0, wait = 0, use = 0\ntarget use >= 2\n";
-    sandbox.write("a.spec", net).write("b.spec", net.replace("use >= 2", "wait >= 1")).write("c.spec", "vars x rules");
-    assert_eq!(sandbox.volee("check a.spec --engine families --sizes").stdout.lines().next(), Some("2 think"));
+    sandbox
+        .write("a.spec", net)
+        .write("b.spec", net.replace("use >= 2", "wait >= 1"))
+        .write("c.spec", "vars x rules");
+    assert_eq!(
+        sandbox.volee("check a.spec --engine families --sizes").stdout.lines().next(),
+        Some("2 think")
+    );
     assert_eq!(sandbox.volee("check b.spec --engine families").code, 0);
     assert_eq!(sandbox.volee("check c.spec --engine families").code, 2);
     assert_eq!(sandbox.volee("check a.spec --engine families --for-any think").code, 2);
@@ -72,8 +80,16 @@ fn what_is_no_family_is_refused_with_its_place_and_the_reason() {
         ("chan c = [2] of { bit };\nproctype P() { c!0; assert(false) }", "m.pml:1", "buffered channel"),
         ("proctype P() { assert(_pid == 0) }", "m.pml:1", "process number"),
         ("int n;\nproctype P() { do :: n = n + 1 od }", "m.pml:1", "the globals take more than"),
-        ("proctype Q() { skip }\nactive proctype R() { do :: run Q() od }\nproctype P() { assert(false) }", "m.pml:2", "more than once"),
-        ("chan c = [0] of { bit };\nproctype P() { if :: c!0 :: else fi; assert(false) }", "m.pml:2", "`else` beside a rendezvous"),
+        (
+            "proctype Q() { skip }\nactive proctype R() { do :: run Q() od }\nproctype P() { assert(false) }",
+            "m.pml:2",
+            "more than once",
+        ),
+        (
+            "chan c = [0] of { bit };\nproctype P() { if :: c!0 :: else fi; assert(false) }",
+            "m.pml:2",
+            "`else` beside a rendezvous",
+        ),
     ];
     for (text, place, reason) in refusals {
         sandbox.write("m.pml", text);

@@ -2,5 +2,6 @@
 
 mod calls;
 mod documents;
+mod families;
 mod sandbox;
 mod systems;

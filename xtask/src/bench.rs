@@ -1,0 +1,18 @@
+//! `cargo xtask bench WHAT`: measurements beside those of peers, stored in `bench/`.
+
+use crate::nets;
+
+/// A benchmark: its name, and how it runs.
+type Benchmark = (&'static str, fn(&[String]) -> Result<(), String>);
+
+const BENCHMARKS: &[Benchmark] = &[("nets", nets::run)];
+
+/// Runs the benchmark that the first argument names.
+pub fn run(arguments: &[String]) -> Result<(), String> {
+    let names: Vec<&str> = BENCHMARKS.iter().map(|b| b.0).collect();
+    let named = arguments.first().and_then(|name| BENCHMARKS.iter().find(|b| b.0 == name));
+    match named {
+        Some((_, run)) => run(&arguments[1..]),
+        None => Err(format!("usage: cargo xtask bench {}", names.join("|"))),
+    }
+}
