@@ -2,3 +2,4 @@
 mod build;
 mod corpus;
 mod paper;
+mod promela;

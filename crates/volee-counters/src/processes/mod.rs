@@ -1,0 +1,14 @@
+//! Programs with processes (Promela) as counter programs: every `int` is unbounded, everything else stays explicit.
+//!
+//! The explicit part of a state (control points, the other variables, who is inside an atomic sequence) becomes a control
+//! location; a statement becomes an instruction over the unbounded variables. Conditions that are not conjunctions
+//! become several transitions. Indivisible sequences pass through locations that nobody sees, and most of those are
+//! composed away.
+
+mod evaluate;
+mod formula;
+mod reduce;
+mod state;
+mod translate;
+
+pub use translate::{Failure, ProcessOptions, Translation, translate};
