@@ -6,9 +6,11 @@
 use std::collections::VecDeque;
 
 use volee_integers::{Conjunct, Effort, Int};
+use volee_system::{Limit, Meter};
 
 use crate::approximation::Approximation;
 use crate::cycle::Cycles;
+use crate::forward::{bytes, within};
 use crate::program::{Domain, LocationId, Program, TransitionId, naturals};
 use crate::witness::{Count, Part, Witness};
 
@@ -41,6 +43,8 @@ pub(crate) enum Progress {
         node: usize,
         values: Vec<Int>,
     },
+    /// The budget is used up.
+    Stopped(Limit),
 }
 
 /// A backward search.
@@ -56,6 +60,7 @@ pub(crate) struct Backward<'a> {
     pub(crate) steps: u64,
     /// Some question about initial vectors was too hard, so closure does not mean safety.
     pub(crate) doubt: bool,
+    memory: u64,
 }
 
 impl<'a> Backward<'a> {
@@ -75,6 +80,7 @@ impl<'a> Backward<'a> {
             effort,
             steps: 0,
             doubt: false,
+            memory: 0,
         }
     }
 
@@ -89,7 +95,7 @@ impl<'a> Backward<'a> {
     }
 
     /// Expands one set.
-    pub(crate) fn step(&mut self) -> Progress {
+    pub(crate) fn step(&mut self, meter: &Meter) -> Progress {
         let Some(at) = self.queue.pop_front() else { return Progress::Closed };
         if !self.nodes[at].alive {
             return Progress::Working;
@@ -106,6 +112,9 @@ impl<'a> Backward<'a> {
             if let Some(bad) = self.insert(transition.from, before, Next::Step { child: at, transition: id })
             {
                 return bad;
+            }
+            if let Err(limit) = within(meter, self.memory) {
+                return Progress::Stopped(limit);
             }
         }
         if self.program.domain == Domain::Integers {
@@ -149,6 +158,7 @@ impl<'a> Backward<'a> {
             return None;
         }
         let node = self.nodes.len();
+        self.memory += bytes(&set);
         self.nodes.push(Node { location, set, next, alive: true });
         if let Some(bad) = self.initial_vector(node) {
             return Some(bad);

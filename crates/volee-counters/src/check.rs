@@ -1,6 +1,6 @@
 //! The question "can a bad vector be reached", by both searches in turn, and answers that have been checked.
 
-use volee_integers::Set;
+use volee_integers::{Effort, Exhausted, Set};
 use volee_system::{Budget, Limit, Meter};
 
 use crate::backward::{self, Backward};
@@ -127,9 +127,9 @@ impl Race<'_> {
             let f = spent(forward_open, self.forward.as_ref().map(|s| s.effort.spent()));
             let b = spent(backward_open, self.backward.as_ref().map(|s| s.effort.spent()));
             let outcome = if f <= b {
-                self.forward_step(&mut forward_open)
+                self.forward_step(&mut forward_open, meter)
             } else {
-                self.backward_step(&mut backward_open)
+                self.backward_step(&mut backward_open, meter)
             };
             if let Some(outcome) = outcome {
                 return outcome;
@@ -151,10 +151,11 @@ impl Race<'_> {
         None
     }
 
-    fn forward_step(&mut self, open: &mut bool) -> Option<Outcome> {
+    fn forward_step(&mut self, open: &mut bool, meter: &Meter) -> Option<Outcome> {
         let search = self.forward.as_mut()?;
-        match search.step() {
+        match search.step(meter) {
             forward::Progress::Working => None,
+            forward::Progress::Stopped(limit) => Some(Outcome::Unknown(limit)),
             forward::Progress::Bad { node, values } => {
                 let outcome = self.forward_bad(node, &values);
                 *open = outcome.is_some();
@@ -173,10 +174,11 @@ impl Race<'_> {
         }
     }
 
-    fn backward_step(&mut self, open: &mut bool) -> Option<Outcome> {
+    fn backward_step(&mut self, open: &mut bool, meter: &Meter) -> Option<Outcome> {
         let search = self.backward.as_mut()?;
-        match search.step() {
+        match search.step(meter) {
             backward::Progress::Working => None,
+            backward::Progress::Stopped(limit) => Some(Outcome::Unknown(limit)),
             backward::Progress::Bad { node, values } => {
                 let outcome = self.backward_bad(node, &values);
                 *open = outcome.is_some();
@@ -249,8 +251,13 @@ pub fn reachable(program: &Program, budget: &Budget) -> Reachable {
             limit = Some(reached);
             break;
         }
-        if !matches!(search.step(), forward::Progress::Working) {
-            break;
+        match search.step(&meter) {
+            forward::Progress::Working => {}
+            forward::Progress::Stopped(reached) => {
+                limit = Some(reached);
+                break;
+            }
+            forward::Progress::Closed | forward::Progress::Bad { .. } => break,
         }
     }
     let sets = search.sets();
@@ -266,4 +273,31 @@ pub fn reachable(program: &Program, budget: &Budget) -> Reachable {
         ..Statistics::default()
     };
     Reachable { sets, limit, statistics }
+}
+
+/// For which values of the program's parameters a bad vector is reachable.
+#[derive(Debug, Clone)]
+pub struct Parametric {
+    /// The values, one component per parameter.
+    pub values: Set,
+    /// `None`: exactly these. Else the limit that ended the search; there may be more.
+    pub limit: Option<Limit>,
+    /// What was done.
+    pub statistics: Statistics,
+}
+
+/// Computes for which values of the parameters a bad vector is reachable.
+///
+/// # Errors
+/// The set is too complicated.
+pub fn parametric(program: &Program, budget: &Budget) -> Result<Parametric, Exhausted> {
+    let found = reachable(program, budget);
+    let effort = Effort::ample();
+    let keep: Vec<bool> = (0..program.dimension()).map(|i| program.parameters.contains(&i)).collect();
+    let mut values = Set::empty(program.parameters.len());
+    for (set, location) in found.sets.iter().zip(program.location_ids()) {
+        let bad = set.intersect(&program.bad_at(location)).project(&keep);
+        values = values.union(&bad);
+    }
+    Ok(Parametric { values: values.coalesced(&effort)?, limit: found.limit, statistics: found.statistics })
 }

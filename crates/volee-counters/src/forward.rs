@@ -9,6 +9,7 @@
 use std::collections::VecDeque;
 
 use volee_integers::{Conjunct, Effort, Exhausted, Int, Set};
+use volee_system::{Limit, Meter};
 
 use crate::cycle::Cycles;
 use crate::program::{LocationId, Program, TransitionId};
@@ -18,6 +19,8 @@ use crate::witness::{Count, Part, Witness};
 const WORK: u64 = 30_000_000;
 /// Other sets of a location that a new one is tried to merge with.
 const MERGES: usize = 24;
+/// Sets that one with hidden columns may be split into.
+const PARTS: usize = 24;
 /// How far back on a path a repeated location makes a cycle.
 const LOOKBACK: usize = 6;
 
@@ -46,6 +49,8 @@ pub(crate) enum Progress {
     Closed,
     /// A bad vector is reachable.
     Bad { node: usize, values: Vec<Int> },
+    /// The budget is used up.
+    Stopped(Limit),
 }
 
 /// A forward search.
@@ -61,6 +66,19 @@ pub(crate) struct Forward<'a> {
     keep_going: bool,
     /// Some question about bad vectors was too hard, so closure does not mean safety.
     pub(crate) doubt: bool,
+    memory: u64,
+}
+
+/// Checks time, cancellation and memory.
+pub(crate) fn within(meter: &Meter, memory: u64) -> Result<(), Limit> {
+    meter.check()?;
+    meter.check_memory(memory, || "the sets found so far do not fit".to_owned())
+}
+
+/// About the bytes that a set takes.
+pub(crate) fn bytes(set: &Conjunct) -> u64 {
+    let columns = set.dimension() + set.hidden() + 1;
+    (set.size() * (columns * size_of::<Int>() + size_of::<Vec<Int>>()) + 256) as u64
 }
 
 impl<'a> Forward<'a> {
@@ -76,6 +94,7 @@ impl<'a> Forward<'a> {
             steps: 0,
             keep_going,
             doubt: false,
+            memory: 0,
         }
     }
 
@@ -90,7 +109,7 @@ impl<'a> Forward<'a> {
     }
 
     /// Expands one set.
-    pub(crate) fn step(&mut self) -> Progress {
+    pub(crate) fn step(&mut self, meter: &Meter) -> Progress {
         let Some(at) = self.queue.pop_front() else { return Progress::Closed };
         if !self.nodes[at].alive {
             return Progress::Working;
@@ -106,6 +125,9 @@ impl<'a> Forward<'a> {
             if !self.nodes[at].alive {
                 return Progress::Working;
             }
+            if let Err(limit) = within(meter, self.memory) {
+                return Progress::Stopped(limit);
+            }
         }
         for id in self.program.transition_ids() {
             let transition = self.program.transition(id);
@@ -119,6 +141,9 @@ impl<'a> Forward<'a> {
             }
             if !self.nodes[at].alive {
                 return Progress::Working;
+            }
+            if let Err(limit) = within(meter, self.memory) {
+                return Progress::Stopped(limit);
             }
         }
         Progress::Working
@@ -143,6 +168,21 @@ impl<'a> Forward<'a> {
         }
         self.effort.refill(WORK);
         let set = set.reduced(&self.effort).unwrap_or(set);
+        if set.hidden() == 0 {
+            return self.insert_one(location, set, origin);
+        }
+        // Several sets without free hidden columns are better than one with many.
+        let parts = set.strides_only(PARTS, &self.effort).ok().flatten();
+        for part in parts.unwrap_or_else(|| vec![set]) {
+            if let Some(bad) = self.insert_one(location, part, origin.clone()) {
+                return Some(bad);
+            }
+        }
+        None
+    }
+
+    fn insert_one(&mut self, location: LocationId, set: Conjunct, origin: Origin) -> Option<Progress> {
+        self.effort.refill(WORK);
         let known: Vec<&Conjunct> = self.at[location.index()].iter().map(|&n| &self.nodes[n].set).collect();
         if set.is_plainly_empty()
             || set.is_empty(&self.effort).unwrap_or(false)
@@ -169,6 +209,7 @@ impl<'a> Forward<'a> {
     }
 
     fn push(&mut self, location: LocationId, set: Conjunct, origin: Origin) -> usize {
+        self.memory += bytes(&set);
         self.nodes.push(Node { location, set, origin, alive: true });
         self.nodes.len() - 1
     }

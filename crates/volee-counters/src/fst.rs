@@ -29,6 +29,34 @@ pub fn parse_fst(file: &str, text: &str) -> Result<Program, Vec<Diagnostic>> {
     reader.finish(&tokens).map_err(|e| vec![e])
 }
 
+/// Reads a condition on the variables and the location of a program, as in a region of `.fst`: `state = s3 && x = 456`.
+/// A name that is no identifier of the language cannot be used.
+///
+/// # Errors
+/// The text is not a condition; the place counts from its first character.
+pub fn parse_condition(program: &Program, text: &str) -> Result<Condition, Diagnostic> {
+    let mut tokens = Tokens::of("condition", text, Comments::Slashes)?;
+    let reader = Reader {
+        scope: Scope { variables: program.variables.clone(), states: program.locations.clone() },
+        ..Reader::default()
+    };
+    let found = formula(&mut tokens, &reader.scope)?;
+    if *tokens.peek() != Token::End {
+        return Err(tokens.unexpected("the end of the condition"));
+    }
+    let opposite = negation(&found, &tokens)?;
+    Ok(Condition { holds: reader.regions(&found), fails: reader.regions(&opposite) })
+}
+
+/// Where a condition holds and where it does not.
+#[derive(Debug, Clone)]
+pub struct Condition {
+    /// Where it holds.
+    pub holds: Vec<Region>,
+    /// Where it does not.
+    pub fails: Vec<Region>,
+}
+
 /// The names of a model; the control location is one more column after the variables.
 #[derive(Default)]
 struct Scope {
@@ -184,6 +212,21 @@ impl Reader {
         formula.iter().filter_map(at).collect()
     }
 
+    /// A formula as regions, location by location.
+    fn regions(&self, formula: &[Conjunction]) -> Vec<Region> {
+        let n = self.scope.variables.len();
+        let mut out = Vec::new();
+        for i in 0..self.scope.states.len() as u32 {
+            for rows in self.at_location(formula, LocationId(i)) {
+                let conjunct = Conjunct::new(n, Vec::new(), rows);
+                if !conjunct.is_plainly_empty() {
+                    out.push(Region { location: LocationId(i), conjunct });
+                }
+            }
+        }
+        out
+    }
+
     fn strategy(&mut self, t: &mut Tokens) -> Parsed<()> {
         if *t.peek() == Token::End {
             return Ok(());
@@ -301,18 +344,7 @@ impl Reader {
                 }
             }
         };
-        let n = self.scope.variables.len();
-        let regions = |formula: &[Conjunction]| -> Vec<Region> {
-            let mut out = Vec::new();
-            for i in 0..self.scope.states.len() as u32 {
-                for rows in self.at_location(formula, LocationId(i)) {
-                    let conjunct = Conjunct::new(n, Vec::new(), rows);
-                    out.push(Region { location: LocationId(i), conjunct });
-                }
-            }
-            out
-        };
-        let (initial, bad) = (regions(&initial), regions(&bad));
+        let (initial, bad) = (self.regions(&initial), self.regions(&bad));
         let mut program = Program {
             variables: self.scope.variables,
             locations: self.scope.states,

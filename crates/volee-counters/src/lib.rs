@@ -22,8 +22,10 @@ mod text;
 mod witness;
 
 pub use certificate::{CertificateError, check_closed, check_safe};
-pub use check::{Answer, Direction, Options, Outcome, Reachable, Statistics, check, reachable};
-pub use fst::parse_fst;
+pub use check::{
+    Answer, Direction, Options, Outcome, Parametric, Reachable, Statistics, check, parametric, reachable,
+};
+pub use fst::{Condition, parse_condition, parse_fst};
 pub use processes::{Failure, ProcessOptions, Translation, translate};
 pub use program::{Domain, Instruction, LocationId, Program, Region, Transition, TransitionId};
 pub use spec::parse_spec;

@@ -25,6 +25,7 @@ mod affine;
 mod conjunct;
 mod determine;
 mod effort;
+mod eliminate;
 mod hull;
 mod int;
 mod print;

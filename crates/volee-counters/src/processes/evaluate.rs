@@ -380,7 +380,10 @@ fn arithmetic(op: BinaryOp, a: &[Int], b: &[Int], place: &Option<Place>) -> Resu
                 (Some(k), _) => (k, b),
                 (_, Some(k)) => (k, a),
                 _ => {
-                    return unsupported("the product of two unbounded variables is not linear", place.clone());
+                    return unsupported(
+                        "the product of two unbounded variables is not linear",
+                        place.clone(),
+                    );
                 }
             };
             return Ok(row.iter().map(|c| c * scale).collect());

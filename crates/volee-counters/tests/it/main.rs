@@ -3,3 +3,4 @@ mod build;
 mod corpus;
 mod paper;
 mod promela;
+mod random;

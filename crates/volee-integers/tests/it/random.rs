@@ -104,6 +104,17 @@ fn emptiness_membership_and_samples_agree_with_enumeration() {
         }
         let probe = vec![r.within(-BOX, BOX), r.within(-BOX, BOX)];
         assert_eq!(c.contains(&ints(&probe), &effort), Ok(expected.contains(&probe)), "case {case}: {c:?}");
+        if let Some(parts) = c.strides_only(200, &effort).unwrap_or(None) {
+            let parts = Set::of(2, parts);
+            for x in points(2) {
+                let expected = Ok(expected.contains(&x));
+                assert_eq!(
+                    parts.contains(&ints(&x), &effort),
+                    expected,
+                    "case {case} at {x:?}: {c:?} as {parts:?}"
+                );
+            }
+        }
         let reduced = c.reduced(&effort).expect("small");
         assert_eq!(
             reduced.contains(&ints(&probe), &effort),
