@@ -1,11 +1,11 @@
 //! `cargo xtask bench WHAT`: measurements beside those of peers, stored in `bench/`.
 
-use crate::nets;
+use crate::{equations, nets};
 
 /// A benchmark: its name, and how it runs.
 type Benchmark = (&'static str, fn(&[String]) -> Result<(), String>);
 
-const BENCHMARKS: &[Benchmark] = &[("nets", nets::run)];
+const BENCHMARKS: &[Benchmark] = &[("equations", equations::bench), ("nets", nets::run)];
 
 /// Runs the benchmark that the first argument names.
 pub fn run(arguments: &[String]) -> Result<(), String> {

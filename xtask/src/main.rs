@@ -4,6 +4,7 @@
 //! add its module and its line in `dispatch`.
 
 mod bench;
+mod equations;
 mod nets;
 
 use std::process::ExitCode;

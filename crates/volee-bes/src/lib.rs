@@ -7,10 +7,14 @@
 //! the mu-calculus, [`explain`] turns certificates back into transition systems, traces and words, and
 //! [`equivalence`] asks whether two systems are bisimilar.
 
+pub mod answer;
 pub mod certificate;
+pub mod explain;
 pub mod explicit;
+pub mod format;
 pub mod game;
 mod graph;
+mod memory;
 pub mod model;
 mod places;
 mod prefetch;

@@ -8,6 +8,7 @@
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_nano_inline};
 use volee_system::Limit;
 
+use crate::memory::zeros;
 use crate::prefetch::prefetch;
 
 /// The set of places.
@@ -130,14 +131,7 @@ pub(crate) struct Table {
 
 impl Table {
     fn new() -> Self {
-        Table {
-            slots: vec![0; 1 << 10],
-            shift: 64 - 10,
-            len: 0,
-            keys: Vec::new(),
-            width: 0,
-            ends: Vec::new(),
-        }
+        Table { slots: zeros(1 << 10), shift: 64 - 10, len: 0, keys: Vec::new(), width: 0, ends: Vec::new() }
     }
 
     #[inline]
@@ -220,7 +214,7 @@ impl Table {
     /// Doubles the table. Positions keep their order, except where a run wraps around the end.
     #[cold]
     fn grow(&mut self) {
-        let doubled = vec![0; self.slots.len() * 2];
+        let doubled = zeros(self.slots.len() * 2);
         let old = std::mem::replace(&mut self.slots, doubled);
         self.shift -= 1;
         let mask = self.slots.len() - 1;

@@ -108,7 +108,8 @@ impl BooleanGraph for Implicit {
             return Ok(());
         }
         for i in 0..u64::from(self.degree) {
-            let target = (mix(seed.wrapping_add(i)) % u64::from(self.variables.max(1))) as u32;
+            // The upper half of a product: a division would cost more than the solver's own work on an edge.
+            let target = (((mix(seed.wrapping_add(i)) >> 32) * u64::from(self.variables)) >> 32) as u32;
             if sink.variable(&target.to_le_bytes(), 0).is_break() {
                 break;
             }

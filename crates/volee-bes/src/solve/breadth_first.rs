@@ -20,6 +20,7 @@ use volee_system::{Meter, Progress};
 use super::table::{Cell, Solution, narrow};
 use super::{SolveError, Solved, Solver, Statistics, Watch};
 use crate::graph::{BooleanGraph, Operator, Sign};
+use crate::memory::{lengthen, push};
 use crate::prefetch::prefetch;
 use crate::variables::{Batch, Pushing, Variables};
 
@@ -97,9 +98,11 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
     let mut variables = Variables::new(graph);
     let root = variables.insert(&place, node)?;
     let (operator, block) = graph.equation(&place, node);
+    let mut records = Vec::new();
+    lengthen(&mut records, variables.len());
     let mut search = Search {
         graph,
-        records: vec![Record::default(); variables.len()],
+        records,
         variables,
         edges: Vec::new(),
         queue: Vec::new(),
@@ -193,7 +196,7 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
         self.batch
             .resolve(&mut self.variables, &mut self.found, |found| prefetch(records, found as usize))?;
         if self.records.len() < self.variables.len() {
-            self.records.resize(self.variables.len(), Record::default());
+            lengthen(&mut self.records, self.variables.len());
         }
         Ok(())
     }
@@ -209,7 +212,7 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
                 if record.flags & MET == 0 {
                     let (operator, block) = self.batch.equation(self.graph, &self.variables, at);
                     *record = met(operator, block);
-                    self.queue.push(successor);
+                    push(&mut self.queue, successor);
                 }
                 if record.is_stable() {
                     let value = record.value();
@@ -217,7 +220,7 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
                 } else {
                     let edge = narrow(self.edges.len())?;
                     let head = std::mem::replace(&mut record.head, edge);
-                    self.edges.push((variable, head));
+                    push(&mut self.edges, (variable, head));
                 }
             }
             begin = end;

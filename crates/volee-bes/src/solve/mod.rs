@@ -133,13 +133,14 @@ pub fn solve<G: BooleanGraph + ?Sized>(
     }
 }
 
-/// Without edges where the shape allows it; else breadth-first, whose look-ups overlap and whose diagnostics are short.
+/// Without edges where the shape allows it; else depth-first, which decides components as soon as they are complete:
+/// breadth-first decides what depends on a default only when everything is explored.
 fn choose<G: BooleanGraph + ?Sized>(graph: &G) -> Solver {
     let blocks = u16::try_from(graph.blocks().len()).unwrap_or(u16::MAX);
     if (0..blocks).all(|block| graph.shape(block) != Shape::Mixed) {
         Solver::Economical
     } else {
-        Solver::BreadthFirst
+        Solver::DepthFirst
     }
 }
 

@@ -7,6 +7,7 @@ use volee_system::Limit;
 
 use super::{SolveError, Statistics};
 use crate::graph::{BooleanGraph, Node, Operator};
+use crate::memory::lengthen;
 use crate::prefetch::prefetch;
 use crate::variables::{Batch, Pushing, Variables};
 
@@ -81,7 +82,8 @@ impl Table {
         let (place, node) = graph.root()?;
         let mut variables = Variables::new(graph);
         let root = variables.insert(&place, node)?;
-        let mut cells = vec![Cell::default(); variables.len()];
+        let mut cells = Vec::new();
+        lengthen(&mut cells, variables.len());
         let (operator, block) = graph.equation(&place, node);
         cells[root as usize] = Cell::met(operator, block);
         let statistics = Statistics { variables: 1, ..Statistics::default() };
@@ -104,7 +106,7 @@ impl Table {
         let cells = &self.cells;
         self.batch.resolve(&mut self.variables, out, |found| prefetch(cells, found as usize))?;
         if self.cells.len() < self.variables.len() {
-            self.cells.resize(self.variables.len(), Cell::default());
+            lengthen(&mut self.cells, self.variables.len());
         }
         for (at, &successor) in out[begin..].iter().enumerate() {
             let cell = &mut self.cells[successor as usize];

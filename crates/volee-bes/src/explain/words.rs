@@ -1,0 +1,89 @@
+//! "Why" in words, for the outermost operators of a proof.
+
+use std::collections::HashSet;
+
+use volee_system::System;
+
+use super::steps::steps_behind;
+use super::{Proof, chooses};
+use crate::model::ModelGraph;
+
+/// More sentences than this nobody reads.
+const MOST_SENTENCES: usize = 8;
+
+/// Follows a proof from its start while one item rests on one other.
+pub(super) fn why<S: System + ?Sized>(graph: &mut ModelGraph<'_, S>, proof: &Proof) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let mut seen = HashSet::new();
+    let mut at = 0;
+    let mut place_name = "in the initial state".to_string();
+    while sentences.len() < MOST_SENTENCES {
+        let item = &proof.items[at];
+        let Some(equation) = graph.equations().equations.get(usize::from(item.node)) else {
+            let (count, which) = (graph.initial().len(), &item.on);
+            if item.value {
+                return vec![format!("the formula is true in all {count} initial states")];
+            }
+            sentences.push(format!(
+                "there are {count} initial states, and the formula must be true in all of them"
+            ));
+            let Some(&next) = which.first() else { return sentences };
+            place_name = "in one of them".into();
+            at = next;
+            continue;
+        };
+        let formula = graph.equations().formula.describe(equation.node);
+        if !seen.insert(at) {
+            let word = if item.value { "for ever" } else { "for ever, so it never becomes true" };
+            sentences.push(format!("this repeats {word}"));
+            return sentences;
+        }
+        let steps = steps_behind(graph, proof, item);
+        let claim = format!("{place_name} `{formula}` is {}", item.value);
+        match (&item.on[..], &steps[..]) {
+            ([], []) => {
+                sentences.push(format!("{claim}: its state and the steps that are possible there decide it"));
+                return sentences;
+            }
+            ([], [step, ..]) => {
+                sentences.push(format!("{claim}: the step `{}` is possible there", step.label));
+                return sentences;
+            }
+            ([next], []) => {
+                let (next_item, part) = (&proof.items[*next], *next);
+                let inner = graph
+                    .equations()
+                    .equations
+                    .get(usize::from(next_item.node))
+                    .map(|e| graph.equations().formula.describe(e.node))
+                    .unwrap_or_default();
+                sentences.push(format!("{claim}, because `{inner}` is"));
+                at = part;
+            }
+            ([next], [step, ..]) if chooses(graph, item) => {
+                sentences.push(format!("{claim}, because of the step `{}`", step.label));
+                place_name = format!("after `{}`", step.label);
+                at = *next;
+            }
+            (on, steps) => {
+                let what = match steps.len() {
+                    0 => format!("all of its {} parts are", on.len()),
+                    1 if on.len() == 1 => format!(
+                        "the only step that matters, `{}`, leads to a state that agrees",
+                        steps[0].label
+                    ),
+                    n if n == on.len() => format!("all {n} steps that matter lead to states that agree"),
+                    n => format!("all of its {} parts are, {n} of them after a step", on.len()),
+                };
+                sentences.push(format!("{claim}: {what}"));
+                if let ([next], [step]) = (on, steps) {
+                    place_name = format!("after `{}`", step.label);
+                    at = *next;
+                    continue;
+                }
+                return sentences;
+            }
+        }
+    }
+    sentences
+}
