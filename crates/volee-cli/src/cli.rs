@@ -40,6 +40,7 @@ pub enum Format {
 /// Runs the program on its arguments, the program's name first.
 pub fn run(arguments: Vec<OsString>) -> ExitCode {
     quiet_panics();
+    let arguments = automaton_forms(arguments);
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => return answer_usage(&arguments, &error),
@@ -59,6 +60,20 @@ pub fn call(words: Vec<OsString>, context: &Context) -> Ended {
     let arguments = std::iter::once(OsString::from("volee")).chain(words);
     let cli = Cli::try_parse_from(arguments).map_err(|e| Failure::new(e.to_string()))?;
     cli.command.run(context)
+}
+
+/// `volee automaton F --format dot` means `--as dot`: the forms of an automaton are asked for like those of an answer.
+fn automaton_forms(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    if arguments.get(1).is_none_or(|verb| verb != "automaton") {
+        return arguments;
+    }
+    for at in 2..arguments.len() {
+        let form = |a: &OsString| ["dot", "hoa", "never"].iter().any(|f| a == f);
+        if arguments[at] == "--format" && arguments.get(at + 1).is_some_and(form) {
+            arguments[at] = "--as".into();
+        }
+    }
+    arguments
 }
 
 fn print_outcome(context: &Context, mut outcome: Outcome) -> ExitCode {

@@ -3,6 +3,7 @@
 //! [`Model::open`] reads a model file and gives a [`System`]; anything else that implements [`System`] is explored
 //! just the same, see `examples/`. The rooms of the house are re-exported whole, under short names.
 
+pub mod claims;
 pub mod model;
 
 pub use model::{Model, Options};

@@ -1,6 +1,7 @@
 //! `volee check MODEL`: explores every state and answers each question, with a run to show for what is wrong.
 
 mod families;
+mod temporal;
 
 use std::fmt::Write as _;
 
@@ -23,6 +24,8 @@ Examples:
   volee check mutex.pml                           deadlocks, assertions and run-time errors
   volee check mutex.pml --invariant 'inside <= 1' an expression that must always be true
   volee check mutex.pml --reachable 'inside == 1' an expression that must be true at some time
+  volee check mutex.pml --ltl '[](want -> <> in)' a temporal formula over all infinite runs; --fair: fair ones only
+  volee check mutex.pml --property all            every ltl block and never claim of the model
   volee check mutex.pml --search bfs              the shortest counterexample
   volee check mutex.pml --trace bug.svg           the counterexample as a message-sequence chart
   volee check lock.pml --engine families --for-any Client
@@ -39,6 +42,9 @@ pub struct Check {
     /// An expression that must be true in some reachable state; the answer shows how to get there
     #[arg(long, value_name = "EXPR", help_heading = "Questions")]
     reachable: Vec<String>,
+
+    #[command(flatten)]
+    temporal: temporal::TemporalArgs,
 
     /// Go on after an error and report every kind of error there is
     #[arg(long, help_heading = "Questions")]
@@ -79,6 +85,9 @@ enum SearchOrder {
 impl Check {
     pub fn run(self, context: &Context) -> Ended {
         self.trace.validate()?;
+        if self.temporal.asked() {
+            return self.run_temporal(context);
+        }
         match (self.engine, self.families.given()) {
             (Engine::Families, _) => return families::run(&self, context),
             (Engine::Explicit, Some(flag)) => {
@@ -97,10 +106,12 @@ impl Check {
         let complete = outcome.limit.is_none() && !stopped_early;
         let unreached = if complete { model.system.unreached() } else { Vec::new() };
 
+        let unasked = temporal::unasked(&model);
         let mut report = Report::new(&self, context, &mut model);
         for answer in &outcome.answers {
             report.question(answer)?;
         }
+        report.unasked(&unasked);
         report.unreached(&unreached);
         report.statistics(&outcome.statistics, complete);
         Ok(report.finish())
@@ -142,12 +153,15 @@ struct Report<'a> {
     /// What there is to say about each, after the table.
     details: String,
     traces: usize,
+    /// How the model was opened.
+    options: volee::Options,
 }
 
 impl<'a> Report<'a> {
     fn new(check: &'a Check, context: &'a Context, model: &'a mut Model) -> Self {
         let answer = Answer::new("check").about(&model.name, "explicit");
-        Report { check, context, model, answer, table: String::new(), details: String::new(), traces: 0 }
+        let options = check.model.options();
+        Report { check, context, model, answer, table: String::new(), details: String::new(), traces: 0, options }
     }
 
     fn question(&mut self, found: &search::Answer) -> Result<(), Failure> {
@@ -217,7 +231,7 @@ impl<'a> Report<'a> {
         };
         let _ = writeln!(self.details, "{} ({length}):", palette.strong(title));
         self.details.push_str(&self.check.trace.text(run, &self.model.name, palette));
-        let options = self.check.model.options();
+        let options = self.options.clone();
         let model = &self.check.model.model;
         let trace = volee::report::Trace::new(&self.model.name, &options.defines, options.plain, question, witness, run);
         if self.traces == 0 {

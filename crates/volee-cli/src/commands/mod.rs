@@ -36,6 +36,8 @@ macro_rules! verbs {
 verbs! {
     /// Explore every state of a model and answer questions about it
     "check" Check in check;
+    /// Show the automaton of a temporal formula: its size, DOT, HOA, a never claim
+    "automaton" Automaton in automaton;
     /// Take steps of a model, at random or chosen one by one
     "simulate" Simulate in simulate;
     /// Re-run a stored run step by step

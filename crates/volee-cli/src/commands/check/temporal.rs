@@ -1,0 +1,339 @@
+//! The temporal questions of `volee check`: LTL, finite-trace formulas, the model's own claims, progress.
+//!
+//! Each question is one search of its own. A counterexample that was found in a model with merged steps is looked for
+//! again in the plain one, so that what is shown is single steps and replays with the printed command.
+
+use clap::{Args, ValueEnum};
+use volee::claims::never_claim;
+use volee::logic::formula::{self, Formula};
+use volee::program::MachineOptions;
+use volee::report::QuestionAnswer;
+use volee::search::{
+    Answer as Found, Check as Questions, Claim, ClaimOptions, Fairness, LtlQuestion, Order, Runs, Statistics,
+    TlQuestion, Watch, check_claim,
+};
+use volee::system::{Diagnostic, Limit, Meter, Reason, ReasonKind, Verdict};
+use volee::{Model, Options};
+
+use super::{Check, Report, SearchOrder};
+use crate::context::Context;
+use crate::outcome::{Ended, Failure};
+use crate::progress::ProgressLine;
+
+/// Questions about runs.
+#[derive(Debug, Args)]
+pub struct TemporalArgs {
+    /// A formula of linear temporal logic that every infinite run must satisfy (a run that ends stutters)
+    #[arg(long, value_name = "FORMULA", help_heading = "Temporal questions")]
+    ltl: Vec<String>,
+
+    /// A finite-trace formula over events; see --runs for which runs must satisfy it
+    #[arg(long, value_name = "FORMULA", help_heading = "Temporal questions")]
+    tl: Vec<String>,
+
+    /// Which runs a --tl formula is about: every finite prefix, or whole runs that end
+    #[arg(long, value_enum, default_value_t = RunsArg::Prefixes, help_heading = "Temporal questions")]
+    runs: RunsArg,
+
+    /// A claim of the model by name: an ltl block or a never claim; `all` for all of them
+    #[arg(long, value_name = "NAME", help_heading = "Temporal questions")]
+    property: Vec<String>,
+
+    /// No run may go on for ever without passing a progress label
+    #[arg(long, help_heading = "Temporal questions")]
+    progress: bool,
+
+    /// No run may pass accept labels of the model for ever
+    #[arg(long, help_heading = "Temporal questions")]
+    acceptance: bool,
+
+    /// Only runs count in which no process is for ever able to move without ever moving (weak fairness)
+    #[arg(long, help_heading = "Temporal questions")]
+    fair: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RunsArg {
+    Prefixes,
+    Maximal,
+}
+
+/// One temporal question.
+enum Ask {
+    Ltl { name: String, text: String, file: String },
+    Tl { text: String },
+    Never { name: String },
+    Progress,
+    Acceptance,
+}
+
+impl TemporalArgs {
+    /// Whether there is any temporal question.
+    pub fn asked(&self) -> bool {
+        !self.ltl.is_empty() || !self.tl.is_empty() || !self.property.is_empty() || self.progress || self.acceptance
+    }
+
+    fn asks(&self, model: &Model) -> Result<Vec<Ask>, Failure> {
+        let mut asks: Vec<Ask> = Vec::new();
+        for wanted in &self.property {
+            let found = claims(model).into_iter().filter(|a| wanted == "all" || a.name() == Some(wanted));
+            let before = asks.len();
+            asks.extend(found);
+            if asks.len() == before && wanted != "all" {
+                let names: Vec<String> = claims(model).iter().filter_map(|a| a.name().cloned()).collect();
+                let help = match names.len() {
+                    0 => "it has no ltl blocks and no never claim".to_string(),
+                    _ => format!("it has {}", names.join(", ")),
+                };
+                return Err(Failure::new(format!("the model has no property `{wanted}`")).with_help(help));
+            }
+        }
+        let ltl = |text: &String| Ask::Ltl { name: text.clone(), text: text.clone(), file: "--ltl".into() };
+        asks.extend(self.ltl.iter().map(ltl));
+        asks.extend(self.tl.iter().map(|text| Ask::Tl { text: text.clone() }));
+        asks.extend(self.progress.then_some(Ask::Progress));
+        asks.extend(self.acceptance.then_some(Ask::Acceptance));
+        Ok(asks)
+    }
+
+    fn claim_options(&self) -> ClaimOptions {
+        let fairness = if self.fair { Fairness::Weak } else { Fairness::None };
+        ClaimOptions { fairness, faults: true }
+    }
+}
+
+/// The claims that a model has.
+fn claims(model: &Model) -> Vec<Ask> {
+    let Some(lowered) = &model.promela else { return Vec::new() };
+    let blocks = lowered.model().ltl.iter().map(|p| Ask::Ltl {
+        name: p.name.to_string(),
+        text: p.text.to_string(),
+        file: format!("ltl {}", p.name),
+    });
+    blocks.chain(lowered.program.never.iter().map(|c| Ask::Never { name: c.name.clone() })).collect()
+}
+
+/// The questions that a model asks by itself and that a check without temporal questions leaves open.
+pub fn unasked(model: &Model) -> Vec<String> {
+    claims(model).iter().map(Ask::question).collect()
+}
+
+impl Ask {
+    fn name(&self) -> Option<&String> {
+        match self {
+            Ask::Ltl { name, .. } | Ask::Never { name } => Some(name),
+            _ => None,
+        }
+    }
+
+    fn question(&self) -> String {
+        match self {
+            Ask::Ltl { name, .. } => format!("ltl {name}"),
+            Ask::Tl { text } => format!("tl {text}"),
+            Ask::Never { name } => format!("never {name}"),
+            Ask::Progress => "progress".into(),
+            Ask::Acceptance => "acceptance".into(),
+        }
+    }
+}
+
+/// What a question was answered, and by which model.
+struct Answered {
+    answers: Vec<Found>,
+    statistics: Statistics,
+    model: Model,
+    options: Options,
+}
+
+impl Check {
+    /// Answers the temporal questions, each with a search of its own.
+    pub(super) fn run_temporal(self, context: &Context) -> Ended {
+        let meter = self.budget.meter(context);
+        let model = self.model.open(context)?;
+        let asks = self.temporal.asks(&model)?;
+        let (name, is_promela) = (model.name.clone(), model.promela.is_some());
+        drop(model);
+        let mut all: Vec<Answered> = Vec::new();
+        for ask in &asks {
+            all.push(self.answer(ask, is_promela, &meter)?);
+        }
+        let mut opened = Model::open(&self.model.model, &self.model.options())?;
+        let mut report = Report::new(&self, context, &mut opened);
+        if asks.is_empty() {
+            let nothing = format!("`{name}` has no ltl blocks and no never claim: nothing was checked\n");
+            report.table.push_str(&nothing);
+        }
+        let mut total = Statistics::default();
+        for answered in &mut all {
+            let mut part = report.about(&mut answered.model, answered.options.clone());
+            for answer in &answered.answers {
+                part.question(answer)?;
+            }
+            let parts = part.into_parts();
+            report.take(parts);
+            add(&mut total, &answered.statistics);
+        }
+        total.seconds = meter.elapsed().as_secs_f64();
+        total.bytes_per_state = total.memory_bytes as f64 / total.states.max(1) as f64;
+        let decided = |a: &Answered| a.answers.iter().all(|f| f.verdict == Verdict::Holds);
+        report.statistics(&total, all.iter().all(decided));
+        Ok(report.finish())
+    }
+
+    fn answer(&self, ask: &Ask, is_promela: bool, meter: &Meter) -> Result<Answered, Failure> {
+        let options = self.model.options();
+        let first = self.search_for(ask, options.clone(), meter)?;
+        let violated = |a: &Answered| a.answers.iter().any(|f| matches!(f.verdict, Verdict::Violated(_)));
+        if !violated(&first) || first.options.plain || !is_promela {
+            return Ok(first);
+        }
+        let plain = self.search_for(ask, Options { plain: true, ..options }, meter)?;
+        Ok(if violated(&plain) { plain } else { first })
+    }
+
+    fn search_for(&self, ask: &Ask, options: Options, meter: &Meter) -> Result<Answered, Failure> {
+        let mut model = Model::open(&self.model.model, &options)?;
+        let mut progress = ProgressLine::new(meter.budget().memory);
+        let how = self.temporal.claim_options();
+        let outcome = match ask {
+            Ask::Ltl { text, file, .. } => {
+                let formula = formula::parse(text, file)?;
+                let question = bind(&mut model, formula, text, file)?;
+                if question.needs_every_step() && model.promela.is_some() && !options.plain {
+                    return self.search_for(ask, Options { plain: true, ..options }, meter);
+                }
+                question.check(model.system.as_mut(), how, meter, &mut progress)
+            }
+            Ask::Tl { text } => return self.search_for_tl(text, model, options, meter),
+            Ask::Never { .. } => {
+                let Some(lowered) = &model.promela else { return Err(Failure::new("the model has no claim")) };
+                let mut machine =
+                    lowered.machine(MachineOptions { plain: options.plain, ..MachineOptions::default() });
+                let Some(claim) = never_claim(&lowered.program, &mut machine) else {
+                    return Err(Failure::new("the model has no never claim"));
+                };
+                model.system = Box::new(machine);
+                check_claim(model.system.as_mut(), &claim, how, meter, &mut progress)
+            }
+            Ask::Progress => {
+                let claim = marked("!([]<>progress)", Watch::Progress, ReasonKind::NonProgressCycle)?;
+                check_claim(model.system.as_mut(), &claim, how, meter, &mut progress)
+            }
+            Ask::Acceptance => {
+                let claim = marked("[]<>accept", Watch::Accept, ReasonKind::AcceptanceCycle)?;
+                check_claim(model.system.as_mut(), &claim, how, meter, &mut progress)
+            }
+        };
+        let answers = answers(ask.question(), outcome.verdict);
+        Ok(Answered { answers, statistics: outcome.statistics, model, options })
+    }
+
+    fn search_for_tl(
+        &self,
+        text: &str,
+        mut model: Model,
+        options: Options,
+        meter: &Meter,
+    ) -> Result<Answered, Failure> {
+        // Merged steps hide events.
+        if model.promela.is_some() && !options.plain {
+            let options = Options { plain: true, ..options };
+            model = Model::open(&self.model.model, &options)?;
+            return self.search_for_tl(text, model, options, meter);
+        }
+        let formula = formula::parse(text, "--tl")?;
+        let question = TlQuestion::new(model.system.as_mut(), &formula, text, "--tl")?;
+        let order = match self.search {
+            SearchOrder::Bfs => Order::BreadthFirst,
+            _ => Order::DepthFirst,
+        };
+        let runs = match self.temporal.runs {
+            RunsArg::Prefixes => Runs::Prefixes,
+            RunsArg::Maximal => Runs::Maximal,
+        };
+        let mut progress = ProgressLine::new(meter.budget().memory);
+        let how = Questions::new().order(order);
+        let outcome = question.check(model.system.as_mut(), runs, &how, meter, &mut progress);
+        Ok(Answered { answers: outcome.answers, statistics: outcome.statistics, model, options })
+    }
+}
+
+fn bind(model: &mut Model, formula: Formula, text: &str, file: &str) -> Result<LtlQuestion, Diagnostic> {
+    LtlQuestion::new(model.system.as_mut(), formula, text, file)
+}
+
+/// A claim about one kind of label.
+fn marked(bad: &str, watch: Watch, kind: ReasonKind) -> Result<Claim, Failure> {
+    let formula = formula::parse(bad, "formula")?;
+    let automaton =
+        volee::logic::ltl::translate(&formula).map_err(|e| Failure::new(e.to_string()))?;
+    let mut claim = Claim::new(automaton, vec![watch]);
+    claim.kind = kind;
+    Ok(claim)
+}
+
+/// An assertion that fails on the way is not the answer to the temporal question, which then stays open.
+fn answers(question: String, verdict: Verdict) -> Vec<Found> {
+    let of_model = |reason: &Reason| reason.kind == ReasonKind::Assertion;
+    let found = |question, verdict: Verdict| {
+        let errors = u64::from(matches!(verdict, Verdict::Violated(_)));
+        Found { question, verdict, errors, witness: None }
+    };
+    match &verdict {
+        Verdict::Violated(all) if all.iter().any(|v| of_model(&v.reason)) => {
+            let message = "not decided, because an assertion fails first".into();
+            let open = Verdict::Unknown(Limit::Other { message });
+            vec![found(question, open), found("assertions".into(), verdict)]
+        }
+        _ => vec![found(question, verdict)],
+    }
+}
+
+fn add(total: &mut Statistics, more: &Statistics) {
+    total.states += more.states;
+    total.transitions += more.transitions;
+    total.max_depth = total.max_depth.max(more.max_depth);
+    total.memory_bytes = total.memory_bytes.max(more.memory_bytes);
+}
+
+impl<'a> Report<'a> {
+    /// Says which claims of the model were not looked at.
+    pub(super) fn unasked(&mut self, unasked: &[String]) {
+        if unasked.is_empty() {
+            return;
+        }
+        self.answer.add("unasked", unasked.to_vec());
+        let line = format!("not checked: {} (add --property all)\n", unasked.join(", "));
+        self.table.push_str(&self.context.palette.faint(line));
+    }
+
+    /// A report about the same check with another opening of the model.
+    fn about<'b>(&self, model: &'b mut Model, options: Options) -> Report<'b>
+    where
+        'a: 'b,
+    {
+        let mut part = Report::new(self.check, self.context, model);
+        part.options = options;
+        part.traces = self.traces;
+        part
+    }
+
+    fn into_parts(self) -> Parts {
+        Parts { results: self.answer.results, table: self.table, details: self.details, traces: self.traces }
+    }
+
+    fn take(&mut self, parts: Parts) {
+        parts.results.into_iter().for_each(|result| self.answer.push(result));
+        self.table.push_str(&parts.table);
+        self.details.push_str(&parts.details);
+        self.traces = parts.traces;
+    }
+}
+
+/// What a report about one question adds to the whole.
+struct Parts {
+    results: Vec<QuestionAnswer>,
+    table: String,
+    details: String,
+    traces: usize,
+}

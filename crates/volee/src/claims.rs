@@ -1,0 +1,83 @@
+//! Never claims of Promela models as automata that a search can run beside the model.
+//!
+//! A claim moves first, in the initial state, and then once per step of the system (SPIN's rule). Reaching its end is
+//! an error, and so is an infinite run that passes accept labels of the claim or of a process again and again.
+
+use volee_logic::automaton::{Automaton, Edge};
+use volee_logic::bdd::Bdd;
+use volee_program::{Action, Machine, Program};
+use volee_search::{Claim, Watch};
+
+/// The never claim of a program, its conditions compiled for `machine`; `None` if there is none.
+pub fn never_claim(program: &Program, machine: &mut Machine) -> Option<Claim> {
+    let never = program.never.as_ref()?;
+    let mut builder = Builder { automaton: Automaton::empty(Vec::new()), watches: Vec::new(), accept: None };
+    if program.proctypes.iter().flat_map(|p| &p.nodes).any(|n| n.accepting) {
+        builder.accept = Some(builder.atom("accept", Watch::Accept));
+    }
+    let count = never.nodes.len();
+    // The last state is for failed assertions of the claim.
+    builder.automaton.states = vec![Vec::new(); count + 1];
+    builder.automaton.sets = 1;
+    builder.automaton.initial = never.entry.0;
+    let mut traps = vec![false; count + 1];
+    traps[count] = true;
+    for (index, node) in never.nodes.iter().enumerate() {
+        let mut taken = Bdd::FALSE;
+        for transition in &node.transitions {
+            let guard = match &transition.action {
+                Action::Guard(condition) | Action::Assert(condition) => {
+                    let watch = Watch::Predicate(machine.add_predicate(condition));
+                    builder.atom(&transition.statement.text, watch)
+                }
+                Action::Else => builder.automaton.manager.not(taken),
+                Action::End => {
+                    traps[index] = true;
+                    continue;
+                }
+                _ => Bdd::TRUE,
+            };
+            taken = builder.automaton.manager.or(taken, guard);
+            builder.edge(index, guard, transition.target.0, node.accepting);
+            if let Action::Assert(_) = transition.action {
+                let fails = builder.automaton.manager.not(guard);
+                builder.edge(index, fails, count as u32, node.accepting);
+            }
+        }
+        traps[index] |= node.transitions.is_empty();
+    }
+    let mut claim = Claim::new(builder.automaton, builder.watches);
+    claim.traps = traps;
+    Some(claim)
+}
+
+struct Builder {
+    automaton: Automaton,
+    watches: Vec<Watch>,
+    /// Some process is at an accept label, where the model has such labels.
+    accept: Option<Bdd>,
+}
+
+impl Builder {
+    fn atom(&mut self, name: &str, watch: Watch) -> Bdd {
+        self.watches.push(watch);
+        self.automaton.atoms.push(name.into());
+        self.automaton.manager.literal(self.watches.len() as u32 - 1, true)
+    }
+
+    fn edge(&mut self, from: usize, guard: Bdd, target: u32, accepting: bool) {
+        let Some(accept) = self.accept.filter(|_| !accepting) else {
+            self.automaton.states[from].push(Edge { guard, marks: u64::from(accepting), target });
+            return;
+        };
+        let manager = &mut self.automaton.manager;
+        let marked = manager.and(guard, accept);
+        let not_accept = manager.not(accept);
+        let plain = manager.and(guard, not_accept);
+        for (guard, marks) in [(marked, 1), (plain, 0)] {
+            if guard != Bdd::FALSE {
+                self.automaton.states[from].push(Edge { guard, marks, target });
+            }
+        }
+    }
+}
