@@ -73,7 +73,7 @@ fn ordinal_of(state: &[u8], enumerate: impl FnOnce(&mut dyn FnMut(&[u8]) -> Flow
 
 pub(crate) fn search<S: System + ?Sized, V: Visited>(
     mut explorer: Explorer<'_, '_, S, V>,
-) -> (Statistics, Option<Limit>) {
+) -> (Statistics, Option<Limit>, V) {
     let mut queue = Queue::default();
     let _ = run(&mut explorer, &mut queue);
     explorer.finish(queue.bytes())

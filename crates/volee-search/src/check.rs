@@ -9,7 +9,7 @@ use volee_system::{Limit, Meter, PredicateId, Progress, System, Verdict, Witness
 use crate::explorer::Explorer;
 use crate::questions::Questions;
 use crate::store::{Bounded, Exact};
-use crate::{breadth, depth, replacement};
+use crate::{approximate, breadth, depth, replacement};
 
 /// The order in which states are visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,6 +37,15 @@ pub enum Replacement {
     Clock,
 }
 
+/// What an approximate search remembers of a state. The absence of errors is then not a proof.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Approximation {
+    /// Three bits in a large array.
+    Bitstate,
+    /// A fingerprint of 32 bits.
+    Compact,
+}
+
 /// The questions of one search.
 #[derive(Debug, Clone)]
 pub struct Check {
@@ -54,6 +63,8 @@ pub struct Check {
     pub all_errors: bool,
     /// How a depth-first search goes on when the memory budget is used up: which states it forgets. `None` ends it.
     pub replacement: Option<Replacement>,
+    /// Remember less than the states: more of them fit, and no error found is then `Unknown`, never `Holds`.
+    pub approximation: Option<Approximation>,
     /// The seed of whatever is left to chance.
     pub seed: u64,
 }
@@ -68,6 +79,7 @@ impl Default for Check {
             order: Order::DepthFirst,
             all_errors: false,
             replacement: Some(Replacement::Random),
+            approximation: None,
             seed: 0,
         }
     }
@@ -121,6 +133,12 @@ impl Check {
     #[must_use]
     pub fn replacement(self, replacement: Option<Replacement>) -> Self {
         Check { replacement, ..self }
+    }
+
+    /// Whether to remember less than the states.
+    #[must_use]
+    pub fn approximation(self, approximation: Option<Approximation>) -> Self {
+        Check { approximation, ..self }
     }
 
     /// The seed of whatever is left to chance.
@@ -216,10 +234,13 @@ fn search<S: System + ?Sized>(
     progress: &mut dyn Progress,
 ) -> (Statistics, Option<Limit>) {
     let check = questions.check();
-    match (check.order, check.replacement, meter.budget().memory) {
+    if let Some(kind) = check.approximation {
+        return approximate::search(kind, system, questions, meter, progress);
+    }
+    let (statistics, limit, _) = match (check.order, check.replacement, meter.budget().memory) {
         (Order::DepthFirst, Some(policy), Some(_)) => {
             let store = Bounded::new(policy, check.seed);
-            replacement::search(Explorer::new(system, questions, meter, progress, store))
+            return replacement::search(Explorer::new(system, questions, meter, progress, store));
         }
         (Order::DepthFirst, ..) => {
             depth::search(Explorer::new(system, questions, meter, progress, Exact::new()))
@@ -227,5 +248,6 @@ fn search<S: System + ?Sized>(
         (Order::BreadthFirst, ..) => {
             breadth::search(Explorer::new(system, questions, meter, progress, Exact::new()))
         }
-    }
+    };
+    (statistics, limit)
 }

@@ -77,7 +77,7 @@ impl Paths for Stack {
 
 pub(crate) fn search<S: System + ?Sized, V: Visited>(
     mut explorer: Explorer<'_, '_, S, V>,
-) -> (Statistics, Option<Limit>) {
+) -> (Statistics, Option<Limit>, V) {
     let mut stack = Stack::default();
     let _ = run(&mut explorer, &mut stack);
     explorer.finish(stack.bytes())

@@ -310,11 +310,11 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         memory
     }
 
-    /// The end of the search: its figures, and the limit that ended it.
-    pub(crate) fn finish(mut self, extra_bytes: u64) -> (Statistics, Option<Limit>) {
+    /// The end of the search: its figures, the limit that ended it, and the store.
+    pub(crate) fn finish(mut self, extra_bytes: u64) -> (Statistics, Option<Limit>, V) {
         self.measure(extra_bytes);
         self.statistics.states = self.visited.len();
-        (self.statistics, self.limit)
+        (self.statistics, self.limit, self.visited)
     }
 }
 

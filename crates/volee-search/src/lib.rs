@@ -3,6 +3,7 @@
 //! One call does a check: describe the questions in a [`Check`], and [`check`] answers each of them with a verdict.
 //! Stores see bytes, never meaning; traversals see states and steps, never what they stand for.
 
+mod approximate;
 mod breadth;
 mod check;
 mod depth;
@@ -15,7 +16,7 @@ mod replacement;
 mod store;
 mod watch;
 
-pub use check::{Answer, Check, Order, Outcome, Replacement, Statistics, Turnover, check};
+pub use check::{Answer, Approximation, Check, Order, Outcome, Replacement, Statistics, Turnover, check};
 pub use liveness::{Claim, ClaimOptions, ClaimOutcome, Fairness, check_claim};
 pub use ltl::LtlQuestion;
 pub use monitor::{Runs, TlQuestion};

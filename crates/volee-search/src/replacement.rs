@@ -80,10 +80,9 @@ pub(crate) fn search<S: System + ?Sized>(
 ) -> (Statistics, Option<Limit>) {
     let mut path = Path::default();
     let _ = run(&mut explorer, &mut path);
-    let replaced = explorer.visited.turnover.replaced > 0;
-    let turnover = turnover(&explorer.visited, path.longest);
-    let (mut statistics, limit) = explorer.finish(path.bytes());
-    if replaced {
+    let (mut statistics, limit, store) = explorer.finish(path.bytes());
+    if store.turnover.replaced > 0 {
+        let turnover = turnover(&store, path.longest);
         statistics.states = turnover.distinct;
         statistics.turnover = Some(turnover);
     }

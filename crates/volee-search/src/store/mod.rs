@@ -3,7 +3,9 @@
 //! A store sees bytes, never meaning. All stores share the tree, which turns a state into a 64-bit name and back; they
 //! differ in what they remember of the names, and a traversal does not know which of them it works with.
 
+mod bitstate;
 mod bounded;
+mod compact;
 mod exact;
 pub(crate) mod hash;
 mod nodes;
@@ -11,7 +13,9 @@ pub(crate) mod pages;
 mod sketch;
 mod tree;
 
+pub(crate) use bitstate::Bitstate;
 pub(crate) use bounded::Bounded;
+pub(crate) use compact::Compact;
 pub(crate) use exact::Exact;
 pub(crate) use tree::{Full, MAX_SHAPES, Name, Tree};
 

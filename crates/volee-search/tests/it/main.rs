@@ -1,5 +1,6 @@
 //! Behaviour of the search, compared with a naive twin and on systems whose answers are known.
 
+mod approximate;
 mod commit;
 mod graph;
 mod limits;
