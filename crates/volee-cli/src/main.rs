@@ -14,6 +14,7 @@ mod explicit;
 mod files;
 mod outcome;
 mod progress;
+mod storage;
 mod witness;
 
 use std::process::ExitCode;

@@ -8,7 +8,7 @@ use volee_system::{Limit, Meter, PredicateId, Progress, System, Verdict, Witness
 
 use crate::explorer::Explorer;
 use crate::questions::Questions;
-use crate::store::{Bounded, Exact};
+use crate::store::Exact;
 use crate::{approximate, breadth, depth, replacement};
 
 /// The order in which states are visited.
@@ -35,6 +35,8 @@ pub enum Replacement {
     LeastFrequent,
     /// One that was not met again since the last time it was considered.
     Clock,
+    /// The one that took the least work to explore: it is cheap to explore again.
+    Cheapest,
 }
 
 /// What an approximate search remembers of a state. The absence of errors is then not a proof.
@@ -239,8 +241,9 @@ fn search<S: System + ?Sized>(
     }
     let (statistics, limit, _) = match (check.order, check.replacement, meter.budget().memory) {
         (Order::DepthFirst, Some(policy), Some(_)) => {
-            let store = Bounded::new(policy, check.seed);
-            return replacement::search(Explorer::new(system, questions, meter, progress, store));
+            let store = Exact::new().replaceable();
+            let explorer = Explorer::new(system, questions, meter, progress, store);
+            return replacement::search(explorer, policy, check.seed);
         }
         (Order::DepthFirst, ..) => {
             depth::search(Explorer::new(system, questions, meter, progress, Exact::new()))

@@ -48,7 +48,7 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     questions: &'a mut Questions<'c>,
     meter: &'a Meter,
     progress: &'a mut dyn Progress,
-    tree: Tree,
+    pub(crate) tree: Tree,
     pub(crate) visited: V,
     /// The state that was loaded last.
     state: Vec<u8>,
@@ -61,6 +61,35 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     pub(crate) traversal_bytes: u64,
     until_tick: u32,
     last_report: Duration,
+}
+
+impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
+    /// The same search with another store, and the store it had.
+    pub(crate) fn with_store<W>(self, visited: W) -> (Explorer<'a, 'c, S, W>, V) {
+        let other = Explorer {
+            visited,
+            system: self.system,
+            questions: self.questions,
+            meter: self.meter,
+            progress: self.progress,
+            tree: self.tree,
+            state: self.state,
+            staged: self.staged,
+            faults: self.faults,
+            statistics: self.statistics,
+            limit: self.limit,
+            traversal_bytes: self.traversal_bytes,
+            until_tick: self.until_tick,
+            last_report: self.last_report,
+        };
+        (other, self.visited)
+    }
+
+    /// How many bytes of the memory budget a store may have, with something left for nodes and stack to grow.
+    pub(crate) fn room_for_store(&self) -> u64 {
+        let budget = self.meter.budget().memory.unwrap_or(u64::MAX);
+        (budget / 16 * 15).saturating_sub(self.tree.bytes() + self.traversal_bytes)
+    }
 }
 
 impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
@@ -205,9 +234,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         while let Some(growth) = self.visited.growth(self.staged.len()) {
             let used = self.visited.bytes() + self.tree.bytes() + self.traversal_bytes;
             if let Err(limit) = self.meter.check_memory(used + growth, || self.memory_words()) {
-                // Leave some room for nodes and the stack.
-                let budget = self.meter.budget().memory.unwrap_or(u64::MAX);
-                if !self.visited.fill((budget / 16 * 15).saturating_sub(used)) {
+                if !self.visited.give_room(growth) {
                     return self.stop(limit);
                 }
             } else if self.visited.grow().is_none() {

@@ -15,10 +15,10 @@
 
 use volee_system::{Flow, Limit, System, Witness};
 
-use crate::check::{Statistics, Turnover};
+use crate::check::{Replacement, Statistics, Turnover};
 use crate::depth::{self, Stack};
 use crate::explorer::{Explorer, Paths};
-use crate::store::{Bounded, Name, Tree};
+use crate::store::{Bounded, Exact, Name, Sketch, Tree, Visited};
 
 /// A state on the path.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +28,8 @@ struct Entry {
     ordinal: u32,
     /// How many of its successors wait.
     waiting: u32,
+    /// How many states had been stored before it.
+    stored_before: u64,
 }
 
 /// A successor of a state on the path.
@@ -76,17 +78,53 @@ impl Paths for Path {
 }
 
 pub(crate) fn search<S: System + ?Sized>(
-    mut explorer: Explorer<'_, '_, S, Bounded>,
+    mut explorer: Explorer<'_, '_, S, Exact>,
+    policy: Replacement,
+    seed: u64,
 ) -> (Statistics, Option<Limit>) {
     let mut path = Path::default();
+    let flow = depth::run(&mut explorer, &mut path.stack);
+    if flow.is_break() || !explorer.visited.replaces() {
+        let (statistics, limit, _) = explorer.finish(path.stack.bytes());
+        return (statistics, limit);
+    }
+    let mut explorer = match forget(explorer, policy, seed) {
+        Ok(explorer) => explorer,
+        Err(ended) => return *ended,
+    };
     let _ = run(&mut explorer, &mut path);
     let (mut statistics, limit, store) = explorer.finish(path.bytes());
-    if store.turnover.replaced > 0 {
-        let turnover = turnover(&store, path.longest);
-        statistics.states = turnover.distinct;
-        statistics.turnover = Some(turnover);
-    }
+    let turnover = turnover(&store, path.longest);
+    statistics.states = turnover.distinct;
+    statistics.turnover = Some(turnover);
     (statistics, limit)
+}
+
+/// Moves from a store that remembers everything to one that forgets.
+fn forget<'a, 'c, S: System + ?Sized>(
+    explorer: Explorer<'a, 'c, S, Exact>,
+    policy: Replacement,
+    seed: u64,
+) -> Result<Explorer<'a, 'c, S, Bounded>, Box<(Statistics, Option<Limit>)>> {
+    let room = explorer.room_for_store();
+    let (mut explorer, exact) = explorer.with_store(Sketch::new());
+    // The names are about to be lost, so the sketch has to see the states now.
+    let mut state = Vec::new();
+    for name in exact.names() {
+        explorer.tree.load(name, &mut state);
+        explorer.visited.add(&state);
+    }
+    match Bounded::new(exact, room, policy, seed) {
+        Some(bounded) => {
+            let (mut explorer, sketch) = explorer.with_store(bounded);
+            explorer.visited.sketch = sketch;
+            Ok(explorer)
+        }
+        None => {
+            let limit = Limit::Memory { budget: room, needed: "there is less than the budget".into() };
+            Err(Box::new((explorer.statistics, Some(limit))))
+        }
+    }
 }
 
 fn turnover(store: &Bounded, longest_path: u64) -> Turnover {
@@ -103,13 +141,13 @@ fn turnover(store: &Bounded, longest_path: u64) -> Turnover {
 }
 
 fn run<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>, path: &mut Path) -> Flow {
-    depth::run(explorer, &mut path.stack)?;
     while let Some((root, name)) = path.stack.take() {
         path.root = root;
         descend(explorer, path, Waiting { name, ordinal: 0 })?;
         while let Some(top) = path.entries.last_mut() {
             if top.waiting == 0 {
-                explorer.visited.unpin(top.name);
+                let work = explorer.visited.turnover.insertions - top.stored_before;
+                explorer.visited.unpin(top.name, work);
                 path.entries.pop();
                 continue;
             }
@@ -130,7 +168,8 @@ fn descend<S: System + ?Sized>(
     next: Waiting,
 ) -> Flow {
     grow(&mut path.entries);
-    path.entries.push(Entry { name: next.name, ordinal: next.ordinal, waiting: 0 });
+    let stored_before = explorer.visited.turnover.insertions;
+    path.entries.push(Entry { name: next.name, ordinal: next.ordinal, waiting: 0, stored_before });
     path.longest = path.longest.max(path.entries.len() as u64);
     let depth = path.depth();
     explorer.visited.depth = depth;

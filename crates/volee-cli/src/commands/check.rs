@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::excerpt;
 use crate::outcome::{Ended, Failure, Outcome};
 use crate::progress::ProgressLine;
+use crate::storage::StorageArgs;
 use crate::witness::{LONGEST_RUN, TraceArgs, replay_command};
 
 #[derive(Debug, Args)]
@@ -30,7 +31,8 @@ Examples:
   volee check mutex.pml --trace bug.svg           the counterexample as a message-sequence chart
   volee check lock.pml --engine families --for-any Client
                                                   for every number of clients at once
-  volee check big.pml --memory 2G --time 5m       within a budget; exit code 3 when it is not enough")]
+  volee check big.pml --memory 2G --time 5m       within a budget; exit code 3 when it is not enough
+  volee check big.pml --approximate bitstate      look for errors among more states than fit; proves nothing")]
 pub struct Check {
     #[command(flatten)]
     model: ModelArgs,
@@ -63,6 +65,9 @@ pub struct Check {
 
     #[command(flatten)]
     budget: BudgetArgs,
+
+    #[command(flatten)]
+    storage: StorageArgs,
 
     #[command(flatten)]
     trace: TraceArgs,
@@ -122,7 +127,7 @@ impl Check {
             SearchOrder::Dfs => Order::DepthFirst,
             SearchOrder::Bfs => Order::BreadthFirst,
         };
-        let mut questions = Questions::new().order(order).all_errors(self.all_errors);
+        let mut questions = self.storage.apply(Questions::new().order(order).all_errors(self.all_errors));
         for text in &self.invariant {
             questions = questions.invariant(text, compile(model, "--invariant", text)?);
         }
@@ -283,7 +288,6 @@ impl<'a> Report<'a> {
         self.answer.set("seconds", s.seconds);
         self.answer.set("bytes_per_state", s.bytes_per_state);
         self.answer.set("peak_memory_bytes", s.memory_bytes);
-        self.answer.set("seed", 0);
         self.answer.set("complete", complete);
         let kind = if complete { "all" } else { "some" };
         let line = format!(
@@ -296,6 +300,9 @@ impl<'a> Report<'a> {
             s.bytes_per_state,
         );
         let _ = writeln!(self.details, "\n{}", self.context.palette.faint(line));
+        if let Some(line) = self.check.storage.report(s.turnover.as_ref(), &mut self.answer) {
+            let _ = writeln!(self.details, "{}", self.context.palette.faint(line));
+        }
     }
 
     fn finish(self) -> Outcome {

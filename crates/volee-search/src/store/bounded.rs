@@ -3,15 +3,16 @@
 //! After Jard and Jéron, Bounded-memory algorithms for verification on-the-fly (1991), section 2. Names on the current
 //! path are *pinned* and never forgotten. The table is an array of cache lines with six names each and sixteen bits of
 //! mark by name (whether it is pinned, and what the policy of replacement needs to know). A name lives in its home line,
-//! or in a line after it when all names of the lines between are pinned or, while the table still grows, taken; each
-//! line counts the names that passed it by, so a look-up knows when to stop.
+//! or in a line after it when all names of the lines between are pinned; each line counts the names that passed it by, so
+//! a look-up knows when to stop.
 //!
 //! Replacement is set-associative: the victim comes from the home line of the newcomer. The report chooses among all
 //! visited states; among the six that hash to the same line is as random, and costs no more than the look-up before.
 //!
-//! The home line grows with the hash, so that a table of any number of lines can be moved into another from front to
-//! back, and given back on the way: neither growing nor shrinking needs two tables at once.
+//! The home line grows with the hash, so that a table can be moved into another of any size from front to back, and given
+//! back on the way: neither taking over the exact store's names nor shrinking needs two tables at once.
 
+use super::exact::Exact;
 use super::hash::mix;
 use super::pages::{Pages, prefetch};
 use super::sketch::Sketch;
@@ -20,6 +21,8 @@ use crate::Replacement;
 
 const NAMES: usize = 6;
 const FIRST_LINES: usize = 64;
+/// How many times a price survives being passed over before it is worth an eighth of a doubling less.
+const AGEING: u16 = 4;
 const PINNED: u16 = 1 << 15;
 const MARK: u16 = PINNED - 1;
 /// Lines moved before the old table's front is given back.
@@ -41,7 +44,6 @@ pub(crate) struct Bounded {
     len: usize,
     pinned: usize,
     policy: Replacement,
-    replaces: bool,
     random: u64,
     /// The depth that names are inserted at, for the policy that asks.
     pub(crate) depth: u64,
@@ -50,18 +52,23 @@ pub(crate) struct Bounded {
 }
 
 impl Bounded {
-    pub(crate) fn new(policy: Replacement, seed: u64) -> Self {
-        Bounded {
-            lines: Pages::small(FIRST_LINES),
+    /// A store in so many bytes, with the names of an exact one as far as they fit. `None` when there is no memory.
+    pub(crate) fn new(exact: Exact, bytes: u64, policy: Replacement, seed: u64) -> Option<Self> {
+        let lines = usize::try_from(bytes).ok()? / size_of::<Line>();
+        let mut bounded = Bounded {
+            lines: Pages::zeroed(lines.max(FIRST_LINES))?,
             len: 0,
             pinned: 0,
             policy,
-            replaces: false,
             random: seed,
             depth: 0,
             turnover: Turnover::default(),
             sketch: Sketch::new(),
-        }
+        };
+        exact.drain(|name| {
+            bounded.put(name);
+        });
+        Some(bounded)
     }
 
     /// Whether a name is remembered.
@@ -91,11 +98,14 @@ impl Bounded {
         Some(())
     }
 
-    /// A name leaves the path; it may be forgotten from now on.
-    pub(crate) fn unpin(&mut self, name: Name) {
+    /// A name leaves the path; it may be forgotten from now on. So many names were stored while it was there.
+    pub(crate) fn unpin(&mut self, name: Name, work: u64) {
         if let Some((line, slot)) = self.find(name) {
-            let mark = mark(&self.lines[line], slot);
-            set_mark(&mut self.lines[line], slot, mark & !PINNED);
+            let mark = match self.policy {
+                Replacement::Cheapest => price(work),
+                _ => mark(&self.lines[line], slot) & !PINNED,
+            };
+            set_mark(&mut self.lines[line], slot, mark);
             self.pinned -= 1;
         }
     }
@@ -132,9 +142,7 @@ impl Bounded {
                 self.len += 1;
                 break slot;
             }
-            if self.replaces
-                && let Some(slot) = self.victim(at)
-            {
+            if let Some(slot) = self.victim(at) {
                 self.forget(at, slot);
                 break slot;
             }
@@ -166,21 +174,23 @@ impl Bounded {
         let start = (mix(self.random) >> 32) as usize % NAMES;
         let now = self.epoch();
         let line = &mut self.lines[line];
-        if self.policy == Replacement::Clock {
-            return sweep(line, start);
+        match self.policy {
+            Replacement::Clock => return sweep(line, start),
+            Replacement::Cheapest => return cheapest(line, start),
+            _ => {}
         }
         let mut free = rotated(start).filter(|&slot| mark(line, slot) & PINNED == 0);
         match self.policy {
             Replacement::Oldest => free.max_by_key(|&slot| now.wrapping_sub(mark(line, slot)) & MARK),
             Replacement::LeastDeep | Replacement::LeastFrequent => free.min_by_key(|&slot| mark(line, slot)),
-            Replacement::Random | Replacement::Clock => free.next(),
+            Replacement::Random | Replacement::Clock | Replacement::Cheapest => free.next(),
         }
     }
 
     /// The mark of a name that comes in.
     fn first_mark(&self) -> u16 {
         match self.policy {
-            Replacement::Random | Replacement::Clock => 0,
+            Replacement::Random | Replacement::Clock | Replacement::Cheapest => 0,
             Replacement::LeastFrequent => 1,
             Replacement::Oldest => self.epoch(),
             Replacement::LeastDeep => self.depth.min(u64::from(MARK)) as u16,
@@ -227,7 +237,6 @@ impl Bounded {
 
     /// Frees at least so many bytes by shrinking the table. `None` when the path needs what is left.
     pub(crate) fn shrink(&mut self, bytes: u64) -> Option<()> {
-        self.replaces = true;
         let fewer = bytes as usize / size_of::<Line>() + self.lines.len() / 16 + 1;
         let lines = self.lines.len().checked_sub(fewer)?;
         if lines < FIRST_LINES || self.pinned * 2 >= lines * NAMES {
@@ -252,27 +261,17 @@ impl Visited for Bounded {
         true
     }
 
-    #[inline]
-    fn growth(&self, extra: usize) -> Option<u64> {
-        let places = self.lines.len() * NAMES;
-        (!self.replaces && self.len + extra > places / 16 * 13).then_some(self.lines.bytes())
+    fn growth(&self, _: usize) -> Option<u64> {
+        None
     }
 
     fn grow(&mut self) -> Option<()> {
-        self.move_to(self.lines.len() * 2)
-    }
-
-    fn fill(&mut self, room: u64) -> bool {
-        let more = room as usize / size_of::<Line>();
-        if more < self.lines.len() / 8 || self.move_to(self.lines.len() + more).is_none() {
-            self.replaces = true;
-        }
-        true
+        None
     }
 
     #[inline(always)]
     fn replaces(&self) -> bool {
-        self.replaces
+        true
     }
 
     fn note(&mut self, state: &[u8]) {
@@ -290,6 +289,27 @@ impl Visited for Bounded {
     fn bytes(&self) -> u64 {
         self.lines.bytes()
     }
+}
+
+/// What it costs to forget a state that took so much work: on a logarithmic scale, an eighth of a doubling by step.
+fn price(work: u64) -> u16 {
+    let work = work.max(1);
+    let doublings = work.ilog2();
+    let eighths = ((u128::from(work) << 3) >> doublings) as u16 & 7;
+    (doublings as u16 * 8 + eighths) * AGEING
+}
+
+/// The cheapest name of a line. The others lose a little, so that a dear name that is never met again goes in the end.
+fn cheapest(line: &mut Line, start: usize) -> Option<usize> {
+    let free = rotated(start).filter(|&slot| mark(line, slot) & PINNED == 0);
+    let chosen = free.min_by_key(|&slot| mark(line, slot))?;
+    for slot in 0..NAMES {
+        let price = mark(line, slot);
+        if price & PINNED == 0 {
+            set_mark(line, slot, price.saturating_sub(1));
+        }
+    }
+    Some(chosen)
 }
 
 /// All slots of a line, from one on.
@@ -348,16 +368,15 @@ fn pass(line: &mut Line, more: i32) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
 
-    const ALL: [Replacement; 5] = [
+    const ALL: [Replacement; 6] = [
         Replacement::Random,
         Replacement::Oldest,
         Replacement::LeastDeep,
         Replacement::LeastFrequent,
         Replacement::Clock,
+        Replacement::Cheapest,
     ];
 
     fn name(i: u64) -> Name {
@@ -367,26 +386,19 @@ mod tests {
     #[test]
     fn nothing_is_forgotten_before_the_table_is_full() {
         for policy in ALL {
-            let mut bounded = Bounded::new(policy, 7);
-            let mut twin = HashSet::new();
-            for i in (0..20_000).chain(5000..25_000) {
-                if bounded.growth(1).is_some() {
-                    bounded.grow().expect("small");
-                }
-                assert_eq!(bounded.insert(name(i)), twin.insert(name(i)), "{policy:?} {i}");
-            }
-            assert_eq!(bounded.len(), twin.len() as u64);
-            assert_eq!(bounded.turnover.replaced, 0);
+            let mut exact = Exact::new().replaceable();
+            (0..150).for_each(|i| assert!(exact.insert(name(i))));
+            let mut bounded = Bounded::new(exact, 64 * 64, policy, 7).expect("small");
+            (0..150).for_each(|i| assert!(bounded.contains(name(i)), "{policy:?} {i}"));
+            assert!(!bounded.contains(name(150)));
+            assert_eq!((bounded.len(), bounded.turnover.replaced), (150, 0));
         }
     }
 
     #[test]
     fn pinned_names_are_never_forgotten_and_what_is_held_was_inserted() {
         for policy in ALL {
-            let mut bounded = Bounded::new(policy, 7);
-            bounded.fill(64 * 64);
-            bounded.fill(0);
-            assert!(bounded.replaces());
+            let mut bounded = Bounded::new(Exact::new(), 128 * 64, policy, 7).expect("small");
             let mut path: Vec<Name> = Vec::new();
             for i in 0..30_000u64 {
                 bounded.depth = path.len() as u64;
@@ -395,7 +407,7 @@ mod tests {
                     bounded.insert_pinned(new).expect("a path of 200 names");
                     path.push(new);
                 } else if let Some(last) = path.pop() {
-                    bounded.unpin(last);
+                    bounded.unpin(last, i % 100);
                 }
                 assert!(i % 100 != 0 || path.iter().all(|&name| bounded.contains(name)), "{policy:?}");
                 assert!(!bounded.contains(name(i % 1000 + 8000)));
@@ -406,5 +418,11 @@ mod tests {
             assert!(bounded.turnover.replaced > 1000);
             assert!(bounded.len() <= (bounded.lines.len() * NAMES) as u64);
         }
+    }
+
+    #[test]
+    fn prices_grow_with_the_work() {
+        assert!((1..5000u64).all(|work| price(work) <= price(work + 1)));
+        assert!(price(u64::MAX) < PINNED);
     }
 }

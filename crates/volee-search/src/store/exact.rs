@@ -10,17 +10,56 @@ use super::{Name, Visited};
 
 const LINE: usize = 8;
 const FIRST_LINES: usize = 32;
+/// Lines moved before the old table's front is given back.
+const MOVED: usize = 1 << 15;
 
 pub(crate) struct Exact {
     lines: Pages<[u64; LINE]>,
     /// The home line of a name is its hash shifted right by this.
     shift: u32,
     len: usize,
+    overflow: Overflow,
+}
+
+/// What happens when the table may not grow as it should.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Overflow {
+    /// The search ends.
+    Ends,
+    /// The names are to move to a store that forgets some.
+    Moves,
+    /// That is due now.
+    Due,
 }
 
 impl Exact {
     pub(crate) fn new() -> Self {
-        Exact { lines: Pages::small(FIRST_LINES), shift: 64 - FIRST_LINES.trailing_zeros(), len: 0 }
+        Exact {
+            lines: Pages::small(FIRST_LINES),
+            shift: 64 - FIRST_LINES.trailing_zeros(),
+            len: 0,
+            overflow: Overflow::Ends,
+        }
+    }
+
+    /// A store that does not end the search when memory does, but asks to be replaced by one that forgets.
+    pub(crate) fn replaceable(self) -> Self {
+        Exact { overflow: Overflow::Moves, ..self }
+    }
+
+    /// All names.
+    pub(crate) fn names(&self) -> impl Iterator<Item = Name> + '_ {
+        self.lines.iter().flatten().copied().filter(|&name| name != 0)
+    }
+
+    /// Gives all names away, ordered by their hash, and memory back on the way.
+    pub(crate) fn drain(mut self, mut take: impl FnMut(Name)) {
+        for at in 0..self.lines.len() {
+            self.lines[at].into_iter().filter(|&name| name != 0).for_each(&mut take);
+            if at.is_multiple_of(MOVED) {
+                self.lines.give_back(at);
+            }
+        }
     }
 
     #[inline(always)]
@@ -46,7 +85,8 @@ impl Visited for Exact {
     #[inline]
     fn growth(&self, extra: usize) -> Option<u64> {
         let places = self.lines.len() * LINE;
-        (self.len + extra > places / 16 * 13).then_some(self.lines.bytes())
+        let enough = if self.overflow == Overflow::Due { places - 1 } else { places / 16 * 13 };
+        (self.len + extra > enough).then_some(self.lines.bytes())
     }
 
     fn grow(&mut self) -> Option<()> {
@@ -58,13 +98,26 @@ impl Visited for Exact {
                     place(&mut larger, (mix(name) >> shift) as usize, name);
                 }
             }
-            if at.is_multiple_of(1 << 17) {
+            if at.is_multiple_of(MOVED) {
                 self.lines.give_back(at);
             }
         }
         self.lines = larger;
         self.shift = shift;
         Some(())
+    }
+
+    fn give_room(&mut self, _: u64) -> bool {
+        let moves = self.overflow == Overflow::Moves;
+        if moves {
+            self.overflow = Overflow::Due;
+        }
+        moves
+    }
+
+    #[inline(always)]
+    fn replaces(&self) -> bool {
+        self.overflow == Overflow::Due
     }
 
     fn len(&self) -> u64 {

@@ -17,6 +17,7 @@ pub(crate) use bitstate::Bitstate;
 pub(crate) use bounded::Bounded;
 pub(crate) use compact::Compact;
 pub(crate) use exact::Exact;
+pub(crate) use sketch::Sketch;
 pub(crate) use tree::{Full, MAX_SHAPES, Name, Tree};
 
 /// A set of names that a traversal has met.
@@ -33,13 +34,8 @@ pub(crate) trait Visited {
     /// Grows as announced, once. `None` when there is no memory.
     fn grow(&mut self) -> Option<()>;
 
-    /// There is only so much room left to grow by, less than announced. A store that can do without grows into it or
-    /// starts to forget; `false` when the search must end.
-    fn fill(&mut self, _room: u64) -> bool {
-        false
-    }
-
-    /// Others need so many bytes of the common budget. `false` when the store cannot do without them.
+    /// There is no room to grow, or others need so many bytes of the common budget. `false` when the store cannot do
+    /// with less, and the search must end.
     fn give_room(&mut self, _bytes: u64) -> bool {
         false
     }

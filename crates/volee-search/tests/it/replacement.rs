@@ -11,12 +11,13 @@ use volee_system::{
 
 use crate::graph::Random;
 
-const POLICIES: [Replacement; 5] = [
+const POLICIES: [Replacement; 6] = [
     Replacement::Random,
     Replacement::Oldest,
     Replacement::LeastDeep,
     Replacement::LeastFrequent,
     Replacement::Clock,
+    Replacement::Cheapest,
 ];
 
 /// A random graph whose states are numbers; some lead back, most lead on. It notes which states were expanded.
