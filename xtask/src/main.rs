@@ -5,6 +5,7 @@
 
 mod bench;
 mod equations;
+mod memory;
 mod nets;
 
 use std::process::ExitCode;
@@ -18,7 +19,10 @@ subjects:
 /// What can be run: its name, what it does, and how.
 type Subject = (&'static str, &'static str, fn(&[String]) -> Result<(), String>);
 
-const SUBJECTS: &[Subject] = &[("bench", "measurements beside those of peers", bench::run)];
+const SUBJECTS: &[Subject] = &[
+    ("bench", "measurements beside those of peers", bench::run),
+    ("figures", "`memory`: what searches in ever less memory cost, as CSV and SVG", memory::run),
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

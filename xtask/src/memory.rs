@@ -14,11 +14,11 @@ use volee::system::{Budget, Meter, Quiet, System};
 
 /// Systems by family and parameters.
 const SYSTEMS: &[(&str, &[u64])] = &[
-    ("random-graph", &[100_000, 4, 1]),
-    ("random-graph", &[100_000, 6, 1]),
-    ("philosophers", &[10]),
-    ("abp", &[64, 2]),
-    ("ring", &[11]),
+    ("random-graph", &[400_000, 3, 1]),
+    ("random-graph", &[400_000, 4, 1]),
+    ("philosophers", &[13]),
+    ("abp", &[64, 3]),
+    ("ring", &[15]),
 ];
 
 const SHARES: &[f64] = &[1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.05];
@@ -115,54 +115,63 @@ fn search(system: &mut (dyn System + Send), replacement: Replacement, budget: Bu
     let meter = Meter::start(budget);
     let questions = Check::new().all_errors(true).replacement(Some(replacement)).seed(1);
     let outcome = check(system, &questions, &meter, &mut Quiet);
-    if std::env::var("DEBUG_FIGURES").is_ok() { eprintln!("{:?} {:?} {:?}", meter.budget().memory, outcome.limit, outcome.statistics); }
     let Statistics { states, seconds, memory_bytes, table_bytes, .. } = outcome.statistics;
     let insertions = outcome.statistics.turnover.as_ref().map_or(states, |t| t.insertions);
     Found { complete: outcome.limit.is_none(), states, insertions, seconds, memory_bytes, table_bytes }
 }
 
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 400.0;
+const LEFT: f64 = 60.0;
+const TOP: f64 = 40.0;
+const COLOURS: [&str; 6] = ["#1b6ca8", "#c0392b", "#8e44ad", "#7f8c8d", "#e67e22", "#27ae60"];
+
+fn x(share: f64) -> f64 {
+    LEFT + (1.0 - share) * (WIDTH - LEFT - 20.0)
+}
+
+fn y(ratio: f64) -> f64 {
+    TOP + (HEIGHT - TOP - 40.0) * (1.0 - (ratio.clamp(1.0, 4.0) - 1.0) / 3.0)
+}
+
 /// Insertions against memory, a line per policy; the published points as crosses.
 fn plot(title: &str, points: &[Point]) -> String {
-    const COLOURS: [&str; 6] = ["#1b6ca8", "#c0392b", "#8e44ad", "#7f8c8d", "#e67e22", "#27ae60"];
-    let (width, height, left, top) = (640.0, 400.0, 60.0, 40.0);
-    let x = |share: f64| left + (1.0 - share) * (width - left - 20.0);
-    let y = |ratio: f64| top + (height - top - 40.0) * (1.0 - (ratio.clamp(1.0, 4.0) - 1.0) / 3.0);
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" \
-         font-size=\"12\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n\
-         <text x=\"{left}\" y=\"20\">{title}: insertions by state, against memory (share of what all states need)</text>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" \
+         font-size=\"12\">\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n<text x=\"{LEFT}\" \
+         y=\"20\">{title}: insertions by state, against memory (share of what all states need)</text>\n"
     );
     for ratio in [1.0, 2.0, 3.0, 4.0] {
         let at = y(ratio);
         let _ = writeln!(
             svg,
-            "<line x1=\"{left}\" x2=\"{width}\" y1=\"{at}\" y2=\"{at}\" stroke=\"#ddd\"/><text x=\"20\" \
+            "<line x1=\"{LEFT}\" x2=\"{WIDTH}\" y1=\"{at}\" y2=\"{at}\" stroke=\"#ddd\"/><text x=\"20\" \
              y=\"{at}\">{ratio}</text>"
         );
     }
     for share in [1.0, 0.8, 0.6, 0.4, 0.2] {
-        let _ =
-            writeln!(svg, "<text x=\"{}\" y=\"{}\">{:.0} %</text>", x(share), height - 20.0, share * 100.0);
+        let percent = share * 100.0;
+        let _ = writeln!(svg, "<text x=\"{}\" y=\"{}\">{percent:.0} %</text>", x(share), HEIGHT - 20.0);
     }
     for (index, &(policy, _)) in POLICIES.iter().enumerate() {
-        let line: Vec<String> = points
-            .iter()
-            .filter(|p| p.policy == policy)
-            .filter_map(|p| p.costs.map(|(ins, _)| format!("{:.1},{:.1}", x(p.share), y(ins))))
-            .collect();
-        let colour = COLOURS[index];
-        let legend = top + 16.0 * index as f64;
-        let _ = writeln!(
-            svg,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\"/><text x=\"{}\" y=\"{legend}\" \
-             fill=\"{colour}\">{policy}</text>",
-            line.join(" "),
-            left + 10.0,
-        );
+        svg.push_str(&curve(policy, COLOURS[index], TOP + 16.0 * index as f64, points));
     }
     for (share, ratio) in [(0.4, 1.7), (0.1, 1.01)] {
         let _ = writeln!(svg, "<text x=\"{}\" y=\"{}\">✕ 1991</text>", x(share) - 4.0, y(ratio) + 4.0);
     }
     svg.push_str("</svg>\n");
     svg
+}
+
+fn curve(policy: &str, colour: &str, legend: f64, points: &[Point]) -> String {
+    let of_policy = points.iter().filter(|p| p.policy == policy);
+    let line: Vec<String> = of_policy
+        .filter_map(|p| p.costs.map(|(insertions, _)| format!("{:.1},{:.1}", x(p.share), y(insertions))))
+        .collect();
+    format!(
+        "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\"/><text x=\"{}\" y=\"{legend}\" \
+         fill=\"{colour}\">{policy}</text>\n",
+        line.join(" "),
+        LEFT + 10.0,
+    )
 }

@@ -24,8 +24,7 @@ pub enum Order {
 /// Which visited state makes room for a new one when the memory budget is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Replacement {
-    /// One at random: has no worst case on particular systems.
-    #[default]
+    /// One at random: the choice of the 1991 report.
     Random,
     /// The one that was stored first.
     Oldest,
@@ -35,7 +34,9 @@ pub enum Replacement {
     LeastFrequent,
     /// One that was not met again since the last time it was considered.
     Clock,
-    /// The one that took the least work to explore: it is cheap to explore again.
+    /// The one that took the least work to explore: it is cheap to explore again. Ties are broken at random, and a state
+    /// that is never met again loses its value, so that this too has no worst case on particular systems.
+    #[default]
     Cheapest,
 }
 
@@ -80,7 +81,7 @@ impl Default for Check {
             goals: Vec::new(),
             order: Order::DepthFirst,
             all_errors: false,
-            replacement: Some(Replacement::Random),
+            replacement: Some(Replacement::Cheapest),
             approximation: None,
             seed: 0,
         }
@@ -191,6 +192,8 @@ pub struct Statistics {
     pub bytes_per_state: f64,
     /// The most that states, stack and tables used together.
     pub memory_bytes: u64,
+    /// The table of visited states alone, at the end.
+    pub table_bytes: u64,
     /// What was forgotten, when the memory budget was used up.
     pub turnover: Option<Turnover>,
 }

@@ -44,10 +44,19 @@ impl Stack {
                 top.rest -= 1;
                 let at = top.rest;
                 self.waiting.truncate(at + 1);
+                if self.waiting.len() < self.waiting.capacity() / 2 {
+                    self.shrink();
+                }
                 return Some((at, self.waiting[at].name));
             }
             self.frames.pop();
         }
+    }
+
+    /// Gives back what is reserved but not used.
+    pub(crate) fn shrink(&mut self) {
+        self.waiting.shrink_to_fit();
+        self.frames.shrink_to_fit();
     }
 
     pub(crate) fn bytes(&self) -> u64 {

@@ -341,6 +341,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     pub(crate) fn finish(mut self, extra_bytes: u64) -> (Statistics, Option<Limit>, V) {
         self.measure(extra_bytes);
         self.statistics.states = self.visited.len();
+        self.statistics.table_bytes = self.visited.bytes();
         (self.statistics, self.limit, self.visited)
     }
 }

@@ -20,22 +20,36 @@ use crate::depth::{self, Stack};
 use crate::explorer::{Explorer, Paths};
 use crate::store::{Bounded, Exact, Name, Sketch, Tree, Visited};
 
+/// What a search leaves behind.
+type Ended = (Statistics, Option<Limit>);
+
+/// A name in four-byte halves: path and waiting states are what fills the budget, so they have no padding.
+type Packed = [u32; 2];
+
+fn pack(name: Name) -> Packed {
+    [(name >> 32) as u32, name as u32]
+}
+
+fn unpack(packed: Packed) -> Name {
+    u64::from(packed[0]) << 32 | u64::from(packed[1])
+}
+
 /// A state on the path.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    name: Name,
+    name: Packed,
     /// By which step of the state before it was reached.
     ordinal: u32,
     /// How many of its successors wait.
     waiting: u32,
-    /// How many states had been stored before it.
-    stored_before: u64,
+    /// How many states had been stored before it, but for the higher bits.
+    stored_before: u32,
 }
 
 /// A successor of a state on the path.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
-    name: Name,
+    name: Packed,
     ordinal: u32,
 }
 
@@ -81,7 +95,7 @@ pub(crate) fn search<S: System + ?Sized>(
     mut explorer: Explorer<'_, '_, S, Exact>,
     policy: Replacement,
     seed: u64,
-) -> (Statistics, Option<Limit>) {
+) -> Ended {
     let mut path = Path::default();
     let flow = depth::run(&mut explorer, &mut path.stack);
     if flow.is_break() || !explorer.visited.replaces() {
@@ -105,7 +119,7 @@ fn forget<'a, 'c, S: System + ?Sized>(
     explorer: Explorer<'a, 'c, S, Exact>,
     policy: Replacement,
     seed: u64,
-) -> Result<Explorer<'a, 'c, S, Bounded>, Box<(Statistics, Option<Limit>)>> {
+) -> Result<Explorer<'a, 'c, S, Bounded>, Box<Ended>> {
     let room = explorer.room_for_store();
     let (mut explorer, exact) = explorer.with_store(Sketch::new());
     // The names are about to be lost, so the sketch has to see the states now.
@@ -141,19 +155,20 @@ fn turnover(store: &Bounded, longest_path: u64) -> Turnover {
 }
 
 fn run<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>, path: &mut Path) -> Flow {
+    path.stack.shrink();
     while let Some((root, name)) = path.stack.take() {
         path.root = root;
-        descend(explorer, path, Waiting { name, ordinal: 0 })?;
+        descend(explorer, path, Waiting { name: pack(name), ordinal: 0 })?;
         while let Some(top) = path.entries.last_mut() {
             if top.waiting == 0 {
-                let work = explorer.visited.turnover.insertions - top.stored_before;
-                explorer.visited.unpin(top.name, work);
+                let work = (explorer.visited.turnover.insertions as u32).wrapping_sub(top.stored_before);
+                explorer.visited.unpin(unpack(top.name), u64::from(work));
                 path.entries.pop();
                 continue;
             }
             top.waiting -= 1;
             let Some(next) = path.waiting.pop() else { break };
-            if !explorer.visited.contains(next.name) {
+            if !explorer.visited.contains(unpack(next.name)) {
                 descend(explorer, path, next)?;
             }
         }
@@ -168,21 +183,21 @@ fn descend<S: System + ?Sized>(
     next: Waiting,
 ) -> Flow {
     grow(&mut path.entries);
-    let stored_before = explorer.visited.turnover.insertions;
+    let stored_before = explorer.visited.turnover.insertions as u32;
     path.entries.push(Entry { name: next.name, ordinal: next.ordinal, waiting: 0, stored_before });
     path.longest = path.longest.max(path.entries.len() as u64);
     let depth = path.depth();
     explorer.visited.depth = depth;
     explorer.statistics.max_depth = explorer.statistics.max_depth.max(depth);
-    if explorer.visited.insert_pinned(next.name).is_none() {
+    if explorer.visited.insert_pinned(unpack(next.name)).is_none() {
         return explorer.stop_on_memory(&format!("a path of {} states must be kept", path.entries.len()));
     }
-    explorer.visit(next.name, 0, depth, path, 0)?;
+    explorer.visit(unpack(next.name), 0, depth, path, 0)?;
     let before = path.waiting.len();
     explorer.drain(|store, staged| {
         if !store.contains(staged.name) {
             grow(&mut path.waiting);
-            path.waiting.push(Waiting { name: staged.name, ordinal: staged.ordinal });
+            path.waiting.push(Waiting { name: pack(staged.name), ordinal: staged.ordinal });
         }
     })?;
     if let Some(top) = path.entries.last_mut() {
@@ -191,9 +206,9 @@ fn descend<S: System + ?Sized>(
     explorer.tick(depth, path.waiting.len() as u64, path.bytes())
 }
 
-/// Makes room for one more by a quarter, not by doubling: the budget is tight here.
+/// Makes room for one more by an eighth, not by doubling: the budget is tight here.
 fn grow<T>(items: &mut Vec<T>) {
     if items.len() == items.capacity() {
-        items.reserve_exact(items.len() / 4 + 64);
+        items.reserve_exact(items.len() / 8 + 64);
     }
 }
