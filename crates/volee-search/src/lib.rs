@@ -7,6 +7,7 @@ mod approximate;
 mod breadth;
 mod check;
 mod depth;
+mod deterministic;
 mod explorer;
 mod liveness;
 mod ltl;
@@ -17,6 +18,7 @@ mod store;
 mod watch;
 
 pub use check::{Answer, Approximation, Check, Order, Outcome, Replacement, Statistics, Turnover, check};
+pub use deterministic::DeterministicProperty;
 pub use liveness::{Claim, ClaimOptions, ClaimOutcome, Fairness, check_claim};
 pub use ltl::LtlQuestion;
 pub use monitor::{Runs, TlQuestion};

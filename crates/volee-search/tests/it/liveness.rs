@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use volee_logic::automaton::Automaton;
 use volee_logic::formula::{Formula, Shape, SplitMix, parse, random_formula};
 use volee_logic::ltl::translate_to_buchi;
-use volee_search::{ClaimOptions, Fairness, LtlQuestion};
+use volee_search::{ClaimOptions, DeterministicProperty, Fairness, LtlQuestion, Names, bind};
 use volee_system::{
     Budget, Diagnostic, FaultId, Flow, Label, Meter, PredicateId, Quiet, Sink, Step, System, Verdict, replay,
 };
@@ -240,4 +240,37 @@ fn a_wrong_name_has_its_place_in_the_formula() {
     let error =
         LtlQuestion::new(&mut Picky, parse(text, "f").expect("parses"), text, "f").err().expect("wrong");
     assert_eq!(error.to_string(), "f:2:6: there is no variable `dnoe`");
+}
+
+#[test]
+fn deterministic_properties_agree_with_the_general_search_also_with_little_memory() {
+    let mut random = SplitMix(1991);
+    let mut compared = 0;
+    for round in 0..4000 {
+        let mut graph = random_graph(&mut random, round % 2 == 0);
+        let operators = 1 + random.below(5);
+        let formula = random_formula(&mut random, Shape { atoms: 2, operators });
+        let mut automaton = translate_to_buchi(&formula).expect("small");
+        if automaton.nondeterministic_state().is_some() {
+            continue;
+        }
+        compared += 1;
+        let atoms = bind(&mut graph, &formula, Names::States, "", "f").expect("binds");
+        let property = DeterministicProperty::new(automaton, atoms).expect("deterministic");
+        let expected = naive(&graph, &formula, Fairness::None);
+        for memory in [None, Some(100 * 12), Some(100 * 6)] {
+            let meter = Meter::start(Budget { memory, ..Budget::default() });
+            match property.check(&mut graph, 1, &meter, &mut Quiet).verdict {
+                Verdict::Holds => assert!(!expected, "round {round}: {formula} on {graph:?}"),
+                Verdict::Violated(violations) => {
+                    assert!(expected, "round {round}: {formula} on {graph:?}");
+                    replay(&mut graph, &violations[0].witness).expect("replays");
+                    let question = LtlQuestion::new(&mut graph, formula.clone(), "", "f").expect("binds");
+                    assert_ne!(question.refutes(&mut graph, &violations[0].witness), Some(false));
+                }
+                Verdict::Unknown(limit) => assert!(memory.is_some(), "{limit}"),
+            }
+        }
+    }
+    assert!(compared > 1000, "{compared}");
 }

@@ -110,7 +110,12 @@ fn claims(model: &Model) -> Vec<Ask> {
         text: p.text.to_string(),
         file: format!("ltl {}", p.name),
     });
-    blocks.chain(lowered.program.never.iter().map(|c| Ask::Never { name: c.name.clone() })).collect()
+    let program = &lowered.program;
+    let accepts = program.proctypes.iter().flat_map(|p| &p.nodes).any(|n| n.accepting);
+    // With a never claim the accept labels of processes count in it.
+    let acceptance = (accepts && program.never.is_none()).then_some(Ask::Acceptance);
+    let never = program.never.iter().map(|c| Ask::Never { name: c.name.clone() });
+    blocks.chain(never).chain(acceptance).collect()
 }
 
 /// The questions that a model asks by itself and that a check without temporal questions leaves open.

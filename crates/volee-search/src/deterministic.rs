@@ -1,0 +1,328 @@
+//! Properties given by deterministic Büchi automata, after Jard & Jéron 1991, section 3.1.
+//!
+//! If the automaton is deterministic and complete, every infinite run of the system has exactly one run in the
+//! product, and the property holds if and only if every cycle of the product meets an accepting state: the product
+//! without its accepting states must have no cycle. So traversals are started from the initial pairs and from each
+//! accepting pair, each cut at accepting pairs, and a cycle met inside one of them is an error. Neither a complement
+//! nor components are needed, only a path: visited pairs may be forgotten to stay within a memory budget.
+//!
+//! One repair of the published algorithm: there, a forgotten accepting pair can be put among the roots again and
+//! again, and the search need not end. Pairs that were ever roots are kept for good here, and count against the
+//! budget. A run that ends is continued by stuttering, as for all questions about infinite runs.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use volee_logic::automaton::{Automaton, degeneralise};
+use volee_logic::formula::SplitMix;
+use volee_system::{
+    Diagnostic, Flow, Label, Limit, Meter, Progress, Reason, ReasonKind, Snapshot, Step, System, Verdict,
+    Violation, Witness,
+};
+
+use crate::check::Statistics;
+use crate::liveness::ClaimOutcome;
+use crate::watch::{Sight, Watch};
+
+/// Bytes that a remembered pair costs beside its state.
+const OVERHEAD: u64 = 96;
+const STUTTER: u32 = u32::MAX;
+
+/// A deterministic and complete Büchi automaton, bound to a system.
+pub struct DeterministicProperty {
+    automaton: Automaton,
+    atoms: Vec<Watch>,
+}
+
+impl DeterministicProperty {
+    /// Completes an automaton and moves its acceptance to states. `atoms` says what its atoms look at.
+    ///
+    /// # Errors
+    /// The automaton is not deterministic.
+    pub fn new(mut automaton: Automaton, atoms: Vec<Watch>) -> Result<Self, Diagnostic> {
+        if let Some(state) = automaton.nondeterministic_state() {
+            let message = format!(
+                "the automaton is not deterministic: state {state} has two transitions for one letter"
+            );
+            let help =
+                "this search needs a deterministic automaton; a formula can be checked with --ltl instead";
+            return Err(Diagnostic::error(message, None).with_help(help));
+        }
+        automaton.complete();
+        let automaton = if automaton.sets == 1 && automaton.is_state_based() {
+            automaton
+        } else {
+            degeneralise(automaton)
+        };
+        Ok(DeterministicProperty { automaton, atoms })
+    }
+
+    /// Searches for an infinite run that the automaton does not accept.
+    pub fn check<S: System + ?Sized>(
+        &self,
+        system: &mut S,
+        seed: u64,
+        meter: &Meter,
+        progress: &mut dyn Progress,
+    ) -> ClaimOutcome {
+        let mut traversal = Traversal {
+            system,
+            property: self,
+            sight: Sight::new(&self.atoms),
+            pairs: HashMap::with_hasher(FixedState::default()),
+            done: Vec::new(),
+            roots: Vec::new(),
+            path: Vec::new(),
+            arcs: Vec::new(),
+            bytes: 0,
+            random: SplitMix(seed),
+            statistics: Statistics::default(),
+        };
+        let verdict = match traversal.run(meter, progress) {
+            Ok(None) => Verdict::Holds,
+            Ok(Some(violation)) => Verdict::Violated(vec![violation]),
+            Err(limit) => Verdict::Unknown(limit),
+        };
+        let mut statistics = traversal.statistics;
+        statistics.seconds = meter.elapsed().as_secs_f64();
+        statistics.bytes_per_state = statistics.memory_bytes as f64 / statistics.states.max(1) as f64;
+        ClaimOutcome { verdict, statistics }
+    }
+}
+
+/// A state of the system followed by the number of the automaton's.
+type Pair = Box<[u8]>;
+
+/// What is known of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// At this place of the current path.
+    OnPath(u32),
+    /// Explored; at this place among those that may be forgotten.
+    Done(u32),
+    /// A root, kept for good.
+    Root,
+}
+
+/// Where a traversal starts, and how to get there.
+struct Root {
+    pair: Pair,
+    /// The root whose traversal met it; itself for an initial pair.
+    parent: usize,
+    initial: u32,
+    steps: Vec<u32>,
+}
+
+struct Frame {
+    pair: Pair,
+    first: usize,
+    next: usize,
+}
+
+struct Arc {
+    target: Pair,
+    ordinal: u32,
+}
+
+struct Traversal<'a, S: System + ?Sized> {
+    system: &'a mut S,
+    property: &'a DeterministicProperty,
+    sight: Sight<'a>,
+    pairs: HashMap<Pair, Known, FixedState>,
+    done: Vec<Pair>,
+    roots: Vec<Root>,
+    path: Vec<Frame>,
+    arcs: Vec<Arc>,
+    bytes: u64,
+    random: SplitMix,
+    statistics: Statistics,
+}
+
+impl<S: System + ?Sized> Traversal<'_, S> {
+    fn run(&mut self, meter: &Meter, progress: &mut dyn Progress) -> Result<Option<Violation>, Limit> {
+        let initial = volee_system::collect_initial(self.system);
+        for (ordinal, state) in initial.into_iter().enumerate() {
+            let pair = pair(&state, self.property.automaton.initial);
+            if self.pairs.insert(pair.clone(), Known::Root).is_none() {
+                self.bytes += pair.len() as u64 + OVERHEAD;
+                let parent = self.roots.len();
+                self.roots.push(Root { pair, parent, initial: ordinal as u32, steps: Vec::new() });
+            }
+        }
+        let mut next = 0;
+        while next < self.roots.len() {
+            if let Some(violation) = self.traverse(next, meter, progress)? {
+                return Ok(Some(violation));
+            }
+            next += 1;
+        }
+        Ok(None)
+    }
+
+    /// The depth-first traversal from one root.
+    fn traverse(
+        &mut self,
+        root: usize,
+        meter: &Meter,
+        progress: &mut dyn Progress,
+    ) -> Result<Option<Violation>, Limit> {
+        let start = self.roots[root].pair.clone();
+        let root_accepts = self.accepts(&start);
+        self.push(start, root_accepts, meter)?;
+        while let Some(top) = self.path.last_mut() {
+            if top.next == self.arcs.len() {
+                self.pop();
+                continue;
+            }
+            let at = top.next;
+            top.next += 1;
+            self.statistics.transitions += 1;
+            if self.statistics.transitions.is_multiple_of(4096) {
+                self.look_around(meter, progress)?;
+            }
+            let target = self.arcs[at].target.clone();
+            match self.pairs.get(&target) {
+                Some(&Known::OnPath(place)) => return Ok(Some(self.lasso(root, place as usize))),
+                // The root of this traversal, not accepting: a cycle too.
+                Some(Known::Root) if target == self.roots[root].pair && !root_accepts => {
+                    return Ok(Some(self.lasso(root, 0)));
+                }
+                Some(_) => {}
+                None if self.accepts(&target) => self.add_root(root, target),
+                None => self.push(target, false, meter)?,
+            }
+        }
+        Ok(None)
+    }
+
+    fn accepts(&self, pair: &[u8]) -> bool {
+        self.property.automaton.state_marks(split(pair).1 as usize) != 0
+    }
+
+    fn add_root(&mut self, parent: usize, pair: Pair) {
+        let steps: Vec<u32> = self.path.iter().map(|f| self.arcs[f.next - 1].ordinal).collect();
+        self.bytes += 2 * pair.len() as u64 + OVERHEAD + 4 * steps.len() as u64;
+        self.pairs.insert(pair.clone(), Known::Root);
+        self.roots.push(Root { pair, parent, initial: 0, steps });
+    }
+
+    fn push(&mut self, pair: Pair, accepting: bool, meter: &Meter) -> Result<(), Limit> {
+        self.make_room(pair.len() as u64 + OVERHEAD, meter)?;
+        let is_root = self.path.is_empty();
+        if !is_root || !accepting {
+            let known = Known::OnPath(self.path.len() as u32);
+            let before = self.pairs.insert(pair.clone(), known);
+            self.bytes += if before.is_none() { pair.len() as u64 + OVERHEAD } else { 0 };
+        }
+        self.statistics.states += 1;
+        let first = self.arcs.len();
+        self.expand(&pair)?;
+        self.path.push(Frame { pair, first, next: first });
+        self.statistics.max_depth = self.statistics.max_depth.max(self.path.len() as u64 - 1);
+        Ok(())
+    }
+
+    fn pop(&mut self) {
+        let Some(frame) = self.path.pop() else { return };
+        self.arcs.truncate(frame.first);
+        let known = if self.path.is_empty() {
+            // Roots are kept for good: forgetting one could make it a root again, for ever.
+            Known::Root
+        } else {
+            self.done.push(frame.pair.clone());
+            Known::Done(self.done.len() as u32 - 1)
+        };
+        self.pairs.insert(frame.pair, known);
+    }
+
+    /// Forgets explored pairs, chosen at random, until there is room.
+    fn make_room(&mut self, needed: u64, meter: &Meter) -> Result<(), Limit> {
+        let Some(budget) = meter.budget().memory else { return Ok(()) };
+        while self.bytes + needed > budget {
+            if self.done.is_empty() {
+                let path = self.path.len();
+                let needed = format!("the current path of {path} steps and the accepting states fill it");
+                return Err(Limit::Memory { budget, needed });
+            }
+            let victim = self.done.swap_remove(self.random.below(self.done.len()));
+            self.pairs.remove(&victim);
+            self.bytes -= victim.len() as u64 + OVERHEAD;
+        }
+        Ok(())
+    }
+
+    fn look_around(&mut self, meter: &Meter, progress: &mut dyn Progress) -> Result<(), Limit> {
+        self.statistics.memory_bytes = self.statistics.memory_bytes.max(self.bytes);
+        progress.report(&Snapshot {
+            states: self.statistics.states,
+            transitions: self.statistics.transitions,
+            depth: self.path.len() as u64,
+            max_depth: self.statistics.max_depth,
+            pending: self.roots.len() as u64,
+            memory: self.bytes,
+        });
+        meter.check()
+    }
+
+    fn expand(&mut self, from: &[u8]) -> Result<(), Limit> {
+        let (state, at) = split(from);
+        let mut steps: Vec<(Option<Label>, u32, Vec<u8>)> = Vec::new();
+        let mut pushed = 0;
+        let _ = self.system.steps(state, &mut |step: Step, target: &[u8]| {
+            if !step.stays {
+                steps.push((Some(step.label), pushed, target.to_vec()));
+            }
+            pushed += 1;
+            Flow::Continue(())
+        });
+        if steps.is_empty() {
+            steps.push((None, STUTTER, state.to_vec()));
+        }
+        if let Err(fault) = self.sight.look_at_state(self.system, state) {
+            return Err(Limit::Other { message: self.system.fault(fault).message });
+        }
+        for (label, ordinal, target) in steps {
+            self.sight.look_at_step(&*self.system, label);
+            let automaton = &self.property.automaton;
+            let sees = |atom| self.sight.sees(atom);
+            let mut edges = automaton.states[at as usize].iter();
+            let edge = edges.find(|e| automaton.manager.eval(e.guard, sees));
+            let edge = edge.expect("the automaton is complete");
+            self.arcs.push(Arc { target: pair(&target, edge.target), ordinal });
+        }
+        Ok(())
+    }
+
+    /// The run to the root, along the path, with its cycle starting at `place` of the path.
+    fn lasso(&self, root: usize, place: usize) -> Violation {
+        let mut chain = vec![root];
+        while self.roots[chain[chain.len() - 1]].parent != chain[chain.len() - 1] {
+            chain.push(self.roots[chain[chain.len() - 1]].parent);
+        }
+        let initial = self.roots[chain[chain.len() - 1]].initial;
+        let real = |ordinal: &u32| *ordinal != STUTTER;
+        let mut steps: Vec<u32> =
+            chain.iter().rev().flat_map(|&r| self.roots[r].steps.iter().copied()).filter(real).collect();
+        let taken = |frame: &Frame| self.arcs[frame.next - 1].ordinal;
+        steps.extend(self.path[..place].iter().map(taken).filter(real));
+        let loop_start = Some(steps.len());
+        steps.extend(self.path[place..].iter().map(taken).filter(real));
+        let reason = Reason {
+            kind: ReasonKind::AcceptanceCycle,
+            message: "an infinite run that the automaton does not accept".into(),
+            place: None,
+        };
+        Violation { reason, witness: Witness { initial, steps, loop_start } }
+    }
+}
+
+fn pair(state: &[u8], at: u32) -> Pair {
+    let mut bytes = Vec::with_capacity(state.len() + 4);
+    bytes.extend_from_slice(state);
+    bytes.extend_from_slice(&at.to_le_bytes());
+    bytes.into()
+}
+
+fn split(pair: &[u8]) -> (&[u8], u32) {
+    let (state, at) = pair.split_at(pair.len() - 4);
+    (state, u32::from_le_bytes(at.try_into().expect("the last four bytes are the automaton's")))
+}
