@@ -33,9 +33,9 @@ pub fn render(diagnostic: &Diagnostic, palette: Palette) -> String {
         Severity::Error => miette::Severity::Error,
         Severity::Warning => miette::Severity::Warning,
     };
-    let mut message = MietteDiagnostic::new(diagnostic.message.clone()).with_severity(severity);
+    let mut message = MietteDiagnostic::new(harmless(&diagnostic.message)).with_severity(severity);
     if let Some(help) = &diagnostic.help {
-        message = message.with_help(help.clone());
+        message = message.with_help(harmless(help));
     }
     let source = diagnostic.place.as_ref().and_then(|p| Some((p, locate(p, diagnostic.length)?)));
     let report = match source {
@@ -44,7 +44,7 @@ pub fn render(diagnostic: &Diagnostic, palette: Palette) -> String {
             Report::new(message).with_source_code(NamedSource::new(place.file.as_ref(), text))
         }
         None => {
-            message.message = diagnostic.to_string();
+            message.message = harmless(&diagnostic.to_string());
             Report::new(message)
         }
     };
@@ -104,7 +104,17 @@ fn locate(place: &Place, length: u32) -> Option<(String, SourceSpan)> {
         n => rest.char_indices().nth(n as usize).map_or(rest.len(), |(at, _)| at),
     };
     let span = SourceSpan::new((start + from).into(), marked);
-    Some((text, span))
+    Some((harmless(&text), span))
+}
+
+/// The text without characters that command a terminal; no position changes.
+fn harmless(text: &str) -> String {
+    let replaced = |c: char| match c {
+        '\n' | '\t' => c,
+        c if c.is_ascii_control() => '?',
+        c => c,
+    };
+    text.chars().map(replaced).collect()
 }
 
 /// How far the statement at the start of a text goes, in bytes: where nobody said how long it is.

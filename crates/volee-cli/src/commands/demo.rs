@@ -60,12 +60,12 @@ impl Demo {
 
         tour.tell(
             "3. What happened",
-            "The sender was impatient and sent parcel 0 twice. Both copies were acknowledged; the second \
-             acknowledgement was taken for that of parcel 1, which was lost. From then on the bits of sender and \
-             receiver agree by accident, and a later parcel is taken for an earlier one. The run is stored: it can be \
-             replayed at any time, and the chart shows who sent what to whom.",
+            "The sender was impatient and sent parcel 0 twice. Both copies were acknowledged. The second \
+             acknowledgement was taken for that of parcel 1, which the line had lost. So parcel 2 came next; it has the \
+             bit of a repetition, was acknowledged and thrown away, and parcel 3 was taken for parcel 1. The run is \
+             stored. It can be replayed at any time, and the chart shows who sent what to whom.",
         );
-        tour.call(&[&"replay", &model, &trace], VerdictWord::Holds)?;
+        tour.call_briefly(&[&"replay", &model, &trace], VerdictWord::Holds)?;
 
         tour.tell(
             "4. The repair",
@@ -108,6 +108,20 @@ impl Tour<'_> {
         for line in lines.filter(|l| !l.is_empty()) {
             let _ = writeln!(self.text, "    {}", self.palette().faint(line));
         }
+    }
+
+    /// Shows a command and the beginning and end of what it answers.
+    fn call_briefly(&mut self, words: &[&dyn Word], expected: VerdictWord) -> Result<(), Failure> {
+        let start = self.text.len();
+        self.call(words, expected)?;
+        let lines: Vec<String> = self.text.split_off(start).lines().map(str::to_string).collect();
+        let (head, tail) = (8.min(lines.len()), lines.len().saturating_sub(8).max(8.min(lines.len())));
+        lines[..head].iter().for_each(|l| self.text.push_str(&format!("{l}\n")));
+        if tail > head {
+            self.text.push_str("  …\n");
+        }
+        lines[tail..].iter().for_each(|l| self.text.push_str(&format!("{l}\n")));
+        Ok(())
     }
 
     /// Shows a command and what it answers; the answer must be the one the tour speaks of.

@@ -184,3 +184,50 @@ fn nothing_is_coloured_when_piped() {
         assert!(!(answered.stdout + &answered.stderr).contains('\u{1b}'), "{call}");
     }
 }
+
+#[test]
+fn the_tour_finds_the_bug_and_proves_the_repair() {
+    let sandbox = Sandbox::new();
+    let tour = sandbox.volee("demo");
+    assert_eq!(tour.code, 0, "{}", tour.stderr);
+    for part in ["violated  assertions", "$ volee replay", "holds     assertions", "simulate -i"] {
+        assert!(tour.stdout.contains(part), "{part} is missing in\n{}", tour.stdout);
+    }
+    assert!(sandbox.read("volee-demo/bug.svg").contains("Receiver(2)"));
+    assert!(sandbox.read("volee-demo/bug.json").contains("volee-trace"));
+    let elsewhere = sandbox.volee("demo --into /proc/nowhere");
+    assert_eq!(elsewhere.code, 2, "{}", elsewhere.stdout);
+}
+
+#[test]
+fn commands_hidden_in_an_input_do_not_reach_the_terminal() {
+    let sandbox = Sandbox::new();
+    sandbox.write("evil.pml", "active proctype P() { \u{1b}[2J }\n");
+    let answered = sandbox.volee("check evil.pml");
+    assert_eq!(answered.code, 2);
+    assert!(!answered.stderr.contains('\u{1b}'), "{}", answered.stderr);
+}
+
+#[test]
+fn a_very_long_run_is_told_from_its_end() {
+    let sandbox = Sandbox::new();
+    let model = "int n; active proctype P() { do :: n < 20000 -> n++ :: n >= 20000 -> assert(false) od }";
+    sandbox.write("long.pml", model);
+    let checked = sandbox.volee("check long.pml --trace t.json --trace t.svg");
+    assert_eq!(checked.code, 1, "{}", checked.stderr);
+    assert!(checked.stdout.contains("how it happens (40,001 steps)"), "{}", checked.stdout);
+    let replayed = sandbox.volee("replay long.pml t.json");
+    assert_eq!(replayed.code, 0, "{}", replayed.stderr);
+    assert!(replayed.stdout.contains("after 30,001 steps"), "{}", replayed.stdout);
+}
+
+#[test]
+fn warnings_are_told_in_both_forms() {
+    let sandbox = Sandbox::new();
+    sandbox.write("w.pml", "chan c = [1] of { byte, byte }; active proctype P() { c!1 }\n");
+    let text = sandbox.volee("check w.pml");
+    assert!(text.stderr.contains("only 1 of the 2 fields"), "{}", text.stderr);
+    let answered = sandbox.volee("check w.pml --format json");
+    assert!(answered.stderr.is_empty(), "{}", answered.stderr);
+    assert_eq!(json(&answered.stdout)["warnings"][0]["line"], 1);
+}
