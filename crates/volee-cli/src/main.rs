@@ -14,6 +14,7 @@ mod explicit;
 mod files;
 mod outcome;
 mod progress;
+mod report;
 mod storage;
 mod witness;
 

@@ -1,5 +1,6 @@
 //! What verbs that end in a run share: how it is shown, where it is stored, and the command that replays it.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -105,9 +106,12 @@ pub fn replay_command(model: &Path, options: &Options, trace: &Trace) -> Result<
     Ok(words.join(" "))
 }
 
+/// Stores a trace in the temporary folder, under a name that depends on the run alone.
 fn store(model: &Path, trace: &Trace) -> Result<PathBuf, Failure> {
     let stem = model.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-    let path = std::env::temp_dir().join(format!("volee-{stem}-{}.trace.json", std::process::id()));
+    let mut digest = DefaultHasher::new();
+    (&trace.witness.steps, trace.witness.loop_start, &trace.labels, &trace.defines).hash(&mut digest);
+    let path = std::env::temp_dir().join(format!("volee-{stem}-{:016x}.trace.json", digest.finish()));
     files::write(&path, trace.to_json())?;
     Ok(path)
 }

@@ -158,18 +158,33 @@ pub struct QuestionAnswer {
     pub reason: Option<ReasonEntry>,
     /// The run that shows it.
     pub witness: Option<Value>,
+    /// The command that replays it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<String>,
 }
 
 impl QuestionAnswer {
     /// A question that holds.
     pub fn holds(question: impl Into<String>) -> Self {
-        QuestionAnswer { question: question.into(), verdict: VerdictWord::Holds, reason: None, witness: None }
+        QuestionAnswer {
+            question: question.into(),
+            verdict: VerdictWord::Holds,
+            reason: None,
+            witness: None,
+            replay: None,
+        }
     }
 
     /// The same answer with a run that shows it.
     #[must_use]
     pub fn with_run(self, run: &Run) -> Self {
         QuestionAnswer { witness: Some(run_value(run)), ..self }
+    }
+
+    /// The same answer with the command that replays its run.
+    #[must_use]
+    pub fn with_replay(self, command: String) -> Self {
+        QuestionAnswer { replay: Some(command), ..self }
     }
 
     /// A question that ran into a limit.
@@ -179,6 +194,7 @@ impl QuestionAnswer {
             verdict: VerdictWord::Unknown,
             reason: Some(ReasonEntry::from(limit)),
             witness: None,
+            replay: None,
         }
     }
 
@@ -189,6 +205,7 @@ impl QuestionAnswer {
             verdict: VerdictWord::Violated,
             reason: Some(ReasonEntry::from(reason)),
             witness: run.map(run_value),
+            replay: None,
         }
     }
 }

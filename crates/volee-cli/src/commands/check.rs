@@ -3,21 +3,18 @@
 mod families;
 mod temporal;
 
-use std::fmt::Write as _;
-
 use clap::{Args, ValueEnum};
 use volee::Model;
-use volee::report::{Answer, QuestionAnswer, VerdictWord, bytes, count, counted, seconds};
 use volee::search::{self, Check as Questions, Order};
-use volee::system::{Diagnostic, PredicateId, Run, Unreached, Verdict, Violation, Witness, replay_end};
+use volee::system::{Diagnostic, PredicateId};
 
 use crate::args::{BudgetArgs, ModelArgs};
 use crate::context::Context;
-use crate::excerpt;
-use crate::outcome::{Ended, Failure, Outcome};
+use crate::outcome::{Ended, Failure};
 use crate::progress::ProgressLine;
+use crate::report::Report;
 use crate::storage::StorageArgs;
-use crate::witness::{LONGEST_RUN, TraceArgs, replay_command};
+use crate::witness::TraceArgs;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -111,14 +108,19 @@ impl Check {
         let complete = outcome.limit.is_none() && !stopped_early;
         let unreached = if complete { model.system.unreached() } else { Vec::new() };
 
-        let unasked = temporal::unasked(&model);
-        let mut report = Report::new(&self, context, &mut model);
-        for answer in &outcome.answers {
-            report.question(answer)?;
+        let mut report = Report::new(context, "explicit", &self.model, &self.trace);
+        if self.search == SearchOrder::Dfs {
+            report.hint("(--search bfs finds a shortest run)");
         }
-        report.unasked(&unasked);
+        for answer in &outcome.answers {
+            report.question(model.system.as_mut(), answer)?;
+        }
+        report.unasked(&temporal::unasked(&model));
         report.unreached(&unreached);
         report.statistics(&outcome.statistics, complete);
+        if let Some(line) = self.storage.report(outcome.statistics.turnover.as_ref(), &mut report.answer) {
+            report.figure(&line);
+        }
         Ok(report.finish())
     }
 
@@ -145,168 +147,4 @@ fn compile(model: &mut Model, flag: &str, text: &str) -> Result<PredicateId, Fai
         let message = format!("{flag} `{text}`{column}: {}", wrong.message);
         Diagnostic { message, place: None, ..wrong }.into()
     })
-}
-
-/// The answer while it is being put together.
-struct Report<'a> {
-    check: &'a Check,
-    context: &'a Context,
-    model: &'a mut Model,
-    answer: Answer,
-    /// The table of questions, first in the text.
-    table: String,
-    /// What there is to say about each, after the table.
-    details: String,
-    traces: usize,
-    /// How the model was opened.
-    options: volee::Options,
-}
-
-impl<'a> Report<'a> {
-    fn new(check: &'a Check, context: &'a Context, model: &'a mut Model) -> Self {
-        let answer = Answer::new("check").about(&model.name, "explicit");
-        let options = check.model.options();
-        Report { check, context, model, answer, table: String::new(), details: String::new(), traces: 0, options }
-    }
-
-    fn question(&mut self, found: &search::Answer) -> Result<(), Failure> {
-        let note = match &found.verdict {
-            Verdict::Holds => {
-                let mut result = QuestionAnswer::holds(&found.question);
-                if let Some(witness) = &found.witness {
-                    let run = self.replay(witness)?;
-                    result = result.with_run(&run);
-                    self.show_run(&found.question, "reached by", witness, &run)?;
-                }
-                self.answer.push(result);
-                String::new()
-            }
-            Verdict::Unknown(limit) => {
-                self.answer.push(QuestionAnswer::unknown(&found.question, limit));
-                limit.to_string()
-            }
-            Verdict::Violated(violations) => {
-                for violation in violations {
-                    self.violation(&found.question, violation)?;
-                }
-                let several = found.errors > 1;
-                if several { format!("{} times", count(found.errors)) } else { String::new() }
-            }
-        };
-        let word = VerdictWord::from(&found.verdict);
-        self.row(&found.question, word, &note);
-        Ok(())
-    }
-
-    fn violation(&mut self, question: &str, violation: &Violation) -> Result<(), Failure> {
-        use volee::system::ReasonKind::Unreachable;
-        let run = match violation.reason.kind {
-            // What never happens has no run to show.
-            Unreachable => None,
-            _ => Some(self.replay(&violation.witness)?),
-        };
-        self.answer.push(QuestionAnswer::violated(question, &violation.reason, run.as_ref()));
-        let palette = self.context.palette;
-        let reason = &violation.reason;
-        let _ = writeln!(self.details, "\n{}: {}", palette.bad(question), reason.message);
-        if let Some(place) = &reason.place {
-            match excerpt::around(place, palette) {
-                Some(lines) => self.details.push_str(&lines),
-                None => drop(writeln!(self.details, "  at {place}")),
-            }
-        }
-        match run {
-            Some(run) => self.show_run(question, "how it happens", &violation.witness, &run),
-            None => Ok(()),
-        }
-    }
-
-    fn replay(&mut self, witness: &Witness) -> Result<Run, Failure> {
-        replay_end(self.model.system.as_mut(), witness, LONGEST_RUN).map_err(|e| {
-            Failure::new(format!("a counterexample was found but does not replay: {e}"))
-                .with_help("this is a defect of volee; please report it with the model and the command")
-        })
-    }
-
-    fn show_run(&mut self, question: &str, title: &str, witness: &Witness, run: &Run) -> Result<(), Failure> {
-        let palette = self.context.palette;
-        let length = match run.skipped + run.steps.len() {
-            0 => "in the initial state".to_string(),
-            n => counted(n, "step"),
-        };
-        let _ = writeln!(self.details, "{} ({length}):", palette.strong(title));
-        self.details.push_str(&self.check.trace.text(run, &self.model.name, palette));
-        let options = self.options.clone();
-        let model = &self.check.model.model;
-        let trace = volee::report::Trace::new(&self.model.name, &options.defines, options.plain, question, witness, run);
-        if self.traces == 0 {
-            for path in self.check.trace.write(&trace, run)? {
-                let _ = writeln!(self.details, "written to {}", path.display());
-            }
-        }
-        self.traces += 1;
-        let command = replay_command(model, &options, &trace)?;
-        let _ = writeln!(self.details, "replay it with:\n  {}", palette.name(command));
-        Ok(())
-    }
-
-    fn row(&mut self, question: &str, word: VerdictWord, note: &str) {
-        let palette = self.context.palette;
-        let padded = format!("{:<9}", word.as_str());
-        let coloured = match word {
-            VerdictWord::Holds => palette.good(padded),
-            VerdictWord::Unknown => palette.doubtful(padded),
-            VerdictWord::Violated | VerdictWord::Error => palette.bad(padded),
-        };
-        let line = format!("{coloured} {question}");
-        let note = if note.is_empty() { String::new() } else { palette.faint(format!("  ({note})")) };
-        let _ = writeln!(self.table, "{line}{note}");
-    }
-
-    fn unreached(&mut self, unreached: &[Unreached]) {
-        self.answer.add("unreached", serde_json::to_value(unreached).unwrap_or_default());
-        if unreached.is_empty() {
-            return;
-        }
-        let palette = self.context.palette;
-        let _ = writeln!(self.details, "\n{}", palette.strong("never reached:"));
-        let mut process = "";
-        for statement in unreached {
-            if statement.process != process {
-                process = &statement.process;
-                let _ = writeln!(self.details, "  {}", palette.name(process));
-            }
-            let place = statement.place.as_ref().map(|p| format!("line {}", p.line)).unwrap_or_default();
-            let _ = writeln!(self.details, "    {place:<10} {}", statement.text);
-        }
-    }
-
-    fn statistics(&mut self, s: &search::Statistics, complete: bool) {
-        self.answer.set("states", s.states);
-        self.answer.set("transitions", s.transitions);
-        self.answer.set("depth", s.max_depth);
-        self.answer.set("seconds", s.seconds);
-        self.answer.set("bytes_per_state", s.bytes_per_state);
-        self.answer.set("peak_memory_bytes", s.memory_bytes);
-        self.answer.set("complete", complete);
-        let kind = if complete { "all" } else { "some" };
-        let line = format!(
-            "{kind} states explored: {} states, {} transitions, depth {}, {}, {} ({:.1} bytes per state)",
-            count(s.states),
-            count(s.transitions),
-            count(s.max_depth),
-            seconds(s.seconds),
-            bytes(s.memory_bytes),
-            s.bytes_per_state,
-        );
-        let _ = writeln!(self.details, "\n{}", self.context.palette.faint(line));
-        if let Some(line) = self.check.storage.report(s.turnover.as_ref(), &mut self.answer) {
-            let _ = writeln!(self.details, "{}", self.context.palette.faint(line));
-        }
-    }
-
-    fn finish(self) -> Outcome {
-        let text = format!("{}{}", self.table, self.details);
-        Outcome::new(self.answer, text)
-    }
 }

@@ -7,7 +7,6 @@ use clap::{Args, ValueEnum};
 use volee::claims::never_claim;
 use volee::logic::formula::{self, Formula};
 use volee::program::MachineOptions;
-use volee::report::QuestionAnswer;
 use volee::search::{
     Answer as Found, Check as Questions, Claim, ClaimOptions, Fairness, LtlQuestion, Order, Runs, Statistics,
     TlQuestion, Watch, check_claim,
@@ -15,10 +14,11 @@ use volee::search::{
 use volee::system::{Diagnostic, Limit, Meter, Reason, ReasonKind, Verdict};
 use volee::{Model, Options};
 
-use super::{Check, Report, SearchOrder};
+use super::{Check, SearchOrder};
 use crate::context::Context;
 use crate::outcome::{Ended, Failure};
 use crate::progress::ProgressLine;
+use crate::report::Report;
 
 /// Questions about runs.
 #[derive(Debug, Args)]
@@ -162,20 +162,16 @@ impl Check {
         for ask in &asks {
             all.push(self.answer(ask, is_promela, &meter)?);
         }
-        let mut opened = Model::open(&self.model.model, &self.model.options())?;
-        let mut report = Report::new(&self, context, &mut opened);
+        let mut report = Report::new(context, "explicit", &self.model, &self.trace);
         if asks.is_empty() {
-            let nothing = format!("`{name}` has no ltl blocks and no never claim: nothing was checked\n");
-            report.table.push_str(&nothing);
+            report.note(&format!("`{name}` has no ltl blocks and no never claim: nothing was checked"));
         }
         let mut total = Statistics::default();
         for answered in &mut all {
-            let mut part = report.about(&mut answered.model, answered.options.clone());
+            report.read_with(answered.options.clone());
             for answer in &answered.answers {
-                part.question(answer)?;
+                report.question(answered.model.system.as_mut(), answer)?;
             }
-            let parts = part.into_parts();
-            report.take(parts);
             add(&mut total, &answered.statistics);
         }
         total.seconds = meter.elapsed().as_secs_f64();
@@ -299,46 +295,4 @@ fn add(total: &mut Statistics, more: &Statistics) {
     total.transitions += more.transitions;
     total.max_depth = total.max_depth.max(more.max_depth);
     total.memory_bytes = total.memory_bytes.max(more.memory_bytes);
-}
-
-impl<'a> Report<'a> {
-    /// Says which claims of the model were not looked at.
-    pub(super) fn unasked(&mut self, unasked: &[String]) {
-        if unasked.is_empty() {
-            return;
-        }
-        self.answer.add("unasked", unasked.to_vec());
-        let line = format!("not checked: {} (add --property all)\n", unasked.join(", "));
-        self.table.push_str(&self.context.palette.faint(line));
-    }
-
-    /// A report about the same check with another opening of the model.
-    fn about<'b>(&self, model: &'b mut Model, options: Options) -> Report<'b>
-    where
-        'a: 'b,
-    {
-        let mut part = Report::new(self.check, self.context, model);
-        part.options = options;
-        part.traces = self.traces;
-        part
-    }
-
-    fn into_parts(self) -> Parts {
-        Parts { results: self.answer.results, table: self.table, details: self.details, traces: self.traces }
-    }
-
-    fn take(&mut self, parts: Parts) {
-        parts.results.into_iter().for_each(|result| self.answer.push(result));
-        self.table.push_str(&parts.table);
-        self.details.push_str(&parts.details);
-        self.traces = parts.traces;
-    }
-}
-
-/// What a report about one question adds to the whole.
-struct Parts {
-    results: Vec<QuestionAnswer>,
-    table: String,
-    details: String,
-    traces: usize,
 }
