@@ -11,7 +11,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use volee_system::{FaultId, Flow, Label, Meter, Progress, Snapshot, Step, System, collect_initial};
 
-use crate::{LabelId, Lts, LtsBuilder, LtsError, StateId};
+use crate::{LabelId, Labels, Lts, LtsBuilder, LtsError, StateId};
 
 /// Explores a system completely.
 ///
@@ -65,21 +65,40 @@ pub fn explore(system: &mut dyn System, meter: &Meter, progress: &mut dyn Progre
 struct Graph {
     states: States,
     builder: LtsBuilder,
-    /// The label here of each label of the system.
-    labels: Vec<Option<LabelId>>,
-    faults: HashMap<(Label, FaultId), LabelId>,
+    labels: LabelMap,
     row: Vec<(Step, StateId)>,
+}
+
+/// The label here of each label of a system. A fault makes a label of its own.
+#[derive(Debug, Default)]
+pub(crate) struct LabelMap {
+    known: Vec<Option<LabelId>>,
+    faults: HashMap<(Label, FaultId), LabelId>,
+}
+
+impl LabelMap {
+    pub(crate) fn get(&mut self, system: &dyn System, step: Step, labels: &mut Labels) -> LabelId {
+        if let Some(fault) = step.fault {
+            return *self.faults.entry((step.label, fault)).or_insert_with(|| {
+                labels.intern(&format!("{} ({})", system.label(step.label), system.fault(fault).message))
+            });
+        }
+        let at = step.label.0 as usize;
+        if let Some(Some(known)) = self.known.get(at) {
+            return *known;
+        }
+        if self.known.len() <= at {
+            self.known.resize(at + 1, None);
+        }
+        let label = labels.intern(&system.label(step.label));
+        self.known[at] = Some(label);
+        label
+    }
 }
 
 impl Graph {
     fn new() -> Self {
-        Graph {
-            states: States::new(),
-            builder: Lts::builder(),
-            labels: Vec::new(),
-            faults: HashMap::new(),
-            row: Vec::new(),
-        }
+        Graph { states: States::new(), builder: Lts::builder(), labels: LabelMap::default(), row: Vec::new() }
     }
 
     fn memory(&self) -> u64 {
@@ -98,29 +117,10 @@ impl Graph {
         }
         for at in 0..self.row.len() {
             let (step, target) = self.row[at];
-            let label = self.label(system, step);
+            let label = self.labels.get(system, step, self.builder.labels_mut());
             self.builder.add(source, label, target);
         }
         Ok(())
-    }
-
-    fn label(&mut self, system: &dyn System, step: Step) -> LabelId {
-        if let Some(fault) = step.fault {
-            let Graph { builder, faults, .. } = self;
-            return *faults.entry((step.label, fault)).or_insert_with(|| {
-                builder.label(&format!("{} ({})", system.label(step.label), system.fault(fault).message))
-            });
-        }
-        let at = step.label.0 as usize;
-        if let Some(Some(known)) = self.labels.get(at) {
-            return *known;
-        }
-        if self.labels.len() <= at {
-            self.labels.resize(at + 1, None);
-        }
-        let label = self.builder.label(&system.label(step.label));
-        self.labels[at] = Some(label);
-        label
     }
 }
 

@@ -44,10 +44,22 @@ pub struct Formula {
     nodes: Vec<Node>,
 }
 
+impl NodeId {
+    /// As an index into [`Formula::nodes`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 impl Formula {
     /// The nodes, parts first.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
+    }
+
+    /// The whole formula.
+    pub(crate) fn last(&self) -> Option<NodeId> {
+        self.nodes.len().checked_sub(1).map(|at| NodeId(at as u32))
     }
 
     pub(crate) fn push(&mut self, node: Node) -> NodeId {

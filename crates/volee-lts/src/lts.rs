@@ -165,6 +165,10 @@ impl LtsBuilder {
         &self.labels
     }
 
+    pub(crate) fn labels_mut(&mut self) -> &mut Labels {
+        &mut self.labels
+    }
+
     /// How many transitions so far.
     pub fn transition_count(&self) -> usize {
         self.edges.len()

@@ -1,7 +1,10 @@
 //! Comparisons: every relation agrees with its definition, and every difference shows.
 
 use volee_lts::generate::{AlternatingBit, Rng, chain, family};
-use volee_lts::{Difference, Lts, Method, Relation, Side, compare, read_aut, reduce, relabel};
+use volee_lts::{
+    Difference, Lts, Method, Relation, Side, compare, compare_on_the_fly, read_aut, reduce, relabel,
+};
+use volee_system::{Budget, Limit, Meter, Quiet};
 
 use crate::families::explicit;
 use crate::naive::Union;
@@ -104,4 +107,61 @@ fn a_sliding_window_delivers_in_order() {
     let (one, two) = (f.make(&[2, 2, 1]).expect("small"), f.make(&[2, 2, 2]).expect("small"));
     let (mut one, mut two) = (one, two);
     assert!(differ(&explicit(&mut *one), &explicit(&mut *two), Relation::Branching).is_none());
+}
+
+fn differ_on_the_fly(a: &Lts, b: &Lts, memory: Option<u64>) -> Result<bool, volee_lts::LtsError> {
+    let meter = Meter::start(Budget { memory, ..Budget::default() });
+    compare_on_the_fly(&mut &*a, &mut &*b, &meter, &mut Quiet, 7).map(|c| c.difference.is_some())
+}
+
+#[test]
+fn comparing_on_the_fly_agrees_with_the_definition_in_any_memory() {
+    let mut rng = Rng::new(1990);
+    let mut starved = 0;
+    for case in 0..10_000 {
+        let a = small(&mut rng);
+        let b = if rng.chance(1, 2) { vary(&a, &mut rng) } else { small(&mut rng) };
+        let expected = !Union::new(&a, &b).related(Relation::Strong);
+        assert_eq!(differ_on_the_fly(&a, &b, None).expect("no budget"), expected, "case {case}");
+        match differ_on_the_fly(&a, &b, Some(3000 + rng.below(4000))) {
+            Ok(found) => assert_eq!(found, expected, "case {case} in little memory"),
+            Err(volee_lts::LtsError::Limit(Limit::Memory { .. })) => starved += 1,
+            Err(other) => panic!("case {case}: {other}"),
+        }
+    }
+    assert!((10..5000).contains(&starved), "{starved} starved");
+}
+
+#[test]
+fn comparing_on_the_fly_stops_at_the_first_difference() {
+    let mut one = AlternatingBit::new(200, 3);
+    let mut two = AlternatingBit::new(201, 3);
+    let meter = Meter::start(Budget::default());
+    let compared = compare_on_the_fly(&mut one, &mut two, &meter, &mut Quiet, 1).expect("no budget");
+    let Some(Difference::Formula { formula, .. }) = compared.difference else { panic!("they differ") };
+    assert_eq!(formula.to_string(), "not <\"PUT !200\"> true");
+    assert!(compared.pairs < 100_000, "{} pairs", compared.pairs);
+}
+
+#[test]
+fn a_deterministic_system_needs_one_traversal_and_may_forget() {
+    let f = family("philosophers").expect("known");
+    let compared = |memory: Option<u64>| {
+        let (mut one, mut two) = (f.make(&[3]).expect("small"), f.make(&[3]).expect("small"));
+        let meter = Meter::start(Budget { memory, ..Budget::default() });
+        compare_on_the_fly(&mut *one, &mut *two, &meter, &mut Quiet, 1)
+    };
+    let full = compared(None).expect("no budget");
+    assert!(full.difference.is_none());
+    assert_eq!((full.traversals, full.replaced), (1, 0));
+    // The least memory that is enough, to one in eight.
+    let mut memory = 4000;
+    let least = loop {
+        match compared(Some(memory)) {
+            Ok(least) => break least,
+            Err(_) => memory += memory / 8,
+        }
+    };
+    assert!(least.difference.is_none());
+    assert!(least.replaced > 0 && least.pairs > full.pairs, "{least:?}");
 }
