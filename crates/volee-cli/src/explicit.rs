@@ -9,7 +9,7 @@ use volee::lts::{
 };
 use volee::report::{Answer, QuestionAnswer, count, counted};
 use volee::system::{Limit, Meter};
-use volee::{Model, Options};
+use volee::{Model, Options, System};
 
 use crate::context::Context;
 use crate::files;
@@ -104,6 +104,19 @@ impl SourceArgs {
         self.relabel(self.open(path, meter, context)?)
     }
 
+    /// A system to be explored step by step; what needs the whole graph is refused.
+    pub fn open_lazily(&self, path: &Path, context: &Context) -> Result<Box<dyn System>, Stop> {
+        if !self.hide.is_empty() || !self.rename.is_empty() || !self.with.is_empty() {
+            return Err(Failure::new("--hide, --rename and --with need the whole graph")
+                .with_help("leave --on-the-fly out")
+                .into());
+        }
+        if is_explicit(path) {
+            return Ok(Box::new(read_file(path)?));
+        }
+        Ok(self.open_model(path, context)?.system)
+    }
+
     fn relabel(&self, lts: Lts) -> Result<Lts, Stop> {
         let mut rules = Vec::new();
         for pattern in &self.hide {
@@ -119,10 +132,15 @@ impl SourceArgs {
         if is_explicit(path) {
             return Ok(read_file(path)?);
         }
-        let options = Options { defines: self.defines.clone(), plain: self.plain };
-        let mut model = Model::open(path, &options).map_err(|d| Stop::Wrong(d.into()))?;
-        context.warn(&model.warnings);
+        let mut model = self.open_model(path, context)?;
         Ok(explore(model.system.as_mut(), meter, &mut ProgressLine::new(meter.budget().memory))?)
+    }
+
+    fn open_model(&self, path: &Path, context: &Context) -> Result<Model, Stop> {
+        let options = Options { defines: self.defines.clone(), plain: self.plain };
+        let model = Model::open(path, &options).map_err(|d| Stop::Wrong(d.into()))?;
+        context.warn(&model.warnings);
+        Ok(model)
     }
 }
 

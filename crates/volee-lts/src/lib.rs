@@ -17,6 +17,7 @@ pub mod generate;
 mod info;
 mod labels;
 mod lts;
+pub mod nets;
 mod onthefly;
 mod partition;
 mod quotient;

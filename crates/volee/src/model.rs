@@ -61,9 +61,11 @@ pub const FRONT_ENDS: &[FrontEnd] = &[
     FrontEnd { language: "Promela", extensions: &["pml", "promela", "prom", "spin"], open: open_promela },
     FrontEnd {
         language: "labelled transition system",
-        extensions: &["aut", "aut.gz", "aut.zst"],
+        extensions: &["aut", "aut.gz", "aut.zst", "vlts", "vlts.gz", "vlts.zst"],
         open: open_lts,
     },
+    FrontEnd { language: "Petri net", extensions: &["pnml"], open: open_net },
+    FrontEnd { language: "counter net", extensions: &["spec"], open: open_net },
 ];
 
 fn open_promela(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic>> {
@@ -88,6 +90,29 @@ fn open_lts(path: &Path, _: &Options) -> Result<Opened, Vec<Diagnostic>> {
         other => vec![Diagnostic::error(other.to_string(), None)],
     })?;
     Ok(Opened { system: Box::new(lts), warnings: Vec::new(), promela: None })
+}
+
+/// Nets; a definition `-D place=3` chooses how many tokens a place starts with.
+fn open_net(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic>> {
+    let bytes = read_bytes(path).map_err(|d| vec![d])?;
+    let (text, name) = (String::from_utf8_lossy(&bytes), path.display().to_string());
+    let is_pnml = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("pnml"));
+    let read = if is_pnml { volee_lts::nets::read_pnml } else { volee_lts::nets::read_spec };
+    let mut net = read(&text, &name).map_err(|d| vec![d])?;
+    for define in &options.defines {
+        let Some((place, Ok(tokens))) = define.split_once('=').map(|(p, n)| (p, n.trim().parse())) else {
+            let message = format!("`-D {define}` does not say how many tokens a place starts with");
+            return Err(vec![Diagnostic::error(message, None).with_help("write -D PLACE=NUMBER")]);
+        };
+        net.start_with(place.trim(), tokens).map_err(|d| vec![d])?;
+    }
+    let warnings = net.open.iter().map(|&open| {
+        let (place, least) = (&net.counters[open], net.initial[open]);
+        let message = format!("`{place}` may start with any number from {least} on; it starts with {least}");
+        Diagnostic::warning(message, None).with_help(format!("choose an instance with -D {place}=NUMBER"))
+    });
+    let warnings = warnings.collect();
+    Ok(Opened { system: Box::new(net), warnings, promela: None })
 }
 
 impl Model {

@@ -5,14 +5,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use volee::lts::{Difference, Relation, Side, compare};
-use volee::report::{Answer, QuestionAnswer, seconds};
-use volee::system::{Reason, ReasonKind};
+use volee::lts::{Difference, Relation, Side, compare, compare_on_the_fly};
+use volee::report::{Answer, QuestionAnswer, count, counted, seconds};
+use volee::system::{Meter, Reason, ReasonKind};
 
 use crate::args::BudgetArgs;
 use crate::context::Context;
 use crate::explicit::{self, SourceArgs, Stop};
-use crate::outcome::{Ended, Outcome};
+use crate::outcome::{Ended, Failure, Outcome};
+use crate::progress::ProgressLine;
 
 /// The longest formula that an answer carries whole.
 const LONGEST_FORMULA: usize = 100_000;
@@ -26,6 +27,7 @@ weak-simulation-preorder (everything that A does, B does).
 Examples:
   volee compare spec.aut protocol.aut --relation branching
   volee compare spec.aut model.pml --hide 'ack.*' --relation weak-trace
+  volee compare big.pml bigger.pml --on-the-fly --memory 256M      strong, neither is built
   volee compare impl.aut spec.aut --relation weak-trace-preorder   safety: A does nothing that B does not")]
 pub struct Compare {
     /// The first system: a file of states and steps, or any model, which is then explored
@@ -39,6 +41,14 @@ pub struct Compare {
     /// In which sense they are to be equal
     #[arg(long, value_name = "RELATION", default_value = "strong")]
     relation: String,
+
+    /// Build neither system and stop at the first difference; only for strong, honours small --memory
+    #[arg(long)]
+    on_the_fly: bool,
+
+    /// With --on-the-fly: the seed that chooses what is forgotten when memory is short
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
 
     #[command(flatten)]
     source: SourceArgs,
@@ -55,6 +65,9 @@ impl Compare {
     fn compare(&self, context: &Context) -> Result<Outcome, Stop> {
         let relation: Relation = self.relation.parse()?;
         let meter = self.budget.meter(context);
+        if self.on_the_fly {
+            return self.compare_on_the_fly(relation, &meter, context);
+        }
         let first = self.source.load(&self.first, &meter, context)?;
         let second = self.source.load_alone(&self.second, &meter, context)?;
         let difference = compare(&first, &second, relation, &meter)?;
@@ -65,18 +78,7 @@ impl Compare {
         explicit::statistics(&mut answer, &first, &meter);
         answer.set("states_second", second.state_count());
         answer.set("transitions_second", second.transition_count());
-        let mut text = String::new();
-        match &difference {
-            None => {
-                answer.push(QuestionAnswer::holds(relation.name()));
-                let _ = writeln!(text, "{} {relation}: {}", context.palette.good("holds"), self.agreement(relation));
-            }
-            Some(difference) => {
-                answer.push(self.violated(relation, difference));
-                let _ = writeln!(text, "{} {relation}", context.palette.bad("violated"));
-                text.push_str(&self.explain(difference));
-            }
-        }
+        let mut text = self.verdict(relation, difference.as_ref(), &mut answer, context);
         let sizes = format!(
             "{}: {}; {}: {}; {}",
             self.first.display(),
@@ -86,6 +88,58 @@ impl Compare {
             seconds(meter.elapsed().as_secs_f64())
         );
         let _ = writeln!(text, "{}", context.palette.faint(sizes));
+        Ok(Outcome::new(answer, text))
+    }
+
+    /// Puts the verdict into the answer, and says it in words.
+    fn verdict(
+        &self,
+        relation: Relation,
+        difference: Option<&Difference>,
+        answer: &mut Answer,
+        context: &Context,
+    ) -> String {
+        match difference {
+            None => {
+                answer.push(QuestionAnswer::holds(relation.name()));
+                format!("{} {relation}: {}\n", context.palette.good("holds"), self.agreement(relation))
+            }
+            Some(difference) => {
+                answer.push(self.violated(relation, difference));
+                format!("{} {relation}\n{}", context.palette.bad("violated"), self.explain(difference))
+            }
+        }
+    }
+
+    fn compare_on_the_fly(&self, relation: Relation, meter: &Meter, context: &Context) -> Result<Outcome, Stop> {
+        if relation != Relation::Strong {
+            return Err(Failure::new(format!("only strong bisimulation is compared on the fly, not {relation}"))
+                .with_help("leave --on-the-fly out")
+                .into());
+        }
+        let mut first = self.source.open_lazily(&self.first, context)?;
+        let mut second = self.source.open_lazily(&self.second, context)?;
+        let mut progress = ProgressLine::new(meter.budget().memory);
+        let compared =
+            compare_on_the_fly(first.as_mut(), second.as_mut(), meter, &mut progress, self.seed)?;
+        drop(progress);
+        let mut answer = Answer::new("compare").about(self.first.display().to_string(), "on-the-fly");
+        answer.add("second", self.second.display().to_string());
+        answer.add("relation", relation.name());
+        answer.set("pairs", compared.pairs);
+        answer.set("traversals", compared.traversals);
+        answer.set("replaced", compared.replaced);
+        answer.set("seed", self.seed);
+        answer.set("seconds", meter.elapsed().as_secs_f64());
+        let mut text = self.verdict(relation, compared.difference.as_ref(), &mut answer, context);
+        let figures = format!(
+            "{} pairs of states in {}, {} forgotten, {}",
+            count(compared.pairs),
+            counted(compared.traversals as usize, "traversal"),
+            count(compared.replaced),
+            seconds(meter.elapsed().as_secs_f64())
+        );
+        let _ = writeln!(text, "{}", context.palette.faint(figures));
         Ok(Outcome::new(answer, text))
     }
 

@@ -4,5 +4,6 @@ mod comparisons;
 mod families;
 mod files;
 mod naive;
+mod nets;
 mod networks;
 mod reductions;
