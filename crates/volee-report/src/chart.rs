@@ -168,7 +168,22 @@ impl Builder {
         self.push(number, lifeline, line, Mark::Fault(fault.message.clone()));
     }
 
+    /// Whether an action is the receiving half of the rendezvous in the last row, whose arrow shows it already.
+    fn is_received(&self, number: usize, action: &Action) -> bool {
+        let lifeline = self.lifeline(&action.process, action.pid);
+        let met = |row: &Row| {
+            row.step == number && matches!(row.mark, Mark::Rendezvous { to, .. } if to == lifeline)
+        };
+        action.event.is_none() && action.text.contains('?') && self.rows.last().is_some_and(met)
+    }
+
     fn action(&mut self, number: usize, action: &Action) {
+        let changed = action.changed.iter().filter(|v| !is_location(v)).map(assignment);
+        if self.is_received(number, action) {
+            let row = self.rows.last_mut();
+            row.into_iter().for_each(|r| r.changed.extend(changed.clone()));
+            return;
+        }
         let lifeline = self.lifeline(&action.process, action.pid);
         let line = action.place.as_ref().map(|p| p.line);
         let mark = match &action.event {
@@ -177,7 +192,7 @@ impl Builder {
         };
         self.push(number, lifeline, line, mark);
         if let Some(row) = self.rows.last_mut() {
-            row.changed = action.changed.iter().filter(|v| !is_location(v)).map(assignment).collect();
+            row.changed = changed.collect();
         }
     }
 
