@@ -193,7 +193,10 @@ impl<'p, 'a> Expander<'p, 'a> {
         let Some(arguments) = self.match_arguments(name, parameters, variadic, arguments) else {
             return true;
         };
-        let Some(tokens) = self.substitute(&body, parameters, &arguments, at) else { return false };
+        let Some(mut tokens) = self.substitute(&body, parameters, &arguments, at) else { return false };
+        if let Some(first) = tokens.first_mut() {
+            first.flags = first.flags & !SPACE_BEFORE | name.flags & SPACE_BEFORE;
+        }
         if !self.pre.spend(tokens.len(), at) {
             return false;
         }
@@ -338,6 +341,8 @@ impl<'p, 'a> Expander<'p, 'a> {
         let mut expanded: Vec<Option<Vec<Token>>> = vec![None; arguments.len()];
         let mut result: Vec<Token> = Vec::with_capacity(body.len());
         let mut position = 0;
+        // Where the operand before `##` begins: an empty argument there leaves nothing to paste to.
+        let mut operand = 0;
         while position < body.len() {
             let token = body[position];
             let pasted_before = position > 0 && body[position - 1].tok == Tok::HashHash;
@@ -347,6 +352,9 @@ impl<'p, 'a> Expander<'p, 'a> {
                 continue;
             }
             let length = result.len();
+            if !pasted_before {
+                operand = length;
+            }
             if token.tok == Tok::Hash
                 && let Some(which) = body.get(position + 1).and_then(parameter)
             {
@@ -367,7 +375,7 @@ impl<'p, 'a> Expander<'p, 'a> {
             } else {
                 result.push(Token { at, flags: token.flags & !LINE_START, ..token });
             }
-            if pasted_before && length > 0 && length < result.len() {
+            if pasted_before && length > operand && length < result.len() {
                 self.paste(&mut result, length);
             }
             if !self.pre.spend(result.len() - length.min(result.len()), at) {

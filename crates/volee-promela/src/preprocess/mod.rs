@@ -5,6 +5,8 @@
 
 mod condition;
 mod expand;
+#[cfg(test)]
+mod peer;
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
