@@ -52,6 +52,9 @@ pub fn parse(file: &str, text: &str, options: &Options) -> (Option<Model>, Vec<D
     let mut sources = Sources::new();
     let mut interner = Interner::new();
     let read = preprocess::preprocess(file, text, options, &[], &mut sources, &mut interner);
+    if !read.complete {
+        return (None, sources.into_diagnostics());
+    }
     let units = parse::parse(read.tokens, &mut sources, &mut interner);
     // Unknown names after a broken declaration are noise, so names are looked at only when the syntax is right.
     let model = match sources.has_errors() {

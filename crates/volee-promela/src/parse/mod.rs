@@ -239,7 +239,10 @@ impl<'a> Parser<'a> {
             Tok::Eof => "the end".into(),
             _ => {
                 let text: String = self.interner.text(token.sym).chars().take(40).collect();
-                format!("`{text}`")
+                match text.chars().any(char::is_control) {
+                    true => format!("`{}`", text.escape_debug()),
+                    false => format!("`{text}`"),
+                }
             }
         }
     }

@@ -51,6 +51,8 @@ pub(super) struct Preprocessor<'a> {
 pub(crate) struct Preprocessed {
     pub tokens: Vec<Token>,
     pub macros: Vec<Arc<str>>,
+    /// False when a limit ended the reading, so that the rest is missing.
+    pub complete: bool,
 }
 
 /// Preprocesses a model. `macros` are definitions that hold from the beginning, as `NAME body`.
@@ -82,10 +84,10 @@ pub(crate) fn preprocess(
     let main = preprocessor.sources.add_file(file, directory, text);
     preprocessor.file(main, 0);
     let end = At { offset: text.len() as u32, ..At::start_of(main) };
-    let macros = preprocessor.definitions();
+    let (macros, complete) = (preprocessor.definitions(), !preprocessor.stopped);
     let mut tokens = preprocessor.output;
     tokens.push(Token { tok: Tok::Eof, flags: LINE_START, sym: kw::EMPTY_SPELLING, at: end });
-    Preprocessed { tokens, macros }
+    Preprocessed { tokens, macros, complete }
 }
 
 impl Preprocessor<'_> {
@@ -105,6 +107,14 @@ impl Preprocessor<'_> {
     /// Appends the tokens of a file to the output.
     fn file(&mut self, file: u32, depth: usize) {
         let text = self.sources.files[file as usize].text.clone();
+        if let Some(zero) = text.find('\0') {
+            let at = At { offset: zero as u32, ..At::start_of(file) };
+            return self.stop(
+                at,
+                "this is not a text file: it has a zero byte".into(),
+                "is it the right file?",
+            );
+        }
         let tokens: Rc<[Token]> = tokenize(file, &text, self.interner).into();
         let mut branches: Vec<Branch> = Vec::new();
         let mut position = 0;

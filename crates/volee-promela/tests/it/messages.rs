@@ -34,6 +34,8 @@ fn syntax_errors_say_what_was_expected() {
             "m:1:1: there is no process in this model (write `active proctype Name() { … }`, or `init { … }` that runs the others)",
         ],
     );
+    check("init { \0 }", &["m:1:8: this is not a text file: it has a zero byte (is it the right file?)"]);
+    check("init { \x07 }", &["m:1:8: expected a statement, found `\\u{7}`"]);
     check(
         "init { x = 99999999999 }",
         &["m:1:12: the number 99999999999 is too large (numbers have 32 bits)"],
