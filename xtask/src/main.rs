@@ -22,6 +22,8 @@ type Subject = (&'static str, &'static str, fn(&[String]) -> Result<(), String>)
 const SUBJECTS: &[Subject] = &[
     ("bench", "measurements beside those of peers", bench::run),
     ("figures", "`memory`: what searches in ever less memory cost, as CSV and SVG", memory::run),
+    ("corpus", "compares with the answers of independent tools", xtask::corpus::run),
+    ("oracle", "compares random cases with a peer on this machine", xtask::oracle::run),
 ];
 
 fn main() -> ExitCode {

@@ -12,6 +12,9 @@ use crate::frame::{ChannelAt, Frame};
 /// A `d_step` that takes more steps than this is taken to run for ever.
 const LONGEST_D_STEP: u32 = 10_000_000;
 
+/// The node of a monitor that watches no more.
+pub(crate) const MONITOR_IS_DONE: usize = u16::MAX as usize;
+
 /// Whether a statement can be done now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ready {
@@ -276,6 +279,10 @@ impl Executor<'_> {
         let at = self.compiled.layout.monitor_at;
         let node = usize::from(u16::from_le_bytes([self.frame.bytes[at], self.frame.bytes[at + 1]]));
         let message = std::mem::take(self.message);
+        if node == MONITOR_IS_DONE {
+            *self.message = message;
+            return;
+        }
         let next = self.with(|cx| {
             monitor.nodes[node].iter().find_map(|o| {
                 let mut fields = o.fields.iter().zip(&message);
@@ -291,7 +298,12 @@ impl Executor<'_> {
                 self.frame.bytes[at..at + 2].copy_from_slice(&(next as u16).to_le_bytes());
                 (!monitor.trace && monitor.complete[next as usize]).then_some(monitor.matched)
             }
-            None => monitor.trace.then_some(no_event),
+            // A `notrace` only watches from the start: the first operation that does not fit ends it.
+            None if !monitor.trace => {
+                self.frame.bytes[at..at + 2].copy_from_slice(&(MONITOR_IS_DONE as u16).to_le_bytes());
+                None
+            }
+            None => Some(no_event),
         };
         self.fault = self.fault.or(fault);
     }

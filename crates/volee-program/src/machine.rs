@@ -112,6 +112,15 @@ impl Machine {
         PredicateId(self.predicates.len() as u32 - 1)
     }
 
+    /// Whether the `trace` declaration, if there is one, may end here.
+    fn trace_is_complete(&self, frame: &Frame) -> bool {
+        // As in SPIN, a trace need not be complete when no process is left.
+        let Some(monitor) = self.compiled.monitor.as_ref().filter(|_| frame.count() > 0) else { return true };
+        let at = self.compiled.layout.monitor_at;
+        let node = u16::from_le_bytes([frame.bytes[at], frame.bytes[at + 1]]);
+        monitor.complete.get(usize::from(node)).copied().unwrap_or(true)
+    }
+
     fn initial_state(&mut self) -> Frame {
         let compiled = &self.compiled;
         let layout = &compiled.layout;
@@ -234,7 +243,7 @@ impl System for Machine {
         let resting = (0..frame.count())
             .all(|pid| compiled.bodies[frame.proctype(pid)].valid_end[frame.control(&compiled.layout, pid)]);
         let drained = || frame.channels.iter().all(|&c| frame.length(&compiled.layout, c) == 0);
-        resting && (!self.options.strict_ends || drained())
+        resting && self.trace_is_complete(frame) && (!self.options.strict_ends || drained())
     }
 
     fn fault(&self, fault: FaultId) -> Fault {

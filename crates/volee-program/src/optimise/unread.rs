@@ -4,7 +4,7 @@
 //! channel; a global that a property reads is observed and stays.
 
 use super::Observed;
-use super::effects::{Cells, extent, visit_program};
+use super::effects::{Cells, extent, visit_program, visit_stores};
 use crate::program::{Action, Expr, Location, Pattern, Program, Scope};
 
 pub(super) fn drop_unread_globals(program: &mut Program, observed: &Observed) {
@@ -22,6 +22,13 @@ pub(super) fn drop_unread_globals(program: &mut Program, observed: &Observed) {
     for channel in &program.channels {
         read.add(extent(&channel.holder));
     }
+    visit_all_stores(program, &mut |location| {
+        // An index that may be out of range is an error to be found, whoever reads the element.
+        let safe = location.indices.iter().all(|i| matches!(i.value, Expr::Const(k) if (k as u32) < i.count));
+        if location.scope == Scope::Global && !safe {
+            read.add(extent(location));
+        }
+    });
     let unread = |location: &Location| {
         let (start, length) = extent(location);
         location.scope == Scope::Global && (start..start + length).all(|byte| !read.contains(byte))
@@ -33,6 +40,14 @@ pub(super) fn drop_unread_globals(program: &mut Program, observed: &Observed) {
     }
     program.globals_init.retain(|(location, _)| !unread(location));
     program.globals.retain(|v| read.contains(v.offset));
+}
+
+fn visit_all_stores(program: &Program, f: &mut dyn FnMut(&Location)) {
+    for proctype in &program.proctypes {
+        for transition in proctype.nodes.iter().flat_map(|n| &n.transitions) {
+            visit_stores(&transition.action, f);
+        }
+    }
 }
 
 fn forget(action: &mut Action, unread: &dyn Fn(&Location) -> bool) {

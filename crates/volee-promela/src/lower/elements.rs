@@ -401,9 +401,10 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// The last element of an inner sequence goes on where the sequence's own element does.
+    /// The last element of an inner sequence goes on where the sequence's own element does. Outer sequences first:
+    /// their elements are made after those inside.
     fn tie_ends(&mut self) {
-        for i in 0..self.elements.len() {
+        for i in (0..self.elements.len()).rev() {
             if let Kind::Atomic(inner) | Kind::Block(inner) | Kind::DStep(inner) = self.elements[i].kind {
                 let last = self.sequence(inner).last;
                 self.get_mut(last).next = self.elements[i].next;

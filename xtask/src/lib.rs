@@ -1,0 +1,8 @@
+//! Comparisons with peers, benchmarks with stored runs, figures: everything that is not the product itself.
+//!
+//! The library half holds what tests share with the `cargo xtask` command.
+
+pub mod corpus;
+pub mod oracle;
+pub mod promela;
+pub mod random_promela;

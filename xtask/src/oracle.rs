@@ -1,0 +1,22 @@
+//! `cargo xtask oracle WHAT`: random cases compared with a peer that is installed on this machine.
+
+use crate::promela::option;
+
+/// Runs a comparison.
+///
+/// # Errors
+/// The peer is not there, or something differs.
+pub fn run(arguments: &[String]) -> Result<(), String> {
+    let number = |name: &str, default: u64| {
+        option(arguments, name)
+            .map_or(Ok(default), |t| t.parse().map_err(|_| format!("{name} takes a number")))
+    };
+    match arguments.first().map(String::as_str) {
+        Some("promela") => crate::random_promela::oracle(number("--count", 200)?, number("--seed", 1)?),
+        Some("print") => {
+            print!("{}", crate::random_promela::Generator::model(number("--seed", 1)?));
+            Ok(())
+        }
+        _ => Err("usage: cargo xtask oracle promela [--count N] [--seed S] | print --seed S".into()),
+    }
+}
