@@ -1,0 +1,258 @@
+//! Machines over unbounded channels as a system, and the replay of a loop that pumps them.
+
+use std::borrow::Cow;
+
+use volee_system::{Action, Event, EventKind, Flow, Label, Sink, Step, System, Variable};
+
+use crate::machines::{Machines, Move, Operation};
+
+/// Where the machines are and what the channels hold.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Configuration {
+    /// The state of each machine.
+    pub control: Vec<u16>,
+    /// The messages in each channel, the oldest first.
+    pub contents: Vec<Vec<u16>>,
+}
+
+impl Configuration {
+    /// The start: all channels empty.
+    pub fn initial(machines: &Machines) -> Self {
+        Configuration {
+            control: machines.automata.iter().map(|a| a.initial).collect(),
+            contents: vec![Vec::new(); machines.channels.len()],
+        }
+    }
+
+    /// Makes a move of one machine; whether it could.
+    pub fn make(&mut self, machine: usize, step: Move) -> bool {
+        match step.operation {
+            Operation::Internal => {}
+            Operation::Send { channel, message } => self.contents[usize::from(channel)].push(message),
+            Operation::Receive { channel, message } => {
+                let queue = &mut self.contents[usize::from(channel)];
+                if queue.first() != Some(&message) {
+                    return false;
+                }
+                queue.remove(0);
+            }
+        }
+        self.control[machine] = step.target;
+        true
+    }
+
+    /// How many messages there are in all.
+    pub fn total(&self) -> usize {
+        self.contents.iter().map(Vec::len).sum()
+    }
+
+    /// As bytes: control, then each channel with its length.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.clear();
+        out.extend(self.control.iter().flat_map(|c| c.to_le_bytes()));
+        for queue in &self.contents {
+            out.extend((queue.len() as u32).to_le_bytes());
+            out.extend(queue.iter().flat_map(|m| m.to_le_bytes()));
+        }
+    }
+
+    /// The inverse of [`Configuration::encode`].
+    pub fn decode(machines: &Machines, bytes: &[u8]) -> Self {
+        let mut words = bytes.chunks_exact(2).map(|c| u16::from_le_bytes([c[0], c[1]]));
+        let mut word = || words.next().unwrap_or(0);
+        let control = machines.automata.iter().map(|_| word()).collect();
+        let contents = machines
+            .channels
+            .iter()
+            .map(|_| {
+                let length = usize::from(word()) | usize::from(word()) << 16;
+                (0..length).map(|_| word()).collect()
+            })
+            .collect();
+        Configuration { control, contents }
+    }
+}
+
+/// A prefix, and a loop after which every channel holds at least what it held, some more: it repeats for ever.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pump {
+    /// Moves that lead to the loop: machine and number of the move in its state.
+    pub prefix: Vec<(u16, u16)>,
+    /// The moves of one round.
+    pub round: Vec<(u16, u16)>,
+    /// How much each channel grows in one round.
+    pub growth: Vec<usize>,
+}
+
+impl Pump {
+    /// Fires the prefix and then the loop `rounds` times; whether every round could be fired and grew as it says.
+    pub fn replays(&self, machines: &Machines, rounds: usize) -> bool {
+        let mut now = Configuration::initial(machines);
+        let fire = |now: &mut Configuration, moves: &[(u16, u16)]| {
+            moves.iter().all(|&(machine, number)| {
+                let machine = usize::from(machine);
+                let state = usize::from(now.control[machine]);
+                let step = machines.automata[machine].states[state].get(usize::from(number)).copied();
+                step.is_some_and(|s| now.make(machine, s))
+            })
+        };
+        if !fire(&mut now, &self.prefix) || self.growth.iter().all(|&g| g == 0) || self.round.is_empty() {
+            return false;
+        }
+        for _ in 0..rounds {
+            let (control, lengths) = (now.control.clone(), lengths(&now));
+            if !fire(&mut now, &self.round) || now.control != control {
+                return false;
+            }
+            let grown = lengths.iter().zip(&self.growth).map(|(l, g)| l + g);
+            if !self::lengths(&now).into_iter().eq(grown) {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+fn lengths(configuration: &Configuration) -> Vec<usize> {
+    configuration.contents.iter().map(Vec::len).collect()
+}
+
+/// The machines as a [`System`]: machines in order, moves as written.
+#[derive(Debug)]
+pub struct Fifo<'m> {
+    machines: &'m Machines,
+    bytes: Vec<u8>,
+}
+
+impl<'m> Fifo<'m> {
+    /// The system of these machines over unbounded channels.
+    pub fn new(machines: &'m Machines) -> Self {
+        Fifo { machines, bytes: Vec::new() }
+    }
+
+    /// The moves that can be made, each with what it leads to.
+    fn each(&self, now: &Configuration, mut visit: impl FnMut(usize, Move, &Configuration) -> Flow) -> Flow {
+        for (machine, automaton) in self.machines.automata.iter().enumerate() {
+            for &step in &automaton.states[usize::from(now.control[machine])] {
+                let mut after = now.clone();
+                if after.make(machine, step) {
+                    visit(machine, step, &after)?;
+                }
+            }
+        }
+        Flow::Continue(())
+    }
+
+    /// The ordinals, as a witness names them, of moves from the start.
+    pub fn ordinals(&self, moves: &[(u16, u16)]) -> Vec<u32> {
+        let mut now = Configuration::initial(self.machines);
+        let mut all = Vec::new();
+        for &(machine, number) in moves {
+            let mut ordinal = 0;
+            for m in 0..=usize::from(machine) {
+                let state = &self.machines.automata[m].states[usize::from(now.control[m])];
+                let last = if m == usize::from(machine) { usize::from(number) } else { state.len() };
+                ordinal += state[..last].iter().filter(|&&s| now.clone().make(m, s)).count() as u32;
+            }
+            all.push(ordinal);
+            let state = usize::from(now.control[usize::from(machine)]);
+            let step = self.machines.automata[usize::from(machine)].states[state][usize::from(number)];
+            now.make(usize::from(machine), step);
+        }
+        all
+    }
+}
+
+impl System for Fifo<'_> {
+    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
+        let mut bytes = Vec::new();
+        Configuration::initial(self.machines).encode(&mut bytes);
+        push(&bytes)
+    }
+
+    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        let now = Configuration::decode(self.machines, state);
+        let mut bytes = std::mem::take(&mut self.bytes);
+        let flow = self.each(&now, |machine, step, after| {
+            after.encode(&mut bytes);
+            let process = u8::try_from(machine).unwrap_or(u8::MAX);
+            sink.push(Step { label: label(step.operation), process, ..Step::default() }, &bytes)
+        });
+        self.bytes = bytes;
+        flow
+    }
+
+    fn label(&self, label: Label) -> Cow<'_, str> {
+        self.machines.text(operation(label)).into()
+    }
+
+    fn explain(&mut self, state: &[u8], ordinal: usize) -> Vec<Action> {
+        let now = Configuration::decode(self.machines, state);
+        let mut seen = 0;
+        let mut found = Vec::new();
+        let _ = self.each(&now, |machine, step, _| {
+            if seen == ordinal {
+                found.push(self.action(machine, step.operation));
+                return Flow::Break(());
+            }
+            seen += 1;
+            Flow::Continue(())
+        });
+        found
+    }
+
+    fn variables(&self, state: &[u8]) -> Vec<Variable> {
+        let now = Configuration::decode(self.machines, state);
+        let machines = self.machines.automata.iter().zip(&now.control);
+        let mut all: Vec<Variable> =
+            machines.map(|(a, c)| Variable { name: a.name.clone(), value: c.to_string() }).collect();
+        for (name, queue) in self.machines.channels.iter().zip(&now.contents) {
+            let words: Vec<&str> = queue
+                .iter()
+                .map(|&m| self.machines.messages.get(usize::from(m)).map_or("?", String::as_str))
+                .collect();
+            all.push(Variable { name: format!("channel {name}"), value: format!("[{}]", words.join(" ")) });
+        }
+        all
+    }
+}
+
+impl Fifo<'_> {
+    fn action(&self, machine: usize, operation: Operation) -> Action {
+        let event = |kind, channel: u16, message: u16| Event {
+            kind,
+            channel: self.machines.channels[usize::from(channel)].clone(),
+            channel_id: u32::from(channel),
+            values: vec![self.machines.messages[usize::from(message)].clone()],
+            partner: None,
+        };
+        let event = match operation {
+            Operation::Internal => None,
+            Operation::Send { channel, message } => Some(event(EventKind::Send, channel, message)),
+            Operation::Receive { channel, message } => Some(event(EventKind::Receive, channel, message)),
+        };
+        let process = self.machines.automata[machine].name.clone();
+        Action { process, pid: machine as u32, event, ..Action::plain(self.machines.text(operation)) }
+    }
+}
+
+/// A label is the operation itself, packed: two bits of kind, channel and message.
+fn label(operation: Operation) -> Label {
+    let pack = |kind: u32, channel: u16, message: u16| {
+        Label(kind << 30 | (u32::from(channel) & 0x3fff) << 16 | u32::from(message))
+    };
+    match operation {
+        Operation::Internal => Label(0),
+        Operation::Send { channel, message } => pack(1, channel, message),
+        Operation::Receive { channel, message } => pack(2, channel, message),
+    }
+}
+
+fn operation(Label(label): Label) -> Operation {
+    let (channel, message) = ((label >> 16 & 0x3fff) as u16, (label & 0xffff) as u16);
+    match label >> 30 {
+        1 => Operation::Send { channel, message },
+        2 => Operation::Receive { channel, message },
+        _ => Operation::Internal,
+    }
+}

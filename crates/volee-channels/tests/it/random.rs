@@ -1,0 +1,56 @@
+//! Random machines: every loop repeats, every bound agrees with explicit search at a larger capacity.
+
+use std::collections::HashSet;
+
+use volee_channels::{Boundedness, Configuration, Machines, random_machines, search};
+use volee_system::{Budget, Meter, Quiet};
+
+/// What each channel holds at most when it may hold `capacity`; `None` where there are too many states.
+fn explicit(machines: &Machines, capacity: &[usize]) -> Option<Vec<usize>> {
+    let start = Configuration::initial(machines);
+    let mut seen = HashSet::from([start.clone()]);
+    let mut work = vec![start];
+    let mut most = vec![0; capacity.len()];
+    while let Some(now) = work.pop() {
+        for (most, queue) in most.iter_mut().zip(&now.contents) {
+            *most = (*most).max(queue.len());
+        }
+        for (machine, automaton) in machines.automata.iter().enumerate() {
+            for &step in &automaton.states[usize::from(now.control[machine])] {
+                let mut after = now.clone();
+                let fits = after.make(machine, step)
+                    && after.contents.iter().zip(capacity).all(|(q, &c)| q.len() <= c);
+                if fits && seen.insert(after.clone()) {
+                    if seen.len() > 50_000 {
+                        return None;
+                    }
+                    work.push(after);
+                }
+            }
+        }
+    }
+    Some(most)
+}
+
+#[test]
+fn loops_repeat_and_bounds_agree_with_explicit_search_on_random_machines() {
+    let (mut unbounded, mut bounded, mut unknown) = (0, 0, 0);
+    for seed in 0..100_000 {
+        let machines = random_machines(seed);
+        let meter = Meter::start(Budget { memory: Some(40_000), ..Budget::default() });
+        match search(&machines, &meter, &mut Quiet).answer {
+            Boundedness::Unbounded(pump) => {
+                unbounded += 1;
+                assert!(pump.replays(&machines, 12), "seed {seed}: {pump:?}");
+            }
+            Boundedness::Bounded(most) => {
+                bounded += 1;
+                let larger: Vec<usize> = most.iter().map(|m| m + 1).collect();
+                assert_eq!(explicit(&machines, &larger), Some(most), "seed {seed}");
+            }
+            Boundedness::Unknown(_) => unknown += 1,
+        }
+    }
+    println!("unbounded {unbounded}, bounded {bounded}, unknown {unknown}");
+    assert!(unbounded > 10_000 && bounded > 10_000 && unknown < 5_000, "{unbounded} {bounded} {unknown}");
+}
