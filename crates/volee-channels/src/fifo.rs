@@ -1,10 +1,11 @@
-//! Machines over unbounded channels as a system, and the replay of a loop that pumps them.
+//! Machines over unbounded channels as a system.
 
 use std::borrow::Cow;
 
 use volee_system::{Action, Event, EventKind, Flow, Label, Sink, Step, System, Variable};
 
 use crate::machines::{Machines, Move, Operation};
+use crate::queued::{Next, Queued};
 
 /// Where the machines are and what the channels hold.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -73,50 +74,6 @@ impl Configuration {
     }
 }
 
-/// A prefix, and a loop after which every channel holds at least what it held, some more: it repeats for ever.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pump {
-    /// Moves that lead to the loop: machine and number of the move in its state.
-    pub prefix: Vec<(u16, u16)>,
-    /// The moves of one round.
-    pub round: Vec<(u16, u16)>,
-    /// How much each channel grows in one round.
-    pub growth: Vec<usize>,
-}
-
-impl Pump {
-    /// Fires the prefix and then the loop `rounds` times; whether every round could be fired and grew as it says.
-    pub fn replays(&self, machines: &Machines, rounds: usize) -> bool {
-        let mut now = Configuration::initial(machines);
-        let fire = |now: &mut Configuration, moves: &[(u16, u16)]| {
-            moves.iter().all(|&(machine, number)| {
-                let machine = usize::from(machine);
-                let state = usize::from(now.control[machine]);
-                let step = machines.automata[machine].states[state].get(usize::from(number)).copied();
-                step.is_some_and(|s| now.make(machine, s))
-            })
-        };
-        if !fire(&mut now, &self.prefix) || self.growth.iter().all(|&g| g == 0) || self.round.is_empty() {
-            return false;
-        }
-        for _ in 0..rounds {
-            let (control, lengths) = (now.control.clone(), lengths(&now));
-            if !fire(&mut now, &self.round) || now.control != control {
-                return false;
-            }
-            let grown = lengths.iter().zip(&self.growth).map(|(l, g)| l + g);
-            if !self::lengths(&now).into_iter().eq(grown) {
-                return false;
-            }
-        }
-        true
-    }
-}
-
-fn lengths(configuration: &Configuration) -> Vec<usize> {
-    configuration.contents.iter().map(Vec::len).collect()
-}
-
 /// The machines as a [`System`]: machines in order, moves as written.
 #[derive(Debug)]
 pub struct Fifo<'m> {
@@ -142,24 +99,32 @@ impl<'m> Fifo<'m> {
         }
         Flow::Continue(())
     }
+}
 
-    /// The ordinals, as a witness names them, of moves from the start.
-    pub fn ordinals(&self, moves: &[(u16, u16)]) -> Vec<u32> {
-        let mut now = Configuration::initial(self.machines);
+impl Queued for Fifo<'_> {
+    fn start(&mut self) -> Configuration {
+        Configuration::initial(self.machines)
+    }
+
+    fn next(&mut self, now: &Configuration) -> Vec<Next> {
         let mut all = Vec::new();
-        for &(machine, number) in moves {
-            let mut ordinal = 0;
-            for m in 0..=usize::from(machine) {
-                let state = &self.machines.automata[m].states[usize::from(now.control[m])];
-                let last = if m == usize::from(machine) { usize::from(number) } else { state.len() };
-                ordinal += state[..last].iter().filter(|&&s| now.clone().make(m, s)).count() as u32;
+        for (machine, automaton) in self.machines.automata.iter().enumerate() {
+            for (number, &step) in automaton.states[usize::from(now.control[machine])].iter().enumerate() {
+                let mut target = now.clone();
+                if target.make(machine, step) {
+                    let sends = match step.operation {
+                        Operation::Send { channel, message } => vec![(channel, message)],
+                        Operation::Receive { .. } | Operation::Internal => Vec::new(),
+                    };
+                    all.push(Next { key: (machine as u64) << 32 | number as u64, sends, target });
+                }
             }
-            all.push(ordinal);
-            let state = usize::from(now.control[usize::from(machine)]);
-            let step = self.machines.automata[usize::from(machine)].states[state][usize::from(number)];
-            now.make(usize::from(machine), step);
         }
         all
+    }
+
+    fn channel_names(&self) -> Vec<String> {
+        self.machines.channels.clone()
     }
 }
 

@@ -14,8 +14,8 @@ use std::collections::HashMap;
 
 use volee_system::{Limit, Meter, Progress, Snapshot};
 
-use crate::fifo::{Configuration, Pump};
-use crate::machines::{Machines, Move, Operation};
+use crate::fifo::Configuration;
+use crate::queued::{GONE, Next, Pump, Queued, Stride};
 use crate::store::Store;
 
 /// Rounds for which a loop is replayed before anybody hears of it.
@@ -63,28 +63,28 @@ pub struct Outcome {
     pub statistics: Statistics,
 }
 
-/// Decides, where it can, whether some channel of the machines is unbounded.
-pub fn search(machines: &Machines, meter: &Meter, progress: &mut dyn Progress) -> Outcome {
+/// Decides, where it can, whether some channel is unbounded.
+pub fn search(source: &mut dyn Queued, meter: &Meter, progress: &mut dyn Progress) -> Outcome {
     let mut statistics = Statistics::default();
     let mut bound = 2;
     loop {
         statistics.bound = bound as u64;
-        let mut round = Round::new(machines, meter, progress, bound, statistics);
+        let mut round = Round::new(&mut *source, meter, &mut *progress, bound, statistics);
         let end = round.run();
         statistics = round.statistics;
         let answer = match end {
-            End::Found(pump) if pump.replays(machines, ROUNDS) => Boundedness::Unbounded(pump),
+            End::Found(pump) if pump.replay(source, ROUNDS).is_some() => Boundedness::Unbounded(pump),
             End::Found(_) => Boundedness::Unknown(Limit::Other {
                 message: "a loop that seemed to repeat does not; this is a defect of volee".into(),
             }),
             End::Closed(most) => Boundedness::Bounded(most),
             End::Limit(limit) => Boundedness::Unknown(limit),
-            End::Cut if bound >= LARGEST_BOUND => {
+            End::Cut if bound >= source.largest_bound().min(LARGEST_BOUND) => {
                 let message = format!("channels with more than {bound} messages in all were not looked at");
                 Boundedness::Unknown(Limit::Other { message })
             }
             End::Cut => {
-                bound += bound.div_ceil(2);
+                bound = (bound + bound.div_ceil(2)).min(source.largest_bound());
                 continue;
             }
         };
@@ -104,15 +104,17 @@ struct Frame {
     configuration: Configuration,
     /// Messages sent per channel before this state was reached.
     sent: Vec<usize>,
-    /// The move that led here: machine and number.
-    by: (u16, u16),
-    /// The next move to try.
-    next: (usize, usize),
+    /// The step that led here.
+    by: Stride,
+    /// What it was counted as when it was entered.
+    bytes: u64,
+    /// The steps still to be taken, the last first.
+    left: Vec<Next>,
 }
 
 /// One search under one bound.
 struct Round<'r> {
-    machines: &'r Machines,
+    source: &'r mut dyn Queued,
     meter: &'r Meter,
     progress: &'r mut dyn Progress,
     bound: usize,
@@ -131,24 +133,25 @@ struct Round<'r> {
 
 impl<'r> Round<'r> {
     fn new(
-        machines: &'r Machines,
+        source: &'r mut dyn Queued,
         meter: &'r Meter,
         progress: &'r mut dyn Progress,
         bound: usize,
         statistics: Statistics,
     ) -> Self {
         let memory = meter.budget().memory.unwrap_or(DEFAULT_MEMORY);
+        let channels = source.channel_names().len();
         Round {
-            machines,
+            source,
             meter,
             progress,
             bound,
             path: Vec::new(),
             path_bytes: 0,
             by_control: HashMap::new(),
-            log: vec![Vec::new(); machines.channels.len()],
+            log: vec![Vec::new(); channels],
             store: Store::new(memory / 2),
-            most: vec![0; machines.channels.len()],
+            most: vec![0; channels],
             cut: false,
             bytes: Vec::new(),
             statistics,
@@ -156,29 +159,26 @@ impl<'r> Round<'r> {
     }
 
     fn run(&mut self) -> End {
-        if let Some(end) = self.enter(Configuration::initial(self.machines), (0, 0)) {
+        let start = self.source.start();
+        if let Some(end) = self.enter(start, Stride::default()) {
             return end;
         }
+        let mut turns = 0u64;
         loop {
-            if self.statistics.states % 256 == 0
+            if turns.is_multiple_of(256)
                 && let Err(limit) = self.within_limits()
             {
                 return End::Limit(limit);
             }
+            turns += 1;
             let Some(frame) = self.path.last_mut() else { break };
-            let (machine, number) = frame.next;
-            let Some(automaton) = self.machines.automata.get(machine) else {
-                self.leave();
-                continue;
-            };
-            let moves = &automaton.states[usize::from(frame.configuration.control[machine])];
-            let Some(&step) = moves.get(number) else {
-                frame.next = (machine + 1, 0);
-                continue;
-            };
-            frame.next = (machine, number + 1);
-            if let Some(end) = self.step(machine, number, step) {
-                return end;
+            match frame.left.pop() {
+                None => self.leave(),
+                Some(next) => {
+                    if let Some(end) = self.step(next) {
+                        return end;
+                    }
+                }
             }
         }
         if self.cut { End::Cut } else { End::Closed(self.most.clone()) }
@@ -201,35 +201,32 @@ impl<'r> Round<'r> {
         self.meter.check_memory(self.path_bytes + half, || format!("a path of {} states", self.path.len()))
     }
 
-    fn step(&mut self, machine: usize, number: usize, step: Move) -> Option<End> {
-        let mut after = self.path.last()?.configuration.clone();
-        if !after.make(machine, step) {
-            return None;
-        }
+    fn step(&mut self, Next { key, sends, target }: Next) -> Option<End> {
         self.statistics.states += 1;
-        if after.total() > self.bound {
+        if target.total() > self.bound {
             self.cut = true;
             return None;
         }
-        if let Operation::Send { channel, message } = step.operation {
+        for &(channel, message) in &sends {
             self.log[usize::from(channel)].push(message);
         }
-        let end = self.enter(after, (machine as u16, number as u16));
-        let entered = self.path.last().is_some_and(|f| f.next == (0, 0));
-        if end.is_none() && !entered {
-            self.unsend(step.operation);
+        let depth = self.path.len();
+        let by = Stride { key, control: target.control.clone(), sends };
+        let end = self.enter(target, by.clone());
+        if end.is_none() && self.path.len() == depth {
+            self.unsend(&by);
         }
         end
     }
 
-    fn unsend(&mut self, operation: Operation) {
-        if let Operation::Send { channel, .. } = operation {
+    fn unsend(&mut self, by: &Stride) {
+        for &(channel, _) in &by.sends {
             self.log[usize::from(channel)].pop();
         }
     }
 
     /// Goes on from a state unless it is known; ends where it repeats an ancestor and more.
-    fn enter(&mut self, configuration: Configuration, by: (u16, u16)) -> Option<End> {
+    fn enter(&mut self, configuration: Configuration, by: Stride) -> Option<End> {
         for (most, queue) in self.most.iter_mut().zip(&configuration.contents) {
             *most = (*most).max(queue.len());
         }
@@ -239,7 +236,7 @@ impl<'r> Round<'r> {
                     return None;
                 }
                 if self.repeats(at, &configuration) {
-                    return Some(End::Found(self.pump(at, &configuration, by)));
+                    return Some(End::Found(self.pump(at, &configuration, by.clone())));
                 }
             }
         }
@@ -248,28 +245,27 @@ impl<'r> Round<'r> {
             return None;
         }
         self.store.insert(&self.bytes);
-        self.path_bytes += frame_bytes(&configuration);
+        let mut left = self.source.next(&configuration);
+        left.reverse();
+        let bytes = frame_bytes(&configuration) * (1 + left.len() as u64);
+        self.path_bytes += bytes;
         self.by_control.entry(configuration.control.clone()).or_default().push(self.path.len());
         let sent = self.log.iter().map(Vec::len).collect();
-        self.path.push(Frame { configuration, sent, by, next: (0, 0) });
+        self.path.push(Frame { configuration, sent, by, bytes, left });
         self.statistics.depth = self.statistics.depth.max(self.path.len() as u64);
         None
     }
 
     fn leave(&mut self) {
         let Some(frame) = self.path.pop() else { return };
-        self.path_bytes -= frame_bytes(&frame.configuration);
+        self.path_bytes -= frame.bytes;
         if let Some(same) = self.by_control.get_mut(&frame.configuration.control) {
             same.pop();
             if same.is_empty() {
                 self.by_control.remove(&frame.configuration.control);
             }
         }
-        let Some(parent) = self.path.last() else { return };
-        let (machine, number) = (usize::from(frame.by.0), usize::from(frame.by.1));
-        let state = usize::from(parent.configuration.control[machine]);
-        let operation = self.machines.automata[machine].states[state][number].operation;
-        self.unsend(operation);
+        self.unsend(&frame.by);
     }
 
     /// The condition: from the state at `at` to `now`, every channel keeps its prefix and one grows.
@@ -283,6 +279,9 @@ impl<'r> Round<'r> {
             }
             grows |= before.len() < queue.len();
             let out = &self.log[channel][old.sent[channel]..];
+            if before.len() < queue.len() && out.contains(&GONE) {
+                return false;
+            }
             let left = before.iter().chain(out);
             let right = queue.iter().chain(out);
             if !left.zip(right).all(|(a, b)| a == b) {
@@ -292,8 +291,8 @@ impl<'r> Round<'r> {
         grows
     }
 
-    fn pump(&self, at: usize, now: &Configuration, by: (u16, u16)) -> Pump {
-        let moves: Vec<(u16, u16)> = self.path.iter().skip(1).map(|f| f.by).chain([by]).collect();
+    fn pump(&self, at: usize, now: &Configuration, by: Stride) -> Pump {
+        let moves: Vec<Stride> = self.path.iter().skip(1).map(|f| f.by.clone()).chain([by]).collect();
         let lengths = |c: &Configuration| c.contents.iter().map(Vec::len).collect::<Vec<_>>();
         let growth =
             lengths(now).into_iter().zip(lengths(&self.path[at].configuration)).map(|(n, o)| n - o).collect();

@@ -15,7 +15,7 @@ pub mod optimise;
 mod program;
 mod types;
 
-pub use machine::{Machine, MachineOptions, PredicateCompiler};
+pub use machine::{ChannelSlots, Machine, MachineOptions, PredicateCompiler};
 pub use program::{
     Action, BinaryOp, ChannelId, ChannelInstance, ChannelTest, ChannelType, Claim, EventMonitor, Expr, Index,
     Location, MonitorKind, MonitorStep, Node, NodeId, Pattern, Piece, Proctype, ProctypeId, Program, Scope,

@@ -38,6 +38,18 @@ pub struct MachineOptions {
     pub strict_ends: bool,
 }
 
+/// Where a channel is in a packed state: a byte for the number of messages, then the messages, the oldest first, then zeros. A
+/// rendezvous channel, of capacity 0, has no bytes at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChannelSlots {
+    /// Offset of the byte that counts.
+    pub offset: usize,
+    /// Bytes of one message.
+    pub message_bytes: usize,
+    /// How many messages fit.
+    pub capacity: u32,
+}
+
 /// A program being executed.
 #[derive(Clone)]
 pub struct Machine {
@@ -89,6 +101,19 @@ impl Machine {
         });
         self.enumerator = Enumerator::new(compiled.transitions.len(), endless);
         self.compiled = Arc::new(compiled);
+    }
+
+    /// Where the channels that exist from the start are in every state, in the order of their numbers.
+    pub fn channel_slots(&self) -> Vec<ChannelSlots> {
+        let layout = &self.compiled.layout;
+        let mut at = layout.channels_at;
+        let mut all = Vec::new();
+        for &shape in &layout.global_channels {
+            let shape = &layout.channels[usize::from(shape)];
+            all.push(ChannelSlots { offset: at, message_bytes: shape.message, capacity: shape.capacity });
+            at += shape.bytes;
+        }
+        all
     }
 
     /// The program that is executed.

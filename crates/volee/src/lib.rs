@@ -8,6 +8,7 @@ pub mod model;
 
 pub use model::{Model, Options};
 pub use volee_bes as bes;
+pub use volee_channels as channels;
 pub use volee_families as families;
 pub use volee_logic as logic;
 pub use volee_lts as lts;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use volee_channels::{Boundedness, read_scm, search};
+use volee_channels::{Boundedness, Fifo, read_scm, search};
 use volee_system::{Budget, Meter, Quiet};
 
 #[test]
@@ -20,9 +20,9 @@ fn the_shared_systems_get_their_verdicts() {
         let text = std::fs::read_to_string(&file).expect("listed systems exist");
         let machines = read_scm(name, &text).expect("listed systems are readable");
         let meter = Meter::start(Budget::default());
-        let got = match search(&machines, &meter, &mut Quiet).answer {
+        let got = match search(&mut Fifo::new(&machines), &meter, &mut Quiet).answer {
             Boundedness::Unbounded(pump) => {
-                assert!(pump.replays(&machines, 100), "{name}");
+                assert!(pump.replay(&mut Fifo::new(&machines), 100).is_some(), "{name}");
                 "UNBOUNDED".to_string()
             }
             Boundedness::Bounded(most) => format!("bounded(max {})", most.iter().max().copied().unwrap_or(0)),

@@ -13,15 +13,15 @@ to 0 : when true , 0 ? close ;\nto 0 : when true , 1 ! disconnect ;\n";
 #[test]
 fn the_connect_disconnect_protocol_is_unbounded_from_a_to_b() {
     let machines = read_scm("cd.scm", PROTOCOL).expect("a good description");
-    let outcome = search(&machines, &Meter::start(Budget::default()), &mut Quiet);
+    let outcome = search(&mut Fifo::new(&machines), &Meter::start(Budget::default()), &mut Quiet);
     let Boundedness::Unbounded(pump) = outcome.answer else { panic!("{:?}", outcome.answer) };
     assert!(pump.growth[0] > 0, "A sends faster than B takes: {pump:?}");
-    assert!(pump.replays(&machines, 12));
+    assert!(pump.replay(&mut Fifo::new(&machines), 12).is_some());
     let mut system = Fifo::new(&machines);
-    let moves: Vec<_> = pump.prefix.iter().chain(&pump.round).copied().collect();
-    let witness = Witness { initial: 0, steps: system.ordinals(&moves), loop_start: None };
+    let steps = pump.replay(&mut system, 3).expect("three rounds");
+    let witness = Witness { initial: 0, steps, loop_start: None };
     let run = replay(&mut system, &witness).expect("the run is one of the system");
-    assert_eq!(run.steps.len(), moves.len());
+    assert_eq!(run.steps.len(), pump.prefix.len() + 3 * pump.round.len());
 }
 
 /// The report counts the states with at most `n` messages from A to B: n²/4, rounded down, and 3 (n + 1).
@@ -58,7 +58,7 @@ fn a_growing_system_ends_at_its_limits() {
     let machines = read_scm("d.scm", &text).expect("a good description");
     let budget =
         Budget { memory: Some(32 << 20), time: Some(Duration::from_millis(300)), ..Budget::default() };
-    let outcome = search(&machines, &Meter::start(budget), &mut Quiet);
+    let outcome = search(&mut Fifo::new(&machines), &Meter::start(budget), &mut Quiet);
     assert!(
         matches!(
             outcome.answer,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use volee_channels::{Boundedness, Configuration, Machines, random_machines, search};
+use volee_channels::{Boundedness, Configuration, Fifo, Machines, random_machines, search};
 use volee_system::{Budget, Meter, Quiet};
 
 /// What each channel holds at most when it may hold `capacity`; `None` where there are too many states.
@@ -38,10 +38,10 @@ fn loops_repeat_and_bounds_agree_with_explicit_search_on_random_machines() {
     for seed in 0..100_000 {
         let machines = random_machines(seed);
         let meter = Meter::start(Budget { memory: Some(40_000), ..Budget::default() });
-        match search(&machines, &meter, &mut Quiet).answer {
+        match search(&mut Fifo::new(&machines), &meter, &mut Quiet).answer {
             Boundedness::Unbounded(pump) => {
                 unbounded += 1;
-                assert!(pump.replays(&machines, 12), "seed {seed}: {pump:?}");
+                assert!(pump.replay(&mut Fifo::new(&machines), 12).is_some(), "seed {seed}: {pump:?}");
             }
             Boundedness::Bounded(most) => {
                 bounded += 1;

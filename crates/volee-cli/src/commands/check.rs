@@ -1,5 +1,6 @@
 //! `volee check MODEL`: explores every state and answers each question, with a run to show for what is wrong.
 
+mod channels;
 mod families;
 mod temporal;
 
@@ -28,6 +29,7 @@ Examples:
   volee check mutex.pml --trace bug.svg           the counterexample as a message-sequence chart
   volee check lock.pml --engine families --for-any Client
                                                   for every number of clients at once
+  volee check wire.pml --engine channels          is any finite buffer ever big enough?
   volee check big.pml --memory 2G --time 5m       within a budget; exit code 3 when it is not enough
   volee check big.pml --approximate bitstate      look for errors among more states than fit; proves nothing")]
 pub struct Check {
@@ -53,7 +55,8 @@ pub struct Check {
     #[arg(long, value_name = "ORDER", value_enum, default_value_t = SearchOrder::Dfs)]
     search: SearchOrder,
 
-    /// Who answers: explicit search of all states, or one answer for every number of processes
+    /// Who answers: explicit search of all states; one answer for every number of processes; or whether channels, taken as
+    /// unbounded, can grow for ever
     #[arg(long, value_name = "ENGINE", value_enum, default_value_t = Engine::Explicit)]
     engine: Engine,
 
@@ -75,6 +78,7 @@ pub struct Check {
 enum Engine {
     Explicit,
     Families,
+    Channels,
 }
 
 /// The orders of a search.
@@ -92,9 +96,10 @@ impl Check {
         }
         match (self.engine, self.families.given()) {
             (Engine::Families, _) => return families::run(&self, context),
-            (Engine::Explicit, Some(flag)) => {
+            (Engine::Explicit | Engine::Channels, Some(flag)) => {
                 return Err(Failure::new(format!("{flag} needs --engine families")));
             }
+            (Engine::Channels, None) => return channels::run(&self, context),
             (Engine::Explicit, None) => {}
         }
         let mut model = self.model.open(context)?;

@@ -1,6 +1,7 @@
 //! The binary as its users meet it.
 
 mod calls;
+mod channels;
 mod documents;
 mod families;
 mod sandbox;

@@ -1,0 +1,299 @@
+//! Promela programs whose buffered channels are taken as unbounded.
+//!
+//! The program runs in the ordinary machine, with every buffer as large as the machine can hold ([`MOST`] messages); the search
+//! stops well before a buffer is full, so no send ever blocks. The queues are cut out of the packed state, and what is
+//! left is the control.
+//!
+//! The condition for growing for ever needs that a step sees of a channel only its front. So `len`, `empty`, `full` and
+//! their like, polls, receives that look past the front, sorted sends, and whatever depends on somebody *not* being able
+//! to move (`else` beside a channel operation, `timeout`, `unless`, `enabled`) are refused, each with its place.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use volee_program::{Action, ChannelSlots, Expr, Location, Machine, MachineOptions, Node, Pattern, Program};
+use volee_system::{Diagnostic, EventKind, Flow, Place, Step, System};
+
+use crate::fifo::Configuration;
+use crate::queued::{GONE, Next, Queued};
+
+/// Messages that a buffer of the machine holds at most.
+pub const MOST: u32 = 250;
+
+/// A program over unbounded channels.
+pub struct Buffered {
+    machine: Machine,
+    /// The buffered channels: their number in the program, and where they are.
+    slots: Vec<(u32, ChannelSlots)>,
+    names: Vec<String>,
+    /// Messages by their bytes.
+    messages: Vec<Vec<u8>>,
+    ids: HashMap<Vec<u8>, u16>,
+    /// A step may send and receive several messages.
+    sequences: bool,
+}
+
+impl Buffered {
+    /// Prepares a program.
+    ///
+    /// # Errors
+    /// Everything in it that the condition does not cover, with its place.
+    pub fn new(program: &Program) -> Result<Self, Vec<Diagnostic>> {
+        let mut class = Class { program, errors: Vec::new(), here: None, sequences: false };
+        class.program();
+        if !class.errors.is_empty() {
+            return Err(class.errors);
+        }
+        let sequences = class.sequences;
+        let mut widened = program.clone();
+        for channel in widened.channel_types.iter_mut().filter(|c| c.capacity > 0) {
+            channel.capacity = MOST;
+        }
+        let machine =
+            Machine::new(Arc::new(widened), MachineOptions { plain: true, ..MachineOptions::default() });
+        let slots: Vec<(u32, ChannelSlots)> =
+            (1..).zip(machine.channel_slots()).filter(|(_, s)| s.capacity > 0).collect();
+        let names = slots.iter().map(|(n, _)| program.channels[*n as usize - 1].name.clone()).collect();
+        Ok(Buffered { machine, slots, names, messages: Vec::new(), ids: HashMap::new(), sequences })
+    }
+
+    /// The machine, for replaying witnesses.
+    pub fn machine(&mut self) -> &mut Machine {
+        &mut self.machine
+    }
+
+    fn id(&mut self, message: &[u8]) -> u16 {
+        if let Some(&id) = self.ids.get(message) {
+            return id;
+        }
+        let id = u16::try_from(self.messages.len()).unwrap_or(u16::MAX);
+        self.messages.push(message.to_vec());
+        self.ids.insert(message.to_vec(), id);
+        id
+    }
+
+    fn split(&mut self, state: &[u8]) -> Configuration {
+        let mut rest = state.to_vec();
+        let mut contents = Vec::with_capacity(self.slots.len());
+        for i in 0..self.slots.len() {
+            let ChannelSlots { offset, message_bytes, capacity } = self.slots[i].1;
+            let length = usize::from(state[offset]);
+            let queue = (0..length)
+                .map(|m| {
+                    let from = offset + 1 + m * message_bytes;
+                    self.id(&state[from..from + message_bytes])
+                })
+                .collect();
+            contents.push(queue);
+            rest[offset..offset + 1 + capacity as usize * message_bytes].fill(0);
+        }
+        Configuration { control: rest.into_iter().map(u16::from).collect(), contents }
+    }
+
+    fn join(&self, configuration: &Configuration) -> Vec<u8> {
+        let mut state: Vec<u8> = configuration.control.iter().map(|&c| c as u8).collect();
+        for ((_, slots), queue) in self.slots.iter().zip(&configuration.contents) {
+            state[slots.offset] = u8::try_from(queue.len()).unwrap_or(u8::MAX);
+            for (m, &message) in queue.iter().enumerate() {
+                let from = slots.offset + 1 + m * slots.message_bytes;
+                state[from..from + slots.message_bytes].copy_from_slice(&self.messages[usize::from(message)]);
+            }
+        }
+        state
+    }
+
+    /// What a step sends. A step of one statement shows it by the queues; a sequence has to be asked.
+    fn sends(
+        &mut self,
+        state: &[u8],
+        ordinal: usize,
+        now: &Configuration,
+        target: &Configuration,
+    ) -> Vec<(u16, u16)> {
+        if !self.sequences {
+            let longer = (0..now.contents.len()).find(|&c| target.contents[c].len() > now.contents[c].len());
+            return longer
+                .and_then(|c| target.contents[c].last().map(|&m| vec![(c as u16, m)]))
+                .unwrap_or_default();
+        }
+        let mut counts = vec![(0usize, 0usize); self.slots.len()];
+        for action in self.machine.explain(state, ordinal) {
+            let Some(event) = action.event else { continue };
+            let Some(c) = self.slots.iter().position(|(n, _)| *n == event.channel_id) else { continue };
+            match event.kind {
+                EventKind::Send => counts[c].0 += 1,
+                EventKind::Receive => counts[c].1 += 1,
+                EventKind::Rendezvous => {}
+            }
+        }
+        let mut all = Vec::new();
+        for (c, &(sent, received)) in counts.iter().enumerate() {
+            let queue = &target.contents[c];
+            // What was sent and received again within the step cannot be seen in the queues.
+            let gone = received.saturating_sub(now.contents[c].len()).min(sent);
+            all.extend((0..gone).map(|_| (c as u16, GONE)));
+            let last = &queue[queue.len() - (sent - gone).min(queue.len())..];
+            all.extend(last.iter().map(|&m| (c as u16, m)));
+        }
+        all
+    }
+}
+
+impl Queued for Buffered {
+    fn start(&mut self) -> Configuration {
+        let mut first = Vec::new();
+        let _ = self.machine.initial(&mut |state| {
+            first = state.to_vec();
+            Flow::Break(())
+        });
+        self.split(&first)
+    }
+
+    fn next(&mut self, now: &Configuration) -> Vec<Next> {
+        let state = self.join(now);
+        let mut found: Vec<(Step, Vec<u8>)> = Vec::new();
+        let _ = self.machine.steps(&state, &mut |step: Step, target: &[u8]| {
+            found.push((step, target.to_vec()));
+            Flow::Continue(())
+        });
+        let mut all = Vec::with_capacity(found.len());
+        for (ordinal, (step, target)) in found.into_iter().enumerate() {
+            let target = self.split(&target);
+            let sends = self.sends(&state, ordinal, now, &target);
+            all.push(Next { key: u64::from(step.label.0), sends, target });
+        }
+        all
+    }
+
+    fn channel_names(&self) -> Vec<String> {
+        self.names.clone()
+    }
+
+    /// A dozen rounds, each adding at most what the bound allows, must fit.
+    fn largest_bound(&self) -> usize {
+        MOST as usize / 13
+    }
+}
+
+/// Looks for what the condition does not cover.
+struct Class<'p> {
+    program: &'p Program,
+    errors: Vec<Diagnostic>,
+    here: Option<Place>,
+    sequences: bool,
+}
+
+impl Class<'_> {
+    fn refuse(&mut self, what: &str, place: &Option<Place>) {
+        let place = place.clone().or_else(|| self.here.clone());
+        let error = Diagnostic::error(
+            format!("{what}: a loop that sees more than the front of a channel need not repeat"),
+            place,
+        );
+        if self.errors.len() < 20 && !self.errors.contains(&error) {
+            self.errors.push(error);
+        }
+    }
+
+    fn program(&mut self) {
+        let program = self.program;
+        let buffered =
+            program.channels.iter().any(|c| program.channel_types[c.channel.0 as usize].capacity > 0);
+        if !buffered {
+            self.errors.push(Diagnostic::error(
+                "this model has no buffered channel that exists from the start",
+                None,
+            ));
+        }
+        if let Some(monitor) = &program.monitor {
+            self.refuse("a trace declaration", &monitor.place);
+        }
+        for proctype in &program.proctypes {
+            if let Some(channel) = proctype.channels.first() {
+                self.refuse(&format!("the local channel `{}`", channel.name), &channel.holder.place);
+            }
+            if let Some(provided) = &proctype.provided {
+                self.here.clone_from(&proctype.place);
+                self.expr(provided);
+            }
+            proctype.nodes.iter().for_each(|node| self.node(node));
+        }
+    }
+
+    fn node(&mut self, node: &Node) {
+        let talks = |a: &Action| matches!(a, Action::Send { .. } | Action::Receive { .. });
+        let any = node.transitions.iter().any(|t| talks(&t.action));
+        for t in &node.transitions {
+            self.here.clone_from(&t.statement.place);
+            self.sequences |= t.atomic || matches!(t.action, Action::DStep(_) | Action::Sequence(_));
+            if t.escape != 0 {
+                self.refuse("an `unless`", &None);
+            }
+            if matches!(t.action, Action::Else) && any {
+                self.refuse("`else` beside a channel operation", &None);
+            }
+            self.action(&t.action);
+        }
+    }
+
+    fn action(&mut self, action: &Action) {
+        match action {
+            Action::Skip | Action::Else | Action::Print(_) | Action::End | Action::DStep(_) => {}
+            Action::Guard(e) | Action::Assert(e) => self.expr(e),
+            Action::Assign(location, e) => {
+                self.location(location);
+                self.expr(e);
+            }
+            Action::Send { channel, values, sorted } => {
+                self.expr(channel);
+                values.iter().for_each(|e| self.expr(e));
+                if *sorted {
+                    self.refuse("a sorted send", &None);
+                }
+            }
+            Action::Receive { channel, patterns, anywhere, keep } => {
+                self.expr(channel);
+                patterns.iter().for_each(|p| self.pattern(p));
+                if *anywhere || *keep {
+                    self.refuse("a receive that looks past the front or leaves the message", &None);
+                }
+            }
+            Action::SetPriority(..) => self.refuse("priorities", &None),
+            Action::Sequence(actions) => actions.iter().for_each(|a| self.action(a)),
+        }
+    }
+
+    fn pattern(&mut self, pattern: &Pattern) {
+        match pattern {
+            Pattern::Match(e) => self.expr(e),
+            Pattern::Bind(location) => self.location(location),
+            Pattern::Any => {}
+        }
+    }
+
+    fn location(&mut self, location: &Location) {
+        location.indices.iter().for_each(|i| self.expr(&i.value));
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Const(_) | Expr::Pid | Expr::ProcessCount | Expr::Last | Expr::NonProgress => {}
+            Expr::Load(location) => self.location(location),
+            Expr::Not(e) | Expr::Neg(e) | Expr::Complement(e) | Expr::PcValue(e) | Expr::Priority(e) => {
+                self.expr(e)
+            }
+            Expr::Binary(_, a, b, _) => {
+                self.expr(a);
+                self.expr(b);
+            }
+            Expr::Cond(c, a, b) => [c, a, b].into_iter().for_each(|e| self.expr(e)),
+            Expr::Channel(_, _, place) | Expr::Poll { place, .. } => {
+                self.refuse("a question about what a channel holds", place);
+            }
+            Expr::Timeout => self.refuse("`timeout`", &None),
+            Expr::Enabled(_) => self.refuse("`enabled`", &None),
+            Expr::At { .. } | Expr::Remote { .. } => {}
+            Expr::Run { arguments, .. } => arguments.iter().for_each(|e| self.expr(e)),
+        }
+    }
+}
