@@ -1,4 +1,4 @@
-//! Writing files whole or not at all: a temporary file beside the target, renamed when it is complete.
+//! Reading texts, and writing files whole or not at all: a temporary file beside the target, renamed when it is complete.
 //!
 //! A reader never sees half a file, and a full disk or Ctrl-C leaves the old one as it was.
 
@@ -8,6 +8,25 @@ use std::path::Path;
 use tempfile::NamedTempFile;
 
 use crate::outcome::Failure;
+
+/// The largest text that is read whole.
+const LARGEST_TEXT: u64 = 4 << 30;
+
+/// Reads a text file; what is not UTF-8 in it becomes a replacement character, which a parser then refuses with its
+/// place.
+pub fn read_text(path: &Path) -> Result<String, Failure> {
+    let shown = path.display();
+    let cannot = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound => Failure::new(format!("there is no file `{shown}`")),
+        _ => Failure::new(format!("cannot read `{shown}`: {error}")),
+    };
+    let metadata = std::fs::metadata(path).map_err(cannot)?;
+    if metadata.len() > LARGEST_TEXT {
+        return Err(Failure::new(format!("`{shown}` has more than 4 GB")));
+    }
+    let bytes = std::fs::read(path).map_err(cannot)?;
+    Ok(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
+}
 
 /// Writes `contents` to `path`.
 pub fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {

@@ -2,6 +2,7 @@
 
 mod channels;
 mod families;
+mod mu;
 mod temporal;
 
 use clap::{Args, ValueEnum};
@@ -26,6 +27,8 @@ Examples:
   volee check mutex.pml --ltl '[](want -> <> in)' a temporal formula over all infinite runs; --fair: fair ones only
   volee check mutex.pml --property all            every ltl block and never claim of the model
   volee check mutex.pml --search bfs              the shortest counterexample
+  volee check door.aut --mu '[true* . \"open\"] <true* . \"close\"> true'
+                                                  a formula of the mu-calculus
   volee check mutex.pml --trace bug.svg           the counterexample as a message-sequence chart
   volee check lock.pml --engine families --for-any Client
                                                   for every number of clients at once
@@ -62,6 +65,9 @@ pub struct Check {
 
     #[command(flatten)]
     families: families::FamiliesArgs,
+
+    #[command(flatten)]
+    mu: mu::MuArgs,
 
     #[command(flatten)]
     budget: BudgetArgs,
@@ -101,6 +107,12 @@ impl Check {
             }
             (Engine::Channels, None) => return channels::run(&self, context),
             (Engine::Explicit, None) => {}
+        }
+        if self.mu.asked() {
+            return mu::run(&self, context);
+        }
+        if let Some(flag) = self.mu.stray() {
+            return Err(Failure::new(format!("{flag} needs --mu")));
         }
         let mut model = self.model.open(context)?;
         let questions = self.questions(&mut model)?;

@@ -54,6 +54,8 @@ verbs! {
     "info" Info in info;
     /// Make a system of a family, of any size, for benchmarks and experiments
     "generate" Generate in generate;
+    /// Solve a system of boolean equations or a parity game
+    "solve" Solve in solve;
     /// Print shell completions
     "completions" Completions in completions;
     /// Print the manual page, of volee or of one verb

@@ -1,0 +1,245 @@
+//! `volee check MODEL --mu FORMULA`: the mu-calculus, solved on the fly as boolean equations or as a parity game.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use serde_json::{Value, json};
+use volee::bes::answer::{self, AnswerError, Method, labels_that_never_occur};
+use volee::bes::explain::{to_aut, to_dot};
+use volee::bes::{SolveError, Solver};
+use volee::logic::mu::{Equations, Library, parse};
+use volee::report::{QuestionAnswer, VerdictWord, bytes, count, seconds};
+use volee::system::{Diagnostic, Flow, Label, Limit, Meter, Reason, ReasonKind, Step, System};
+
+use super::{Check, Report};
+use crate::context::Context;
+use crate::files;
+use crate::outcome::{Ended, Failure};
+use crate::progress::ProgressLine;
+
+/// Explanations keep at most this many variables; larger ones say so.
+const LARGEST_EXPLANATION: usize = 20_000;
+/// When a diagnostic is written to a file it may be larger.
+const LARGEST_DIAGNOSTIC: usize = 2_000_000;
+
+/// What only formulas of the mu-calculus ask for.
+#[derive(Debug, Clone, Args)]
+pub struct MuArgs {
+    /// A formula of the mu-calculus that the initial state must satisfy, e.g. '[true* . "error"] false'; @FILE reads it
+    /// from a file
+    #[arg(long, value_name = "FORMULA", help_heading = "Questions")]
+    mu: Vec<String>,
+
+    /// A file of macros that formulas may use, beside the standard ones
+    #[arg(long, value_name = "FILE", help_heading = "Formulas")]
+    macros: Vec<PathBuf>,
+
+    /// How equations are solved: auto, dfs, bfs, acyclic or economical
+    #[arg(long, value_name = "SOLVER", default_value = "auto", help_heading = "Formulas",
+          value_parser = PossibleValuesParser::new(Solver::ALL.map(|s| s.0)))]
+    solver: String,
+
+    /// Write the part of the system that shows why the first formula is true or false: .aut or .dot
+    #[arg(long, value_name = "FILE", help_heading = "Formulas")]
+    diagnostic: Option<PathBuf>,
+}
+
+impl MuArgs {
+    /// Whether a formula was given.
+    pub fn asked(&self) -> bool {
+        !self.mu.is_empty()
+    }
+
+    /// The first flag that means nothing without a formula.
+    pub fn stray(&self) -> Option<&'static str> {
+        let flags = [
+            (!self.macros.is_empty(), "--macros"),
+            (self.solver != "auto", "--solver"),
+            (self.diagnostic.is_some(), "--diagnostic"),
+        ];
+        flags.into_iter().find(|f| f.0 && !self.asked()).map(|f| f.1)
+    }
+
+    fn library(&self) -> Result<Library, Failure> {
+        let mut library = Library::standard();
+        for path in &self.macros {
+            library.add(&path.display().to_string(), &files::read_text(path)?)?;
+        }
+        Ok(library)
+    }
+}
+
+/// The strategy behind a name that clap has accepted.
+fn solver_of(name: &str) -> Solver {
+    Solver::ALL.iter().find(|(n, _)| *n == name).map_or(Solver::Auto, |(_, solver)| *solver)
+}
+
+/// Answers the formulas of a call.
+pub fn run(check: &Check, context: &Context) -> Ended {
+    let args = &check.mu;
+    let extension = args.diagnostic.as_deref().map(form_of).transpose()?;
+    let library = args.library()?;
+    let mut formulas = Vec::new();
+    for given in &args.mu {
+        let (name, text) = match given.strip_prefix('@') {
+            Some(path) => (path.to_string(), files::read_text(Path::new(path))?),
+            None => ("--mu".to_string(), given.clone()),
+        };
+        let tree = parse(&name, &text, &library)?;
+        formulas.push((format!("mu {}", text.trim()), Equations::new(tree.normalise()?)));
+    }
+    let mut model = check.model.open(context)?;
+    let meter = check.budget.meter(context);
+    let mut report = Report::new(check, context, &mut model);
+    for (at, (question, equations)) in formulas.into_iter().enumerate() {
+        warn_of_labels(report.model.system.as_mut(), &equations, context);
+        let write = args.diagnostic.as_deref().zip(extension).filter(|_| at == 0);
+        let most = if write.is_some() { LARGEST_DIAGNOSTIC } else { LARGEST_EXPLANATION };
+        let found = {
+            let mut progress = ProgressLine::new(meter.budget().memory);
+            let solver = solver_of(&args.solver);
+            answer::ask(report.model.system.as_mut(), equations, solver, most, &meter, &mut progress)
+        };
+        match found {
+            Ok(found) => report.formula(&question, &found, &meter, write)?,
+            Err(AnswerError::Solve(SolveError::Limit(limit))) => report.unknown(&question, &limit),
+            Err(AnswerError::Solve(other)) => return Err(Failure::new(other.to_string())),
+            Err(AnswerError::Formula(wrong)) => return Err(wrong.into()),
+        }
+    }
+    Ok(report.finish())
+}
+
+/// The forms of a diagnostic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Aut,
+    Dot,
+}
+
+fn form_of(path: &Path) -> Result<Form, Failure> {
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("aut") => Ok(Form::Aut),
+        Some("dot" | "gv") => Ok(Form::Dot),
+        _ => Err(Failure::new(format!("`{}`: a diagnostic is written as .aut or .dot", path.display()))),
+    }
+}
+
+/// A label that an explicit system does not have is probably misspelt.
+fn warn_of_labels(system: &mut dyn System, equations: &Equations, context: &Context) {
+    let Some(states) = system.numbered() else { return };
+    let mut labels: HashSet<Label> = HashSet::new();
+    for state in 0..states {
+        let _ = system.steps(&state.to_le_bytes(), &mut |step: Step, _: &[u8]| {
+            labels.insert(step.label);
+            Flow::Continue(())
+        });
+    }
+    let texts = labels.into_iter().map(|label| system.label(label).into_owned());
+    let warnings: Vec<Diagnostic> = labels_that_never_occur(&equations.formula.actions, texts)
+        .into_iter()
+        .map(|name| {
+            Diagnostic::warning(format!("no step of this system is labelled \"{name}\""), None)
+                .with_help("a label in quotes must be the whole label; /pattern/ matches by regular expression")
+        })
+        .collect();
+    context.warn(&warnings);
+}
+
+impl Report<'_> {
+    fn unknown(&mut self, question: &str, limit: &Limit) {
+        self.answer.push(QuestionAnswer::unknown(question, limit));
+        self.row(question, VerdictWord::Unknown, &limit.to_string());
+    }
+
+    fn formula(
+        &mut self,
+        question: &str,
+        found: &answer::Answer,
+        meter: &Meter,
+        write: Option<(&Path, Form)>,
+    ) -> Result<(), Failure> {
+        let explanation = &found.explanation;
+        let palette = self.context.palette;
+        let run = self.replay(&explanation.run)?;
+        let shown = !explanation.run.steps.is_empty() && (explanation.linear || !found.value);
+        let word = if found.value { VerdictWord::Holds } else { VerdictWord::Violated };
+        self.row(question, word, "");
+        let reason = Reason {
+            kind: ReasonKind::Formula,
+            message: "the formula is false in the initial state".into(),
+            place: None,
+        };
+        let result = match (found.value, shown) {
+            (true, true) => QuestionAnswer::holds(question).with_run(&run),
+            (true, false) => QuestionAnswer::holds(question),
+            (false, shown) => QuestionAnswer::violated(question, &reason, shown.then_some(&run)),
+        };
+        self.answer.push(result);
+        let _ = writeln!(self.details, "\n{}", palette.strong("why:"));
+        for sentence in &explanation.why {
+            let _ = writeln!(self.details, "  {sentence}");
+        }
+        if shown {
+            let title = match (explanation.linear, found.value) {
+                (true, true) => "shown by",
+                (true, false) => "how it happens",
+                (false, _) => "how it begins",
+            };
+            self.show_run(question, title, &explanation.run, &run)?;
+        }
+        if let Some((path, form)) = write {
+            if !explanation.complete {
+                return Err(Failure::new("the diagnostic is too large to be written")
+                    .with_help("a universal property that holds is shown only by the whole system"));
+            }
+            let text = match form {
+                Form::Aut => to_aut(explanation),
+                Form::Dot => to_dot(explanation),
+            };
+            files::write(path, text)?;
+            let _ = writeln!(self.details, "diagnostic written to {}", path.display());
+        }
+        self.costs(found, meter);
+        Ok(())
+    }
+
+    fn costs(&mut self, found: &answer::Answer, meter: &Meter) {
+        let s = &found.statistics;
+        let (solver, engine) = match found.method {
+            Method::Equations(solver) => (solver.name(), "boolean equations"),
+            Method::ParityGame => ("zielonka", "a parity game"),
+        };
+        let elapsed = meter.elapsed().as_secs_f64();
+        self.answer.engine = Some("equations".into());
+        self.answer.set("states", s.places);
+        self.answer.set("transitions", s.edges);
+        self.answer.set("depth", s.depth);
+        self.answer.set("seconds", elapsed);
+        self.answer.set("peak_memory_bytes", s.memory);
+        self.answer.set("variables", s.variables);
+        self.answer.set("solver", solver);
+        self.answer.set("seed", 0);
+        let explanation = &found.explanation;
+        let diagnostic: Value = json!({
+            "states": explanation.states.len(),
+            "transitions": explanation.transitions.len(),
+            "linear": explanation.linear,
+            "complete": explanation.complete,
+            "why": explanation.why,
+        });
+        self.answer.add("diagnostic", diagnostic);
+        let line = format!(
+            "solved as {engine} ({solver}): {} variables over {} states, {} edges, {}, {}; the certificate was checked",
+            count(s.variables),
+            count(s.places),
+            count(s.edges),
+            seconds(elapsed),
+            bytes(s.memory),
+        );
+        let _ = writeln!(self.details, "\n{}", self.context.palette.faint(line));
+    }
+}
