@@ -9,6 +9,7 @@
 
 pub mod answer;
 pub mod certificate;
+pub mod equivalence;
 pub mod explain;
 pub mod explicit;
 pub mod format;

@@ -49,6 +49,11 @@ impl Variables {
         self.places.len()
     }
 
+    /// How many variables a place has.
+    pub fn nodes(&self) -> usize {
+        self.nodes as usize
+    }
+
     pub fn bytes(&self) -> usize {
         self.places.bytes()
     }

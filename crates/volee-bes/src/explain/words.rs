@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use volee_system::System;
 
-use super::steps::steps_behind;
+use super::steps::{steps_behind, steps_of};
 use super::{Proof, chooses};
 use crate::model::ModelGraph;
 
@@ -42,7 +42,10 @@ pub(super) fn why<S: System + ?Sized>(graph: &mut ModelGraph<'_, S>, proof: &Pro
         let claim = format!("{place_name} `{formula}` is {}", item.value);
         match (&item.on[..], &steps[..]) {
             ([], []) => {
-                sentences.push(format!("{claim}: its state and the steps that are possible there decide it"));
+                let stuck = steps_of(graph.system(), &item.place).is_empty();
+                let reason =
+                    if stuck { "no step is possible there" } else { "its own variables and steps decide it" };
+                sentences.push(format!("{claim}: {reason}"));
                 return sentences;
             }
             ([], [step, ..]) => {

@@ -55,7 +55,7 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
         }
         watch.tick(|| (figures(&table, &path, &successors), path.len() as u64))?;
     }
-    let statistics = figures(&table, &path, &successors);
+    let statistics = Statistics { places: table.places_met(), ..figures(&table, &path, &successors) };
     let value = table.cell(root).value().expect("an empty path means that the root is decided");
     Ok(Solved { value, solution: table.into_solution(), statistics, solver: Solver::Acyclic })
 }

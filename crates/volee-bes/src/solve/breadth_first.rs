@@ -124,7 +124,9 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
     if !search.records[root as usize].is_stable() {
         search.close_blocks(root, &signs);
     }
-    let statistics = search.figures();
+    let met = |records: &&[Record]| records.iter().any(|r| r.flags & MET != 0);
+    let places = search.records.chunks(search.variables.nodes()).filter(met).count() as u64;
+    let statistics = Statistics { places, ..search.figures() };
     let value = search.records[root as usize].value();
     // Cells are smaller than records and come in the same order; the rest of the search is dropped first.
     let Search { records, variables, edges, queue, .. } = search;

@@ -15,7 +15,7 @@
 use volee_system::{Meter, Progress};
 
 use super::table::{Table, narrow};
-use super::{SolveError, Solved, Solver, Watch};
+use super::{SolveError, Solved, Solver, Statistics, Watch};
 use crate::graph::{BooleanGraph, Sign};
 use crate::variables::Pushing;
 
@@ -77,7 +77,7 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
         search.step()?;
         watch.tick(|| (search.figures(), search.path.len() as u64))?;
     }
-    let statistics = search.figures();
+    let statistics = Statistics { places: search.table.places_met(), ..search.figures() };
     let value = search.table.cell(root).value().expect("an empty path means that the root is decided");
     Ok(Solved { value, solution: search.table.into_solution(), statistics, solver: Solver::DepthFirst })
 }
@@ -203,7 +203,7 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
         }
     }
 
-    fn figures(&self) -> super::Statistics {
+    fn figures(&self) -> Statistics {
         let own = self.path.capacity() * size_of::<Frame>()
             + self.open.capacity() * size_of::<Open>()
             + self.successors.capacity() * 4

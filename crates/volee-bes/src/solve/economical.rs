@@ -90,7 +90,7 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
         search.step()?;
         watch.tick(|| (search.figures(), search.successors.len() as u64))?;
     }
-    let statistics = search.figures();
+    let statistics = Statistics { places: search.table.places_met(), ..search.figures() };
     let value = search.table.cell(root).value().expect("no search left means that the root is decided");
     Ok(Solved { value, solution: search.table.into_solution(), statistics, solver: Solver::Economical })
 }

@@ -152,6 +152,12 @@ impl Table {
         }
     }
 
+    /// The places that were really met; where places are numbers the table knows them all.
+    pub fn places_met(&self) -> u64 {
+        let met = |cells: &&[Cell]| cells.iter().any(|cell| cell.is_met());
+        self.cells.chunks(self.variables.nodes()).filter(met).count() as u64
+    }
+
     pub fn into_solution(self) -> Solution {
         Solution { variables: self.variables, cells: self.cells }
     }

@@ -10,6 +10,11 @@ use volee_system::{Budget, Meter, Quiet};
 
 use crate::naive::{Small, evaluate, solve_equations};
 
+/// How many random cases: `VOLEE_CASES=20000` for a thorough run.
+fn cases(usual: u64) -> u64 {
+    std::env::var("VOLEE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
+}
+
 /// The value by every strategy that applies; each with a certificate that checks.
 fn by_all(graph: &mut dyn BooleanGraph, context: &dyn Fn() -> String) -> Vec<(Solver, bool)> {
     let meter = Meter::start(Budget::default());
@@ -40,7 +45,7 @@ fn by_game(graph: &mut dyn BooleanGraph, context: &str) -> bool {
 
 #[test]
 fn random_alternating_equations_have_the_values_of_the_naive_iteration() {
-    for seed in 0..2000 {
+    for seed in 0..cases(1000) {
         let shape = Shape {
             variables: 1 + (seed % 13) as u32,
             degree: 1 + (seed % 4) as u32,
@@ -59,7 +64,7 @@ fn random_alternating_equations_have_the_values_of_the_naive_iteration() {
 fn random_equations_have_the_values_of_the_naive_iteration() {
     let mut economical = 0;
     let mut acyclic = 0;
-    for seed in 0..3000 {
+    for seed in 0..cases(2000) {
         let shape = Shape {
             variables: 1 + (seed % 23) as u32,
             degree: 1 + (seed % 4) as u32,
@@ -76,14 +81,14 @@ fn random_equations_have_the_values_of_the_naive_iteration() {
         economical += usize::from(answers.iter().any(|(s, _)| *s == Solver::Economical));
         acyclic += usize::from(answers.iter().any(|(s, _)| *s == Solver::Acyclic));
     }
-    assert!(economical > 300 && acyclic > 300, "{economical} {acyclic}");
+    assert!(economical > 200 && acyclic > 200, "{economical} {acyclic}");
 }
 
 #[test]
 fn random_formulas_on_random_systems_have_the_values_of_the_naive_evaluator() {
     let mut economical = 0;
     let mut alternating = 0;
-    for seed in 0..4000 {
+    for seed in 0..cases(3000) {
         let mut random = Random::new(seed);
         let mut system = Small::random(&mut random);
         let text = formula(2 + random.below(9) as u32, random.draw());
