@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use volee::report::{Answer, QuestionAnswer, Trace, VerdictWord, bytes, count, counted, seconds};
 use volee::search;
-use volee::system::{ReasonKind, Run, Unreached, Verdict, Violation, Witness, replay_end};
+use volee::system::{Limit, Reason, ReasonKind, Run, Unreached, Verdict, Violation, Witness, replay_end};
 use volee::{Options, System};
 
 use crate::args::ModelArgs;
@@ -137,6 +137,49 @@ impl<'a> Report<'a> {
             QuestionAnswer::violated(question, reason, Some(&run)).with_replay(command)
         };
         self.answer.push(result);
+        Ok(())
+    }
+
+    /// Adds a question that a limit has left open.
+    pub fn unknown(&mut self, question: &str, limit: &Limit) {
+        self.answer.push(QuestionAnswer::unknown(question, limit));
+        self.row(question, VerdictWord::Unknown, &limit.to_string());
+    }
+
+    /// Adds the answer to a formula: the reasons in words, and the run that shows it under its title where there is one.
+    pub fn formula(
+        &mut self,
+        system: &mut dyn System,
+        question: &str,
+        holds: bool,
+        why: &[String],
+        shown: Option<(&str, &Witness)>,
+    ) -> Result<(), Failure> {
+        self.row(question, if holds { VerdictWord::Holds } else { VerdictWord::Violated }, "");
+        let palette = self.context.palette;
+        let _ = writeln!(self.details, "\n{}", palette.strong("why:"));
+        for sentence in why {
+            let _ = writeln!(self.details, "  {sentence}");
+        }
+        let run = match shown {
+            None => None,
+            Some((title, witness)) => {
+                let run = replayed(system, witness)?;
+                let command = self.run(question, title, witness, &run)?;
+                Some((run, command))
+            }
+        };
+        let message = "the formula is false in the initial state".to_string();
+        let reason = Reason { kind: ReasonKind::Formula, message, place: None };
+        let result = match (holds, &run) {
+            (true, Some((run, _))) => QuestionAnswer::holds(question).with_run(run),
+            (true, None) => QuestionAnswer::holds(question),
+            (false, run) => QuestionAnswer::violated(question, &reason, run.as_ref().map(|(run, _)| run)),
+        };
+        self.answer.push(match run {
+            Some((_, command)) => result.with_replay(command),
+            None => result,
+        });
         Ok(())
     }
 

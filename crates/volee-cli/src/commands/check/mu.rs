@@ -1,7 +1,6 @@
 //! `volee check MODEL --mu FORMULA`: the mu-calculus, solved on the fly as boolean equations or as a parity game.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -11,14 +10,15 @@ use volee::bes::answer::{self, AnswerError, Method, labels_that_never_occur};
 use volee::bes::explain::{to_aut, to_dot};
 use volee::bes::{SolveError, Solver};
 use volee::logic::mu::{Equations, Library, parse};
-use volee::report::{QuestionAnswer, VerdictWord, bytes, count, seconds};
-use volee::system::{Diagnostic, Flow, Label, Limit, Meter, Reason, ReasonKind, Step, System};
+use volee::report::{bytes, count, seconds};
+use volee::system::{Diagnostic, Flow, Label, Meter, Step, System};
 
-use super::{Check, Report};
+use super::Check;
 use crate::context::Context;
 use crate::files;
 use crate::outcome::{Ended, Failure};
 use crate::progress::ProgressLine;
+use crate::report::Report;
 
 /// Explanations keep at most this many variables; larger ones say so.
 const LARGEST_EXPLANATION: usize = 20_000;
@@ -93,18 +93,18 @@ pub fn run(check: &Check, context: &Context) -> Ended {
     }
     let mut model = check.model.open(context)?;
     let meter = check.budget.meter(context);
-    let mut report = Report::new(check, context, &mut model);
+    let mut report = Report::new(context, "equations", &check.model, &check.trace);
     for (at, (question, equations)) in formulas.into_iter().enumerate() {
-        warn_of_labels(report.model.system.as_mut(), &equations, context);
+        warn_of_labels(model.system.as_mut(), &equations, context);
         let write = args.diagnostic.as_deref().zip(extension).filter(|_| at == 0);
         let most = if write.is_some() { LARGEST_DIAGNOSTIC } else { LARGEST_EXPLANATION };
         let found = {
             let mut progress = ProgressLine::new(meter.budget().memory);
             let solver = solver_of(&args.solver);
-            answer::ask(report.model.system.as_mut(), equations, solver, most, &meter, &mut progress)
+            answer::ask(model.system.as_mut(), equations, solver, most, &meter, &mut progress)
         };
         match found {
-            Ok(found) => report.formula(&question, &found, &meter, write)?,
+            Ok(found) => tell(&mut report, model.system.as_mut(), &question, &found, &meter, write)?,
             Err(AnswerError::Solve(SolveError::Limit(limit))) => report.unknown(&question, &limit),
             Err(AnswerError::Solve(other)) => return Err(Failure::new(other.to_string())),
             Err(AnswerError::Formula(wrong)) => return Err(wrong.into()),
@@ -149,97 +149,70 @@ fn warn_of_labels(system: &mut dyn System, equations: &Equations, context: &Cont
     context.warn(&warnings);
 }
 
-impl Report<'_> {
-    fn unknown(&mut self, question: &str, limit: &Limit) {
-        self.answer.push(QuestionAnswer::unknown(question, limit));
-        self.row(question, VerdictWord::Unknown, &limit.to_string());
+/// Puts a found answer into the report.
+fn tell(
+    report: &mut Report<'_>,
+    system: &mut dyn System,
+    question: &str,
+    found: &answer::Answer,
+    meter: &Meter,
+    write: Option<(&Path, Form)>,
+) -> Result<(), Failure> {
+    let explanation = &found.explanation;
+    let title = match (explanation.linear, found.value) {
+        (true, true) => Some("shown by"),
+        (true, false) => Some("how it happens"),
+        (false, false) => Some("how it begins"),
+        (false, true) => None,
+    };
+    let run = title.filter(|_| !explanation.run.steps.is_empty()).map(|title| (title, &explanation.run));
+    report.formula(system, question, found.value, &explanation.why, run)?;
+    if let Some((path, form)) = write {
+        if !explanation.complete {
+            return Err(Failure::new("the diagnostic is too large to be written")
+                .with_help("a universal property that holds is shown only by the whole system"));
+        }
+        let text = match form {
+            Form::Aut => to_aut(explanation),
+            Form::Dot => to_dot(explanation),
+        };
+        files::write(path, text)?;
+        report.figure(&format!("diagnostic written to {}", path.display()));
     }
+    costs(report, found, meter);
+    Ok(())
+}
 
-    fn formula(
-        &mut self,
-        question: &str,
-        found: &answer::Answer,
-        meter: &Meter,
-        write: Option<(&Path, Form)>,
-    ) -> Result<(), Failure> {
-        let explanation = &found.explanation;
-        let palette = self.context.palette;
-        let run = self.replay(&explanation.run)?;
-        let shown = !explanation.run.steps.is_empty() && (explanation.linear || !found.value);
-        let word = if found.value { VerdictWord::Holds } else { VerdictWord::Violated };
-        self.row(question, word, "");
-        let reason = Reason {
-            kind: ReasonKind::Formula,
-            message: "the formula is false in the initial state".into(),
-            place: None,
-        };
-        let result = match (found.value, shown) {
-            (true, true) => QuestionAnswer::holds(question).with_run(&run),
-            (true, false) => QuestionAnswer::holds(question),
-            (false, shown) => QuestionAnswer::violated(question, &reason, shown.then_some(&run)),
-        };
-        self.answer.push(result);
-        let _ = writeln!(self.details, "\n{}", palette.strong("why:"));
-        for sentence in &explanation.why {
-            let _ = writeln!(self.details, "  {sentence}");
-        }
-        if shown {
-            let title = match (explanation.linear, found.value) {
-                (true, true) => "shown by",
-                (true, false) => "how it happens",
-                (false, _) => "how it begins",
-            };
-            self.show_run(question, title, &explanation.run, &run)?;
-        }
-        if let Some((path, form)) = write {
-            if !explanation.complete {
-                return Err(Failure::new("the diagnostic is too large to be written")
-                    .with_help("a universal property that holds is shown only by the whole system"));
-            }
-            let text = match form {
-                Form::Aut => to_aut(explanation),
-                Form::Dot => to_dot(explanation),
-            };
-            files::write(path, text)?;
-            let _ = writeln!(self.details, "diagnostic written to {}", path.display());
-        }
-        self.costs(found, meter);
-        Ok(())
-    }
-
-    fn costs(&mut self, found: &answer::Answer, meter: &Meter) {
-        let s = &found.statistics;
-        let (solver, engine) = match found.method {
-            Method::Equations(solver) => (solver.name(), "boolean equations"),
-            Method::ParityGame => ("zielonka", "a parity game"),
-        };
-        let elapsed = meter.elapsed().as_secs_f64();
-        self.answer.engine = Some("equations".into());
-        self.answer.set("states", s.places);
-        self.answer.set("transitions", s.edges);
-        self.answer.set("depth", s.depth);
-        self.answer.set("seconds", elapsed);
-        self.answer.set("peak_memory_bytes", s.memory);
-        self.answer.set("variables", s.variables);
-        self.answer.set("solver", solver);
-        self.answer.set("seed", 0);
-        let explanation = &found.explanation;
-        let diagnostic: Value = json!({
-            "states": explanation.states.len(),
-            "transitions": explanation.transitions.len(),
-            "linear": explanation.linear,
-            "complete": explanation.complete,
-            "why": explanation.why,
-        });
-        self.answer.add("diagnostic", diagnostic);
-        let line = format!(
-            "solved as {engine} ({solver}): {} variables over {} states, {} edges, {}, {}; the certificate was checked",
-            count(s.variables),
-            count(s.places),
-            count(s.edges),
-            seconds(elapsed),
-            bytes(s.memory),
-        );
-        let _ = writeln!(self.details, "\n{}", self.context.palette.faint(line));
-    }
+fn costs(report: &mut Report<'_>, found: &answer::Answer, meter: &Meter) {
+    let s = &found.statistics;
+    let (solver, engine) = match found.method {
+        Method::Equations(solver) => (solver.name(), "boolean equations"),
+        Method::ParityGame => ("zielonka", "a parity game"),
+    };
+    let elapsed = meter.elapsed().as_secs_f64();
+    let explanation = &found.explanation;
+    let diagnostic: Value = json!({
+        "states": explanation.states.len(),
+        "transitions": explanation.transitions.len(),
+        "linear": explanation.linear,
+        "complete": explanation.complete,
+        "why": explanation.why,
+    });
+    let answer = &mut report.answer;
+    answer.set("states", s.places);
+    answer.set("transitions", s.edges);
+    answer.set("depth", s.depth);
+    answer.set("seconds", elapsed);
+    answer.set("peak_memory_bytes", s.memory);
+    answer.set("variables", s.variables);
+    answer.set("solver", solver);
+    answer.add("diagnostic", diagnostic);
+    report.figure(&format!(
+        "solved as {engine} ({solver}): {} variables over {} states, {} edges, {}, {}; the certificate was checked",
+        count(s.variables),
+        count(s.places),
+        count(s.edges),
+        seconds(elapsed),
+        bytes(s.memory),
+    ));
 }
