@@ -17,6 +17,13 @@ pub(super) enum Runs {
     Refused(&'static str),
 }
 
+/// Whether all fields of a message should be named: in a receive, not in a poll.
+#[derive(Clone, Copy)]
+pub(super) enum Completeness {
+    Wanted,
+    Optional,
+}
+
 impl Resolver<'_> {
     /// An expression without side effects, that is part of `what`.
     pub(super) fn state_expr(&mut self, expr: &ast::Expr, what: &'static str) -> Resolved<Expr> {
@@ -46,7 +53,7 @@ impl Resolver<'_> {
             ast::ExprKind::Channel(test, path) => self.channel_test(*test, path)?,
             ast::ExprKind::Poll { channel, random, arguments } => {
                 let channel = self.channel(channel)?;
-                let arguments = self.receive_arguments(&channel, arguments)?;
+                let arguments = self.receive_arguments(&channel, arguments, Completeness::Optional)?;
                 ExprKind::Poll(Box::new(Poll { channel, random: *random, arguments }))
             }
             ast::ExprKind::Enabled(pid) => ExprKind::Enabled(Box::new(self.state_expr(pid, "`enabled`")?)),
@@ -171,6 +178,7 @@ impl Resolver<'_> {
         &mut self,
         channel: &Reference,
         arguments: &[AstArgument],
+        completeness: Completeness,
     ) -> Resolved<Vec<ReceiveArgument>> {
         let mut flat = Vec::with_capacity(arguments.len());
         let mut result = Ok(());
@@ -181,7 +189,9 @@ impl Resolver<'_> {
         let at = arguments.first().map(argument_at);
         if let (Some(at), Some(fields)) = (at, self.message_fields(channel)) {
             let (wanted, found) = (fields.len(), flat.len());
-            self.check_message(at, wanted, found, "received");
+            if found > wanted || matches!(completeness, Completeness::Wanted) {
+                self.check_message(at, wanted, found, "received");
+            }
         }
         Ok(flat)
     }
@@ -194,8 +204,8 @@ impl Resolver<'_> {
         } else if found < wanted {
             let message = format!("only {found} of the {wanted} fields of a message are {verb}");
             self.sources.warning(at, 0, message).advise(match verb {
-                "sent" => "the others are sent as 0",
-                _ => "the others are lost; write `_` for a field that does not matter",
+                "sent" => "the others are sent as 0; SPIN calls it an error when that happens",
+                _ => "the others are lost, which SPIN calls an error when it happens; write `_` for them",
             });
         }
     }

@@ -3,7 +3,7 @@
 //! A statement may become several (`for` begins with an assignment), so each function appends to the sequence it is
 //! given; the last statement appended is the one that labels and escapes belong to.
 
-use super::expr::Runs;
+use super::expr::{Completeness, Runs};
 use super::locals::Locals;
 use super::{BehaviourKind, Failed, Resolved, Resolver, Scope};
 use crate::ast::{self, Block, StatementKind as Ast};
@@ -161,7 +161,7 @@ impl Resolver<'_> {
             Ast::Send { channel, sorted, arguments } => self.send(channel, *sorted, arguments, at)?,
             Ast::Receive { channel, random, keep, arguments } => {
                 let channel = self.channel(channel)?;
-                let arguments = self.receive_arguments(&channel, arguments)?;
+                let arguments = self.receive_arguments(&channel, arguments, Completeness::Wanted)?;
                 StatementKind::Receive(Receive { channel, random: *random, keep: *keep, arguments })
             }
             Ast::Assert(expr) => StatementKind::Assert(self.state_expr(expr, "an assertion")?),
@@ -255,21 +255,12 @@ impl Resolver<'_> {
         }
         let labels = std::mem::take(&mut main.labels);
         let (place, text) = (main.place.clone(), "".into());
-        // A labelled atomic is, to SPIN, around its escape.
-        let lifted = !labels.is_empty() && matches!(main.kind, StatementKind::Atomic(_));
         let body = match main.kind {
             StatementKind::Block(inner) => inner,
-            StatementKind::Atomic(inner) if lifted => inner,
             _ => vec![main],
         };
         let kind = StatementKind::Unless { body, escape: escapes };
-        let mut whole = Statement { labels: Vec::new(), place: place.clone(), text, kind };
-        if lifted {
-            let kind = StatementKind::Atomic(vec![whole]);
-            whole = Statement { labels: Vec::new(), place, text: "".into(), kind };
-        }
-        whole.labels = labels;
-        out.push(whole);
+        out.push(Statement { labels, place, text, kind });
         Ok(())
     }
 

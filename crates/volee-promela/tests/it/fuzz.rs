@@ -4,8 +4,9 @@
 //! `VOLEE_FUZZ_CASES` asks for more.
 
 use std::panic::catch_unwind;
+use std::sync::Arc;
 
-use volee_promela::{Model, Options, parse, parse_predicate};
+use volee_promela::{Model, Options, lower, parse, parse_predicate};
 use volee_system::Severity;
 
 /// A small generator of pseudo-random numbers (xorshift).
@@ -193,7 +194,7 @@ fn answer(text: &str) -> Option<Model> {
 }
 
 fn cases() -> usize {
-    std::env::var("VOLEE_FUZZ_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1500)
+    std::env::var("VOLEE_FUZZ_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(6000)
 }
 
 #[test]
@@ -206,7 +207,11 @@ fn mutated_models_are_answered() {
         let other = &seeds[random.below(seeds.len())];
         let mutant =
             if case % 3 == 0 { corrupt(&mut random, text) } else { shuffle(&mut random, text, other) };
-        accepted += usize::from(answer(&mutant).is_some());
+        if let Some(model) = answer(&mutant) {
+            accepted += 1;
+            let lowered = catch_unwind(|| lower(Arc::new(model)).is_ok());
+            assert!(lowered.is_ok(), "lowering panics on:\n{mutant}");
+        }
     }
     // If nothing passed, the mutations would only ever test the first error.
     assert!(accepted > cases() / 100, "only {accepted} mutants are models");

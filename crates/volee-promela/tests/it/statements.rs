@@ -278,11 +278,11 @@ fn escapes_take_the_labels_of_what_they_guard() {
           x = 5
         --
           (timeout)
-        M: atomic
-          unless
+        M: unless
+          atomic
             x = (x+1)
-          --
-            (x)
+        --
+          (x)
         ",
     );
 }
