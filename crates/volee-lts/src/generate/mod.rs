@@ -4,6 +4,7 @@
 //! and the documentation are made from this table, so a new family is one entry.
 
 mod abp;
+mod connect;
 mod graphs;
 mod retransmission;
 mod rings;
@@ -11,6 +12,7 @@ mod rng;
 mod window;
 
 pub use abp::AlternatingBit;
+pub use connect::ConnectDisconnect;
 pub use graphs::{Shape, chain, hubs, random, random_graph};
 pub use retransmission::BoundedRetransmission;
 pub use rings::{Philosophers, TokenRing};
@@ -96,6 +98,17 @@ pub static FAMILIES: &[Family] = &[
             parameter("capacity", "how many messages a channel holds", 1, (1, 200)),
         ],
         make: |v| Ok(Box::new(AlternatingBit::new(v[0] as u16, v[1] as u8))),
+    },
+    Family {
+        name: "connect-disconnect",
+        about: "connections opened, closed and dropped without waiting (the 1989 example)",
+        parameters: &[parameter(
+            "capacity",
+            "how many messages the channel from A to B holds",
+            10,
+            (1, 60_000),
+        )],
+        make: |v| Ok(Box::new(ConnectDisconnect::new(v[0] as u16))),
     },
     Family {
         name: "window",
