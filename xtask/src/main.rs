@@ -7,6 +7,7 @@ mod bench;
 mod equations;
 mod memory;
 mod nets;
+mod temporal;
 
 use std::process::ExitCode;
 
@@ -24,6 +25,7 @@ const SUBJECTS: &[Subject] = &[
     ("figures", "`memory`: what searches in ever less memory cost, as CSV and SVG", memory::run),
     ("corpus", "compares with the answers of independent tools", xtask::corpus::run),
     ("oracle", "compares random cases with a peer on this machine", xtask::oracle::run),
+    ("temporal", "`oracle`: claims against SPIN's verdicts; `curves`: the 1989 figures", temporal::run),
 ];
 
 fn main() -> ExitCode {

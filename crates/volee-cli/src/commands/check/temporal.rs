@@ -3,12 +3,14 @@
 //! Each question is one search of its own. A counterexample that was found in a model with merged steps is looked for
 //! again in the plain one, so that what is shown is single steps and replays with the printed command.
 
+use std::path::{Path, PathBuf};
+
 use clap::{Args, ValueEnum};
 use volee::claims::never_claim;
 use volee::logic::formula::{self, Formula};
 use volee::program::MachineOptions;
 use volee::search::{
-    Answer as Found, Check as Questions, Claim, ClaimOptions, Fairness, LtlQuestion, Order, Runs, Statistics,
+    Answer as Found, Check as Questions, Claim, ClaimOptions, DeterministicProperty, Fairness, LtlQuestion, Names, Order, Runs, Statistics,
     TlQuestion, Watch, check_claim,
 };
 use volee::system::{Diagnostic, Limit, Meter, Reason, ReasonKind, Verdict};
@@ -34,6 +36,10 @@ pub struct TemporalArgs {
     /// Which runs a --tl formula is about: every finite prefix, or whole runs that end
     #[arg(long, value_enum, default_value_t = RunsArg::Prefixes, help_heading = "Temporal questions")]
     runs: RunsArg,
+
+    /// A deterministic Büchi automaton in the Hanoi format that must accept every infinite run
+    #[arg(long, value_name = "FILE.hoa", help_heading = "Temporal questions")]
+    buchi: Vec<PathBuf>,
 
     /// A claim of the model by name: an ltl block or a never claim; `all` for all of them
     #[arg(long, value_name = "NAME", help_heading = "Temporal questions")]
@@ -62,6 +68,7 @@ enum RunsArg {
 enum Ask {
     Ltl { name: String, text: String, file: String },
     Tl { text: String },
+    Buchi { path: PathBuf },
     Never { name: String },
     Progress,
     Acceptance,
@@ -70,7 +77,8 @@ enum Ask {
 impl TemporalArgs {
     /// Whether there is any temporal question.
     pub fn asked(&self) -> bool {
-        !self.ltl.is_empty() || !self.tl.is_empty() || !self.property.is_empty() || self.progress || self.acceptance
+        let listed = [self.ltl.len(), self.tl.len(), self.property.len(), self.buchi.len()];
+        listed.iter().any(|&n| n > 0) || self.progress || self.acceptance
     }
 
     fn asks(&self, model: &Model) -> Result<Vec<Ask>, Failure> {
@@ -91,6 +99,7 @@ impl TemporalArgs {
         let ltl = |text: &String| Ask::Ltl { name: text.clone(), text: text.clone(), file: "--ltl".into() };
         asks.extend(self.ltl.iter().map(ltl));
         asks.extend(self.tl.iter().map(|text| Ask::Tl { text: text.clone() }));
+        asks.extend(self.buchi.iter().map(|path| Ask::Buchi { path: path.clone() }));
         asks.extend(self.progress.then_some(Ask::Progress));
         asks.extend(self.acceptance.then_some(Ask::Acceptance));
         Ok(asks)
@@ -135,6 +144,7 @@ impl Ask {
         match self {
             Ask::Ltl { name, .. } => format!("ltl {name}"),
             Ask::Tl { text } => format!("tl {text}"),
+            Ask::Buchi { path } => format!("automaton {}", path.display()),
             Ask::Never { name } => format!("never {name}"),
             Ask::Progress => "progress".into(),
             Ask::Acceptance => "acceptance".into(),
@@ -206,6 +216,13 @@ impl Check {
                 question.check(model.system.as_mut(), how, meter, &mut progress)
             }
             Ask::Tl { text } => return self.search_for_tl(text, model, options, meter),
+            Ask::Buchi { path } => {
+                if model.promela.is_some() && !options.plain {
+                    return self.search_for(ask, Options { plain: true, ..options }, meter);
+                }
+                let property = deterministic(&mut model, path)?;
+                property.check(model.system.as_mut(), 0, meter, &mut progress)
+            }
             Ask::Never { .. } => {
                 let Some(lowered) = &model.promela else { return Err(Failure::new("the model has no claim")) };
                 let mut machine =
@@ -261,6 +278,26 @@ impl Check {
 
 fn bind(model: &mut Model, formula: Formula, text: &str, file: &str) -> Result<LtlQuestion, Diagnostic> {
     LtlQuestion::new(model.system.as_mut(), formula, text, file)
+}
+
+/// A Büchi automaton from a file, its propositions bound to the model.
+fn deterministic(model: &mut Model, path: &Path) -> Result<DeterministicProperty, Failure> {
+    let bytes = volee::model::read_bytes(path)?;
+    let name = path.display().to_string();
+    let automaton = volee::logic::hoa::read_hoa(&String::from_utf8_lossy(&bytes), &name)?;
+    let mut watches = Vec::new();
+    for atom in &automaton.atoms {
+        let formula = formula::parse(atom, &name)?;
+        let mut bound = volee::search::bind(model.system.as_mut(), &formula, Names::States, atom, &name)?;
+        match (bound.pop(), bound.is_empty()) {
+            (Some(watch), true) => watches.push(watch),
+            _ => {
+                let message = format!("{name}: the proposition `{atom}` is not an event or an expression of the model");
+                return Err(Failure::new(message));
+            }
+        }
+    }
+    Ok(DeterministicProperty::new(automaton, watches)?)
 }
 
 /// A claim about one kind of label.
