@@ -5,7 +5,8 @@ use crate::{equations, nets};
 /// A benchmark: its name, and how it runs.
 type Benchmark = (&'static str, fn(&[String]) -> Result<(), String>);
 
-const BENCHMARKS: &[Benchmark] = &[("equations", equations::bench), ("nets", nets::run)];
+const BENCHMARKS: &[Benchmark] =
+    &[("equations", equations::bench), ("nets", nets::run), ("promela", xtask::bench_promela::run)];
 
 /// Runs the benchmark that the first argument names.
 pub fn run(arguments: &[String]) -> Result<(), String> {

@@ -2,6 +2,7 @@
 //!
 //! The library half holds what tests share with the `cargo xtask` command.
 
+pub mod bench_promela;
 pub mod corpus;
 pub mod oracle;
 pub mod promela;

@@ -7,7 +7,9 @@
 use volee_system::{Fault, FaultId, FaultKind, Place};
 
 use crate::frame::Layout;
-use crate::program::{Action, BinaryOp, ChannelTest, Expr, Location, Pattern, Program, Scope, Transition};
+use crate::program::{
+    Action, BinaryOp, ChannelTest, Expr, Location, Pattern, Proctype, Program, Scope, Transition,
+};
 use crate::types::Scalar;
 
 /// How to read a stored value.
@@ -506,6 +508,45 @@ pub(crate) fn apply(op: BinaryOp, a: i32, b: i32) -> i32 {
         BinaryOp::Div => a.checked_div(b).unwrap_or(0),
         BinaryOp::Rem => a.checked_rem(b).unwrap_or(0),
     }
+}
+
+/// The actions of a `d_step` that has no branches and can only wait at its start: it needs no control of its own.
+fn straight(proctype: &Proctype, action: &Action) -> Option<Vec<Action>> {
+    let Action::DStep(entry) = action else { return None };
+    let mut node = *entry;
+    let mut actions = Vec::new();
+    while proctype.nodes[node.0 as usize].in_d_step {
+        let [only] = &proctype.nodes[node.0 as usize].transitions[..] else { return None };
+        let ok = match &only.action {
+            Action::Else | Action::Send { .. } => false,
+            first if actions.is_empty() => !matches!(first, Action::DStep(_) | Action::End),
+            Action::Skip | Action::Print(_) => true,
+            Action::Assign(_, value) => !matches!(value, Expr::Run { .. }),
+            _ => false,
+        };
+        if !ok || only.escape != 0 || actions.len() > proctype.nodes.len() {
+            return None;
+        }
+        actions.push(only.action.clone());
+        node = only.target;
+    }
+    Some(actions)
+}
+
+/// The transitions inside the `d_step`s that an action runs straight through: executed whenever it is.
+pub(crate) fn passed_through(program: &Program, proctype: u8, action: &Action) -> Vec<(u32, u32)> {
+    let proctype = &program.proctypes[usize::from(proctype)];
+    let mut passed = Vec::new();
+    if straight(proctype, action).is_some()
+        && let Action::DStep(entry) = action
+    {
+        let mut node = *entry;
+        while proctype.nodes[node.0 as usize].in_d_step {
+            passed.push((node.0, 0));
+            node = proctype.nodes[node.0 as usize].transitions[0].target;
+        }
+    }
+    passed
 }
 
 /// Runs of bytes counted from the process record instead of from its locals.

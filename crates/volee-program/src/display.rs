@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use volee_system::{Action, Event, EventKind, Unreached, Variable};
 
-use crate::code::{Compiled, Op};
+use crate::code::{Compiled, Op, passed_through};
 use crate::eval::{Context, read_scalar};
 use crate::exec::{Executor, prepare};
 use crate::frame::{ChannelAt, Frame};
@@ -345,8 +345,13 @@ fn printed(how: char, value: i32) -> String {
 pub(crate) fn unreached(program: &Program, compiled: &Compiled, reached: &[u8]) -> Vec<Unreached> {
     let mut statements: BTreeMap<(u8, u32), (bool, &Statement)> = BTreeMap::new();
     for (id, &(proctype, node, index)) in compiled.transitions.iter().enumerate() {
-        let transition =
-            &program.proctypes[usize::from(proctype)].nodes[node as usize].transitions[index as usize];
+        let nodes = &program.proctypes[usize::from(proctype)].nodes;
+        let transition = &nodes[node as usize].transitions[index as usize];
+        for (node, index) in passed_through(program, proctype, &transition.action) {
+            let statement = &nodes[node as usize].transitions[index as usize].statement;
+            statements.entry((proctype, statement.number)).or_insert((false, statement)).0 |=
+                reached[id] != 0;
+        }
         for statement in std::iter::once(&transition.statement).chain(&transition.merged) {
             let entry = statements.entry((proctype, statement.number)).or_insert((false, statement));
             entry.0 |= reached[id] != 0;

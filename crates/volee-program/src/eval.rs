@@ -143,7 +143,6 @@ impl<'a> Context<'a> {
         read_at(&self.frame.bytes, at, cell.width)
     }
 
-    #[inline]
     fn load_element(&mut self, element: &Element, base: usize) -> i32 {
         match self.element_at(element, base) {
             Some(at) => read_at(&self.frame.bytes, at, element.cell.width),
@@ -227,7 +226,7 @@ impl<'a> Context<'a> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn read_at(bytes: &[u8], at: usize, width: Width) -> i32 {
     match width {
         Width::U8 => i32::from(bytes[at]),

@@ -128,7 +128,7 @@ impl Enumerator {
     }
 
     /// Visits the steps of `state`.
-    pub fn run(&mut self, compiled: &Compiled, state: &[u8], visitor: &mut dyn Visitor) -> Flow {
+    pub fn run<V: Visitor>(&mut self, compiled: &Compiled, state: &[u8], visitor: &mut V) -> Flow {
         self.reserve(2);
         self.levels[0].frame.load(&compiled.layout, state);
         self.levels[0].fault = None;
@@ -148,7 +148,7 @@ impl Enumerator {
     }
 
     /// Enumerates from the restarted first level; whether anything moved.
-    fn explore(&mut self, compiled: &Compiled, visitor: &mut dyn Visitor) -> ControlFlow<(), bool> {
+    fn explore<V: Visitor>(&mut self, compiled: &Compiled, visitor: &mut V) -> ControlFlow<(), bool> {
         let mut top = 0;
         let mut emitted = false;
         let mut endless = false;
