@@ -4,6 +4,7 @@
 
 pub mod bench_promela;
 pub mod corpus;
+pub mod integers;
 pub mod oracle;
 pub mod promela;
 pub mod random_promela;

@@ -13,10 +13,11 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     };
     match arguments.first().map(String::as_str) {
         Some("promela") => crate::random_promela::oracle(number("--count", 200)?, number("--seed", 1)?),
+        Some("integers") => crate::integers::oracle(number("--count", 50_000)?, number("--seed", 1)?),
         Some("print") => {
             print!("{}", crate::random_promela::Generator::model(number("--seed", 1)?));
             Ok(())
         }
-        _ => Err("usage: cargo xtask oracle promela [--count N] [--seed S] | print --seed S".into()),
+        _ => Err("usage: cargo xtask oracle promela|integers [--count N] [--seed S] | print --seed S".into()),
     }
 }

@@ -9,6 +9,7 @@ mod args;
 mod cli;
 mod commands;
 mod context;
+mod counters;
 mod excerpt;
 mod explicit;
 mod files;

@@ -29,4 +29,4 @@ pub use fst::{Condition, parse_condition, parse_fst};
 pub use processes::{Failure, ProcessOptions, Translation, translate};
 pub use program::{Domain, Instruction, LocationId, Program, Region, Transition, TransitionId};
 pub use spec::parse_spec;
-pub use witness::{Count, Part, ReplayError, State, Witness};
+pub use witness::{Count, CounterRun, Part, ReplayError, State, Witness};

@@ -9,7 +9,8 @@ use volee_system::Place;
 pub struct LocationId(pub u32);
 
 impl LocationId {
-    pub(crate) fn index(self) -> usize {
+    /// The position in [`Program::locations`].
+    pub fn index(self) -> usize {
         self.0 as usize
     }
 }

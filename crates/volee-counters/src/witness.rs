@@ -127,6 +127,25 @@ impl Witness {
     }
 }
 
+/// A replayed run, for display.
+#[derive(Debug, Clone)]
+pub struct CounterRun {
+    /// The parts of the word in notation.
+    pub words: Vec<String>,
+    /// The first state and the state after each part.
+    pub states: Vec<State>,
+    /// The number of steps when all loops are written out, where it is a number.
+    pub length: Option<Int>,
+}
+
+impl CounterRun {
+    /// From a witness and the states that its replay gave.
+    pub fn new(program: &Program, witness: &Witness, states: Vec<State>) -> Self {
+        let words = witness.parts.iter().map(|p| notation(program, std::slice::from_ref(p))).collect();
+        CounterRun { words, states, length: witness.length() }
+    }
+}
+
 fn length(parts: &[Part], depth: usize) -> Option<Int> {
     let mut sum = Int::ZERO;
     for part in parts {

@@ -1,9 +1,12 @@
 //! `volee check MODEL`: explores every state and answers each question, with a run to show for what is wrong.
 
 mod channels;
+mod counters;
 mod families;
 mod mu;
 mod temporal;
+
+pub use counters::sets_text;
 
 use clap::{Args, ValueEnum};
 use volee::Model;
@@ -33,6 +36,8 @@ Examples:
   volee check lock.pml --engine families --for-any Client
                                                   for every number of clients at once
   volee check wire.pml --engine channels          is any finite buffer ever big enough?
+  volee check lift.pml --engine counters --invariant 'c <= N' --parameter N --assume 'N >= 1'
+                                                  with unbounded integers, for every N
   volee check big.pml --memory 2G --time 5m       within a budget; exit code 3 when it is not enough
   volee check big.pml --approximate bitstate      look for errors among more states than fit; proves nothing")]
 pub struct Check {
@@ -58,8 +63,8 @@ pub struct Check {
     #[arg(long, value_name = "ORDER", value_enum, default_value_t = SearchOrder::Dfs)]
     search: SearchOrder,
 
-    /// Who answers: explicit search of all states; one answer for every number of processes; or whether channels, taken as
-    /// unbounded, can grow for ever
+    /// Who answers: explicit search of all states; one answer for every number of processes; whether channels, taken as
+    /// unbounded, can grow for ever; or sets of integers, taken as unbounded
     #[arg(long, value_name = "ENGINE", value_enum, default_value_t = Engine::Explicit)]
     engine: Engine,
 
@@ -68,6 +73,9 @@ pub struct Check {
 
     #[command(flatten)]
     mu: mu::MuArgs,
+
+    #[command(flatten)]
+    counters: crate::counters::CountersArgs,
 
     #[command(flatten)]
     budget: BudgetArgs,
@@ -85,6 +93,7 @@ enum Engine {
     Explicit,
     Families,
     Channels,
+    Counters,
 }
 
 /// The orders of a search.
@@ -100,13 +109,16 @@ impl Check {
         if self.temporal.asked() {
             return self.run_temporal(context);
         }
-        match (self.engine, self.families.given()) {
-            (Engine::Families, _) => return families::run(&self, context),
-            (Engine::Explicit | Engine::Channels, Some(flag)) => {
-                return Err(Failure::new(format!("{flag} needs --engine families")));
-            }
-            (Engine::Channels, None) => return channels::run(&self, context),
-            (Engine::Explicit, None) => {}
+        let families = self.families.given().filter(|_| self.engine != Engine::Families);
+        let counters = self.counters.given().filter(|_| self.engine != Engine::Counters);
+        if let Some((flag, engine)) = families.zip(Some("families")).or(counters.zip(Some("counters"))) {
+            return Err(Failure::new(format!("{flag} needs --engine {engine}")));
+        }
+        match self.engine {
+            Engine::Families => return families::run(&self, context),
+            Engine::Channels => return channels::run(&self, context),
+            Engine::Counters => return counters::run(&self, context),
+            Engine::Explicit => {}
         }
         if self.mu.asked() {
             return mu::run(&self, context);

@@ -38,6 +38,8 @@ verbs! {
     "check" Check in check;
     /// Show the automaton of a temporal formula: its size, DOT, HOA, a never claim
     "automaton" Automaton in automaton;
+    /// Everything that unbounded integers can be, location by location
+    "reachable" Reachable in reachable;
     /// Take steps of a model, at random or chosen one by one
     "simulate" Simulate in simulate;
     /// Re-run a stored run step by step

@@ -172,7 +172,7 @@ fn finish(
     }
     let mut counter = Program {
         variables: columns.names.clone(),
-        locations: parts.states.iter().map(|s| location_name(program, &blocks, s)).collect(),
+        locations: distinct(parts.states.iter().map(|s| location_name(program, &blocks, s)).collect()),
         transitions,
         initial: parts.initial.into_iter().map(region).collect(),
         bad: Vec::new(),
@@ -671,6 +671,19 @@ fn settle(explicit: &mut Explicit, pid: usize, transition: &promela::Transition)
         }
         None => explicit.owner = transition.atomic.then_some(pid as u8),
     }
+}
+
+/// Numbers names that occur more than once.
+fn distinct(mut names: Vec<String>) -> Vec<String> {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for name in &mut names {
+        let times = seen.entry(name.clone()).or_insert(0);
+        *times += 1;
+        if *times > 1 {
+            name.push_str(&format!(" #{times}"));
+        }
+    }
+    names
 }
 
 /// Control points by their lines, and the explicit variables that are not 0.

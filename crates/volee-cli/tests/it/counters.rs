@@ -1,0 +1,58 @@
+//! `volee check --engine counters` and `volee reachable`.
+
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+fn example(name: &str) -> String {
+    format!("{}/../../examples/counters/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn ask(sandbox: &Sandbox, call: &str) -> (Value, i32) {
+    let answered = sandbox.volee(&format!("{call} --format json"));
+    let answer =
+        serde_json::from_str(&answered.stdout).unwrap_or_else(|e| panic!("{call}: {e}\n{}", answered.stderr));
+    (answer, answered.code)
+}
+
+#[test]
+fn the_lift_is_safe_and_its_parameter_is_told() {
+    let sandbox = Sandbox::new();
+    let lift = example("lift.pml");
+    let (answer, code) = ask(&sandbox, &format!("check {lift} --engine counters --invariant c<=N"));
+    assert_eq!((answer["verdict"].as_str(), code), (Some("holds"), 0), "{answer}");
+    let (answer, code) = ask(
+        &sandbox,
+        &format!("check {lift} --engine counters --reachable c==7 --parameter N --assume N>=1"),
+    );
+    assert_eq!(code, 0, "{answer}");
+    assert_eq!(answer["parameters"]["values"], "{ 7 <= N }");
+    assert_eq!(answer["parameters"]["exact"], true);
+}
+
+#[test]
+fn figure_1_prints_its_sets_and_finds_456() {
+    let sandbox = Sandbox::new();
+    let figure = example("figure1.fst");
+    let (answer, code) = ask(&sandbox, &format!("reachable {figure}"));
+    assert_eq!(code, 0);
+    assert_eq!(answer["sets"]["s2"], "{ x = 2k : 0 <= k <= 500000 }");
+    assert_eq!(answer["sets"]["s3"], "{ x = 2k + 2 : 0 <= k <= 500000 }");
+    let (answer, code) =
+        ask(&sandbox, &format!("check {figure} --engine counters --reachable state=s3&&x=456"));
+    assert_eq!(code, 0, "{answer}");
+    let (_, code) = ask(&sandbox, &format!("check {figure} --engine counters --reachable state=s3&&x=457"));
+    assert_eq!(code, 1);
+}
+
+#[test]
+fn what_is_not_linear_is_refused_with_its_place() {
+    let sandbox = Sandbox::new();
+    sandbox.write("square.pml", "int x = 2;\nactive proctype p() {\n  x = x * x\n}\n");
+    let (answer, code) = ask(&sandbox, "check square.pml --engine counters");
+    assert_eq!(code, 2);
+    assert_eq!(answer["errors"][0]["line"], 3, "{answer}");
+    assert!(answer["errors"][0]["message"].as_str().is_some_and(|m| m.contains("not linear")), "{answer}");
+    let (_, code) = ask(&sandbox, "check square.pml --parameter x");
+    assert_eq!(code, 2);
+}
