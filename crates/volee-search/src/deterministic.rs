@@ -15,17 +15,16 @@ use hashbrown::HashMap;
 use volee_logic::automaton::{Automaton, degeneralise};
 use volee_logic::formula::SplitMix;
 use volee_system::{
-    Diagnostic, Flow, Label, Limit, Meter, Progress, Reason, ReasonKind, Snapshot, Step, System, Verdict,
-    Violation, Witness,
+    Diagnostic, Limit, Meter, Progress, Reason, ReasonKind, Snapshot, System, Verdict, Violation, Witness,
 };
 
 use crate::check::Statistics;
 use crate::liveness::ClaimOutcome;
+use crate::pairs::{Arc, Pair, STUTTER, expand, pair, split};
 use crate::watch::{Sight, Watch};
 
 /// Bytes that a remembered pair costs beside its state.
 const OVERHEAD: u64 = 96;
-const STUTTER: u32 = u32::MAX;
 
 /// A deterministic and complete Büchi automaton, bound to a system.
 pub struct DeterministicProperty {
@@ -89,9 +88,6 @@ impl DeterministicProperty {
     }
 }
 
-/// A state of the system followed by the number of the automaton's.
-type Pair = Box<[u8]>;
-
 /// What is known of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known {
@@ -116,11 +112,6 @@ struct Frame {
     pair: Pair,
     first: usize,
     next: usize,
-}
-
-struct Arc {
-    target: Pair,
-    ordinal: u32,
 }
 
 struct Traversal<'a, S: System + ?Sized> {
@@ -264,32 +255,8 @@ impl<S: System + ?Sized> Traversal<'_, S> {
     }
 
     fn expand(&mut self, from: &[u8]) -> Result<(), Limit> {
-        let (state, at) = split(from);
-        let mut steps: Vec<(Option<Label>, u32, Vec<u8>)> = Vec::new();
-        let mut pushed = 0;
-        let _ = self.system.steps(state, &mut |step: Step, target: &[u8]| {
-            if !step.stays {
-                steps.push((Some(step.label), pushed, target.to_vec()));
-            }
-            pushed += 1;
-            Flow::Continue(())
-        });
-        if steps.is_empty() {
-            steps.push((None, STUTTER, state.to_vec()));
-        }
-        if let Err(fault) = self.sight.look_at_state(self.system, state) {
-            return Err(Limit::Other { message: self.system.fault(fault).message });
-        }
-        for (label, ordinal, target) in steps {
-            self.sight.look_at_step(&*self.system, label);
-            let automaton = &self.property.automaton;
-            let sees = |atom| self.sight.sees(atom);
-            let mut edges = automaton.states[at as usize].iter();
-            let edge = edges.find(|e| automaton.manager.eval(e.guard, sees));
-            let edge = edge.expect("the automaton is complete");
-            self.arcs.push(Arc { target: pair(&target, edge.target), ordinal });
-        }
-        Ok(())
+        let automaton = &self.property.automaton;
+        expand(self.system, automaton, &mut self.sight, from, &mut self.arcs)
     }
 
     /// The run to the root, along the path, with its cycle starting at `place` of the path.
@@ -313,16 +280,4 @@ impl<S: System + ?Sized> Traversal<'_, S> {
         };
         Violation { reason, witness: Witness { initial, steps, loop_start } }
     }
-}
-
-fn pair(state: &[u8], at: u32) -> Pair {
-    let mut bytes = Vec::with_capacity(state.len() + 4);
-    bytes.extend_from_slice(state);
-    bytes.extend_from_slice(&at.to_le_bytes());
-    bytes.into()
-}
-
-fn split(pair: &[u8]) -> (&[u8], u32) {
-    let (state, at) = pair.split_at(pair.len() - 4);
-    (state, u32::from_le_bytes(at.try_into().expect("the last four bytes are the automaton's")))
 }
