@@ -16,7 +16,7 @@ use crate::answer::{Answer, Counterexample, Method, Outcome, Statistics};
 use crate::certificate::Certificate;
 use crate::linear::{Inequality, Separator};
 use crate::net::{Net, PlaceId, TransitionId};
-use crate::predecessors::Predecessors;
+use crate::predecessors::{Candidates, Predecessors};
 use crate::sparse::{Entry, Minima};
 use crate::structure::Liveness;
 
@@ -229,7 +229,7 @@ impl<'n> Backward<'n> {
             return Ok(());
         }
         let mut predecessors = std::mem::replace(&mut self.predecessors, Predecessors::none());
-        let result = predecessors.each(&vector, |t, predecessor| self.consider(predecessor, id, t));
+        let result = predecessors.each(&vector, &mut Behind { search: self, id });
         self.predecessors = predecessors;
         result
     }
@@ -293,6 +293,24 @@ impl<'n> Backward<'n> {
         let unmarked =
             (0..self.net.places.len() as u32).filter(|&p| !self.liveness.markable[p as usize]).collect();
         Certificate::Backward { unmarked, inequalities: self.inequalities.clone(), basis }
+    }
+}
+
+/// Receives the predecessors of vector `id`.
+struct Behind<'s, 'n> {
+    search: &'s mut Backward<'n>,
+    id: u32,
+}
+
+impl Candidates for Behind<'_, '_> {
+    type Stop = Stop;
+
+    fn hopeless(&mut self, vector: &[Entry]) -> bool {
+        self.search.excluded(vector)
+    }
+
+    fn push(&mut self, transition: u32, vector: &[Entry]) -> Result<(), Stop> {
+        self.search.consider(vector, self.id, transition)
     }
 }
 

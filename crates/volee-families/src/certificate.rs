@@ -5,8 +5,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use foldhash::fast::FixedState;
+
 use crate::linear::Inequality;
-use crate::net::{Net, Transition};
+use crate::net::{Net, PlaceId, Transition};
 use crate::sparse::Entry;
 
 /// A marking in which some places hold any number of tokens.
@@ -96,8 +98,8 @@ fn check_backward(
     }
     let index = Tree::new(basis);
     let excluded = |v: &[u32]| {
-        v.iter().zip(&dead).any(|(&n, &d)| d && n > 0)
-            || inequalities.iter().any(|i| weighted(i, v) > u128::from(i.bound))
+        unmarked.iter().any(|&p| v[p as usize] > 0)
+            || inequalities.iter().any(|i| weighted(i, v) > i.bound)
             || index.some_below(v)
     };
     for target in &net.targets {
@@ -110,6 +112,8 @@ fn check_backward(
         }
     }
     let mut v = vec![0u32; net.places.len()];
+    let mut scratch = Vec::new();
+    let live: Vec<&Transition> = net.transitions.iter().filter(|t| fires(t)).collect();
     for vector in basis {
         for initial in &net.initial {
             let inside = vector
@@ -123,12 +127,12 @@ fn check_backward(
         for e in vector {
             v[e.place as usize] = e.tokens;
         }
-        for transition in net.transitions.iter().filter(|t| fires(t)) {
+        for &transition in &live {
             let helps = transition
                 .rows
                 .iter()
                 .any(|r| v[r.place.index()] > 0 && (r.constant > 0 || r.sources.as_slice() != [r.place]));
-            if helps && !all_predecessors(transition, &v, &excluded) {
+            if helps && !all_predecessors(transition, &v, &mut scratch, &excluded) {
                 return fail(format!("a predecessor by {} leaves the bad set", transition.name));
             }
         }
@@ -190,20 +194,22 @@ fn check_inequality(net: &Net, dead: &[bool], inequality: &Inequality) -> Result
     Ok(())
 }
 
-fn weighted(inequality: &Inequality, v: &[u32]) -> u128 {
-    inequality.weights.iter().map(|&(p, w)| u128::from(w) * u128::from(v[p as usize])).sum()
+/// The weighted sum, or the largest number where it is larger.
+fn weighted(inequality: &Inequality, v: &[u32]) -> u64 {
+    let weight = |&(p, w): &(u32, u64)| w.saturating_mul(u64::from(v[p as usize]));
+    inequality.weights.iter().map(weight).fold(0, u64::saturating_add)
 }
 
 /// The basis, found by its entries: from node to node along (place, tokens).
 struct Tree {
     /// Per node and place: token counts with the node they lead to.
-    edges: HashMap<(u32, u32), Vec<(u32, u32)>>,
+    edges: HashMap<(u32, u32), Vec<(u32, u32)>, FixedState>,
     leaf: Vec<bool>,
 }
 
 impl Tree {
     fn new(basis: &[Vec<Entry>]) -> Self {
-        let mut tree = Tree { edges: HashMap::new(), leaf: vec![false] };
+        let mut tree = Tree { edges: HashMap::default(), leaf: vec![false] };
         for vector in basis {
             let mut at = 0;
             for e in vector {
@@ -239,40 +245,61 @@ impl Tree {
     }
 }
 
-/// Whether all minimal predecessors of "at least `v`" satisfy `inside`.
-fn all_predecessors(t: &Transition, v: &[u32], inside: &dyn Fn(&[u32]) -> bool) -> bool {
-    let mut base = v.to_vec();
+/// Whether all minimal predecessors of "at least `v`" satisfy `inside`; `demand` is scratch space.
+fn all_predecessors(
+    t: &Transition,
+    v: &[u32],
+    demand: &mut Vec<u32>,
+    inside: &dyn Fn(&[u32]) -> bool,
+) -> bool {
+    demand.clear();
+    demand.extend_from_slice(v);
     for row in &t.rows {
-        base[row.place.index()] = 0;
+        demand[row.place.index()] = 0;
     }
     for bound in &t.at_least {
-        let n = &mut base[bound.place.index()];
-        *n = (*n).max(bound.tokens);
+        raise(demand, bound.place.index(), i64::from(bound.tokens));
     }
-    // Work list of (next row, demand so far, tokens still to place in that row, first source still free).
-    let mut work = vec![(0usize, base, None::<(i64, usize)>)];
-    while let Some((row_number, demand, share)) = work.pop() {
-        let Some(row) = t.rows.get(row_number) else {
-            if !inside(&demand) {
-                return false;
+    // Rows whose tokens can come from several places.
+    let mut open: Vec<(i64, &[PlaceId])> = Vec::new();
+    for row in &t.rows {
+        let needed = i64::from(v[row.place.index()]) - row.constant;
+        match row.sources.as_slice() {
+            _ if needed <= 0 => {}
+            [] => return true,
+            [only] => raise(demand, only.index(), needed),
+            several => open.push((needed, several)),
+        }
+    }
+    if open.is_empty() || inside(demand) {
+        return inside(demand);
+    }
+    // Work list of (row among the open ones, demand so far, tokens still to place, first source still free).
+    let mut work = vec![(0usize, demand.clone(), open[0].0, 0usize)];
+    while let Some((row, demand, needed, source)) = work.pop() {
+        if needed == 0 || source == open[row].1.len() {
+            if needed > 0 {
+                continue;
+            }
+            match open.get(row + 1) {
+                Some(next) => work.push((row + 1, demand, next.0, 0)),
+                None if inside(&demand) => {}
+                None => return false,
             }
             continue;
-        };
-        let (needed, source) = share.unwrap_or((i64::from(v[row.place.index()]) - row.constant, 0));
-        if needed <= 0 {
-            work.push((row_number + 1, demand, None));
-            continue;
         }
-        let Some(place) = row.sources.get(source) else { continue };
-        let last = source + 1 == row.sources.len();
+        let last = source + 1 == open[row].1.len();
         for given in if last { needed..=needed } else { 0..=needed } {
             let mut next = demand.clone();
-            let n = &mut next[place.index()];
-            *n = (*n).max(u32::try_from(given).unwrap_or(u32::MAX));
-            work.push((row_number, next, Some((needed - given, source + 1))));
+            raise(&mut next, open[row].1[source].index(), given);
+            work.push((row, next, needed - given, source + 1));
         }
     }
     true
+}
+
+fn raise(demand: &mut [u32], place: usize, tokens: i64) {
+    demand[place] = demand[place].max(u32::try_from(tokens).unwrap_or(u32::MAX));
 }
 
 fn below_omega(small: &[u32], large: &[u32]) -> bool {

@@ -13,6 +13,21 @@ use crate::sparse::{Entry, tokens_of};
 /// More ways to split than this in one step are given up.
 const MAX_SPLITS: usize = 200_000;
 
+/// Receives predecessors.
+pub trait Candidates {
+    /// Why it wants no more.
+    type Stop: From<Limit>;
+
+    /// Whether nothing above `vector` is wanted, so that its splits need not be made.
+    fn hopeless(&mut self, vector: &[Entry]) -> bool;
+
+    /// Takes a predecessor with its transition.
+    ///
+    /// # Errors
+    /// No more are wanted.
+    fn push(&mut self, transition: u32, vector: &[Entry]) -> Result<(), Self::Stop>;
+}
+
 #[derive(Debug)]
 enum Shape {
     /// Entries `(place, pre, delta)`.
@@ -53,15 +68,11 @@ impl Predecessors {
         Predecessors { shapes: Vec::new(), helpful: Vec::new(), candidates: Vec::new(), result: Vec::new() }
     }
 
-    /// Pushes the minimal predecessors of `vector` with their transitions; `push` may stop the enumeration.
+    /// Pushes the minimal predecessors of `vector` with their transitions; the sink may stop the enumeration.
     ///
     /// # Errors
     /// A number became too large, or there are too many ways to split a transfer.
-    pub fn each<E: From<Limit>>(
-        &mut self,
-        vector: &[Entry],
-        mut push: impl FnMut(u32, &[Entry]) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn each<S: Candidates>(&mut self, vector: &[Entry], sink: &mut S) -> Result<(), S::Stop> {
         let Predecessors { shapes, helpful, candidates, result } = self;
         candidates.clear();
         for entry in vector {
@@ -73,11 +84,15 @@ impl Predecessors {
             match &shapes[t as usize] {
                 Shape::Plain(arcs) => {
                     plain(arcs, vector, result)?;
-                    push(t, result)?;
+                    sink.push(t, result)?;
                 }
                 Shape::Extended(transition) => {
-                    for predecessor in extended(transition, vector)? {
-                        push(t, &predecessor)?;
+                    let base = demanded(transition, vector);
+                    if sink.hopeless(&base) {
+                        continue;
+                    }
+                    for predecessor in extended(transition, vector, base)? {
+                        sink.push(t, &predecessor)?;
                     }
                 }
             }
@@ -132,7 +147,8 @@ fn plain(arcs: &[(u32, u32, i64)], vector: &[Entry], result: &mut Vec<Entry>) ->
     Ok(())
 }
 
-fn extended(transition: &Transition, vector: &[Entry]) -> Result<Vec<Vec<Entry>>, Limit> {
+/// What every predecessor asks for, however transfers are split.
+fn demanded(transition: &Transition, vector: &[Entry]) -> Vec<Entry> {
     let mut base: Vec<Entry> =
         transition.at_least.iter().map(|b| Entry { place: b.place.0, tokens: b.tokens }).collect();
     for entry in vector {
@@ -140,6 +156,10 @@ fn extended(transition: &Transition, vector: &[Entry]) -> Result<Vec<Vec<Entry>>
             raise(&mut base, entry.place, entry.tokens);
         }
     }
+    base
+}
+
+fn extended(transition: &Transition, vector: &[Entry], base: Vec<Entry>) -> Result<Vec<Vec<Entry>>, Limit> {
     let mut all = vec![base];
     for row in &transition.rows {
         let needed = i64::from(tokens_of(vector, row.place.0)) - row.constant;
