@@ -27,7 +27,7 @@ pub use lower::{Lowered, lower};
 pub use model::Model;
 use resolve::Resolver;
 use source::Sources;
-use volee_system::Diagnostic;
+use volee_system::{Diagnostic, Severity};
 
 /// What the user says beside the file.
 #[derive(Debug, Clone, Default)]
@@ -86,6 +86,6 @@ pub fn parse_predicate(model: &Model, text: &str) -> Result<model::Expr, Vec<Dia
     };
     match resolved {
         Some(expr) if !sources.has_errors() => Ok(expr),
-        _ => Err(sources.into_diagnostics()),
+        _ => Err(sources.into_diagnostics().into_iter().filter(|d| d.severity == Severity::Error).collect()),
     }
 }

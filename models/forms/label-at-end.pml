@@ -1,0 +1,2 @@
+byte x;
+init { if :: x == 0 -> goto out :: else -> skip fi; x = 3; out: }

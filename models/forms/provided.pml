@@ -1,0 +1,2 @@
+bit t; byte x;
+active [2] proctype A() provided (t == _pid) { x++; t = 1 - t; x++ }

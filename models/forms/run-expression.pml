@@ -1,0 +1,3 @@
+byte x;
+proctype P() { skip }
+init { if :: (run P()) -> x = 1 fi; x = run P(); assert(x > 0) }

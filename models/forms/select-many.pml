@@ -1,0 +1,2 @@
+byte a;
+init { select (a : 1 .. 60); a++ }

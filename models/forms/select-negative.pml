@@ -1,0 +1,2 @@
+int a;
+init { select (a : -2 .. 2); a++ }
