@@ -19,6 +19,7 @@ mod labels;
 mod lts;
 pub mod nets;
 mod onthefly;
+mod pages;
 mod partition;
 mod quotient;
 mod reduce;

@@ -5,6 +5,7 @@
 
 use volee_system::Diagnostic;
 
+use crate::pages::prefer_large;
 use crate::{LabelId, Labels, LtsError};
 
 /// A state of an [`Lts`].
@@ -151,9 +152,12 @@ impl LtsBuilder {
         LtsBuilder { labels, edges: Vec::new(), offsets: Vec::new(), sources: None, states: 0 }
     }
 
-    /// Makes room for this many transitions.
-    pub fn reserve(&mut self, transitions: usize) {
+    /// Makes room for this many transitions of this many states.
+    pub fn reserve(&mut self, transitions: usize, states: usize) {
         self.edges.reserve_exact(transitions);
+        self.offsets.reserve_exact(states + 1);
+        prefer_large(&self.edges);
+        prefer_large(&self.offsets);
     }
 
     /// The label with this text.

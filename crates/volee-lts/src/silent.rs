@@ -4,6 +4,7 @@
 //! is kept beside. Afterwards internal steps are acyclic, and components are numbered so that they lead from larger
 //! to smaller numbers: one ascending pass sees every state after its internal successors.
 
+use crate::pages::{with_capacity, zeroes};
 use crate::{Edge, LabelId, Lts, StateId};
 
 /// The strongly connected components of some steps.
@@ -20,8 +21,9 @@ const UNSEEN: u32 = u32::MAX;
 pub(crate) fn components(lts: &Lts, wanted: impl Fn(StateId, Edge) -> bool) -> Components {
     let states = lts.state_count();
     // While a state is on Tarjan's stack, `low` is its low link; afterwards `of` is its component.
-    let mut of = vec![UNSEEN; states];
-    let mut low = vec![UNSEEN; states];
+    let (mut of, mut low) = (with_capacity(states), with_capacity(states));
+    of.resize(states, UNSEEN);
+    low.resize(states, UNSEEN);
     let mut count = 0;
     let mut visited = 0;
     let mut open: Vec<u32> = Vec::new();
@@ -105,7 +107,7 @@ pub(crate) struct Contracted {
 pub(crate) fn contract(lts: &Lts) -> Contracted {
     let Components { of, count } = tau_components(lts);
     let mut divergent = vec![false; count as usize];
-    let mut offsets = vec![0u32; count as usize + 1];
+    let mut offsets = zeroes(count as usize + 1);
     let inside = |source: StateId, edge: Edge| edge.is_tau() && of[source.index()] == of[edge.target.index()];
     for (source, edge) in lts.transitions() {
         let component = of[source.index()] as usize;

@@ -214,7 +214,7 @@ impl Reader<'_> {
                     header.transitions
                 ));
             }
-            self.builder.reserve(header.transitions as usize);
+            self.builder.reserve(header.transitions as usize, header.states as usize);
         }
         Ok(())
     }

@@ -95,7 +95,7 @@ impl Pair {
         let map: Vec<_> = b.labels().iter().map(|(_, name)| labels.intern(name)).collect();
         let shift = a.state_count() as u32;
         let mut builder = LtsBuilder::new(labels);
-        builder.reserve(a.transition_count() + b.transition_count());
+        builder.reserve(a.transition_count() + b.transition_count(), a.state_count() + b.state_count());
         for (source, edge) in a.transitions() {
             builder.add(source, edge.label, edge.target);
         }

@@ -2,6 +2,8 @@
 //!
 //! After Valmari and Lehtinen 2008; marking a state is a swap, splitting a block moves only what was marked.
 
+use crate::pages::{with_capacity, zeroes};
+
 use super::History;
 use super::signatures::Signatures;
 
@@ -38,11 +40,15 @@ pub(super) enum Rest {
 impl Partition {
     /// One block, everything marked.
     pub(super) fn new(states: usize) -> Self {
-        let all: Vec<u32> = (0..states as u32).collect();
+        let identity = || {
+            let mut all = with_capacity(states);
+            all.extend(0..states as u32);
+            all
+        };
         Partition {
-            position: all.clone(),
-            elements: all,
-            block_of: vec![0; states],
+            position: identity(),
+            elements: identity(),
+            block_of: zeroes(states),
             blocks: vec![Block { start: 0, end: states as u32, marked: states as u32 }],
             dirty: vec![0],
             history: History::new(),
@@ -55,7 +61,7 @@ impl Partition {
     }
 
     pub(crate) fn block_count(&self) -> usize {
-        self.blocks.len()
+        self.history.len()
     }
 
     pub(super) fn take_dirty(&mut self) -> Vec<u32> {
@@ -174,6 +180,66 @@ impl Partition {
             self.scratch = Vec::new();
         }
         ranges
+    }
+
+    /// Splits all blocks at once: the group of each state is in `groups`, and the last word of a signature is the block
+    /// that its states are in. Says how many states got another name. Only names are changed: call
+    /// [`Partition::arrange`] before marking and splitting again.
+    pub(super) fn split_all(&mut self, groups: &[u32], signatures: &Signatures, round: u32) -> usize {
+        let names = self.name_groups(signatures, round);
+        let mut moved = 0;
+        for (block, &group) in self.block_of.iter_mut().zip(groups) {
+            let name = names[group as usize];
+            moved += usize::from(name != *block);
+            *block = name;
+        }
+        moved
+    }
+
+    /// The largest group of each block keeps its name.
+    fn name_groups(&mut self, signatures: &Signatures, round: u32) -> Vec<u32> {
+        let counts = signatures.counts();
+        let parent = |group: usize| signatures.words(group as u32).last().map_or(0, |&w| w as u32);
+        let mut largest: Vec<Option<usize>> = vec![None; self.history.len()];
+        for group in 0..counts.len() {
+            let best = &mut largest[parent(group) as usize];
+            if best.is_none_or(|b| counts[group] > counts[b]) {
+                *best = Some(group);
+            }
+        }
+        let mut names = Vec::with_capacity(counts.len());
+        for group in 0..counts.len() {
+            let block = parent(group);
+            if largest[block as usize] == Some(group) {
+                names.push(block);
+            } else {
+                names.push(self.history.len() as u32);
+                self.history.push(block, round);
+            }
+        }
+        names
+    }
+
+    /// Puts the states of each block side by side again, nothing marked.
+    pub(super) fn arrange(&mut self) {
+        self.blocks.clear();
+        self.blocks.resize(self.history.len(), Block { start: 0, end: 0, marked: 0 });
+        for &block in &self.block_of {
+            self.blocks[block as usize].end += 1;
+        }
+        let mut next = 0;
+        for block in &mut self.blocks {
+            let size = block.end;
+            *block = Block { start: next, end: next, marked: next };
+            next += size;
+        }
+        for (state, &block) in self.block_of.iter().enumerate() {
+            let end = &mut self.blocks[block as usize].end;
+            self.elements[*end as usize] = state as u32;
+            self.position[state] = *end;
+            *end += 1;
+        }
+        self.dirty.clear();
     }
 
     /// Names the blocks made since `first` to their states.

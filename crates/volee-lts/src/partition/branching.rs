@@ -8,6 +8,7 @@
 //! or when that is so for a state it reaches by inert steps. All other states of a block still share one signature,
 //! and any of them that has no inert step shows it directly.
 
+use crate::pages::zeroes;
 use crate::{LabelId, Lts, StateId};
 
 use super::Partition;
@@ -46,7 +47,7 @@ pub(crate) fn branching(lts: &Lts, silent: Silent<'_>) -> Partition {
         tau_predecessors: Predecessors::new(lts, |e| e.is_tau()),
         partition: Partition::new(lts.state_count()),
         signatures: Signatures::new(),
-        group_of: vec![0; lts.state_count()],
+        group_of: zeroes(lts.state_count()),
         groups: Vec::new(),
         order: Vec::new(),
         signature: Vec::new(),

@@ -18,6 +18,11 @@ impl History {
         self.rounds.push(round);
     }
 
+    /// How many blocks there are.
+    pub(crate) fn len(&self) -> usize {
+        self.parents.len()
+    }
+
     pub(super) fn parent(&self, block: u32) -> u32 {
         self.parents[block as usize]
     }

@@ -1,5 +1,9 @@
 //! Strong bisimulation: the signature of a state is the set of its (label, block of target).
+//!
+//! A round looks only at states that can step into a block with a new name. When most states can, it is cheaper to
+//! look at all of them in the order of memory and to mark nothing: such rounds are sweeps.
 
+use crate::pages::{with_capacity, zeroes};
 use crate::{Edge, Lts, StateId};
 
 use super::Partition;
@@ -15,7 +19,7 @@ pub(super) struct Predecessors {
 impl Predecessors {
     /// By the edges that are wanted.
     pub(super) fn new(lts: &Lts, wanted: impl Fn(Edge) -> bool) -> Self {
-        let mut offsets = vec![0u32; lts.state_count() + 1];
+        let mut offsets = zeroes(lts.state_count() + 1);
         for edge in lts.all_edges().iter().filter(|e| wanted(**e)) {
             offsets[edge.target.index()] += 1;
         }
@@ -24,7 +28,7 @@ impl Predecessors {
             end += *offset;
             *offset = end;
         }
-        let mut sources = vec![0u32; end as usize];
+        let mut sources = zeroes(end as usize);
         for state in lts.states().rev() {
             for edge in lts.edges(state).iter().filter(|e| wanted(**e)) {
                 let at = &mut offsets[edge.target.index()];
@@ -54,24 +58,28 @@ pub(crate) fn strong(lts: &Lts, observed: &[bool]) -> Partition {
         signature: Vec::new(),
     };
     let mut round = 0;
-    let mut moved = Vec::new();
+    let mut moved_states = Vec::new();
+    let mut sweeping = true;
     loop {
         round += 1;
         let first_new = refinement.partition.block_count();
-        for block in refinement.partition.take_dirty() {
-            refinement.refine(block, round);
-        }
-        let end = refinement.partition.block_count();
-        if end == first_new {
+        let moved = if sweeping { refinement.sweep(round) } else { refinement.refine_dirty(round) };
+        if moved == 0 {
             return refinement.partition;
         }
+        let was_sweeping = std::mem::replace(&mut sweeping, moved > lts.state_count() / 6);
+        if sweeping {
+            continue;
+        }
         let partition = &mut refinement.partition;
-        partition.publish(first_new);
-        for block in first_new as u32..end as u32 {
+        if was_sweeping {
+            partition.arrange();
+        }
+        for block in first_new as u32..partition.block_count() as u32 {
             // Marking permutes the states of a block, perhaps of this one: take them before.
-            moved.clear();
-            moved.extend_from_slice(partition.states(block));
-            for &state in &moved {
+            moved_states.clear();
+            moved_states.extend_from_slice(partition.states(block));
+            for &state in &moved_states {
                 for &source in predecessors.of(state) {
                     partition.mark(source);
                 }
@@ -90,6 +98,29 @@ struct Strong<'a> {
 }
 
 impl Strong<'_> {
+    /// A round over all states in their order; says how many got a new name.
+    fn sweep(&mut self, round: u32) -> usize {
+        self.signatures.clear();
+        let states = self.lts.state_count();
+        let mut groups = with_capacity(states);
+        for state in 0..states as u32 {
+            self.sign(state);
+            self.signature.push(u64::from(self.partition.block_of()[state as usize]));
+            groups.push(self.signatures.add(&self.signature, 1));
+        }
+        self.partition.split_all(&groups, &self.signatures, round)
+    }
+
+    /// A round over the states that are marked; says how many got a new name.
+    fn refine_dirty(&mut self, round: u32) -> usize {
+        let first_new = self.partition.block_count();
+        for block in self.partition.take_dirty() {
+            self.refine(block, round);
+        }
+        self.partition.publish(first_new);
+        (first_new..self.partition.block_count()).map(|b| self.partition.size(b as u32)).sum()
+    }
+
     fn refine(&mut self, block: u32, round: u32) {
         if self.partition.size(block) == 1 {
             return self.partition.unmark(block);
