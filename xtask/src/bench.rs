@@ -1,12 +1,16 @@
 //! `cargo xtask bench WHAT`: measurements beside those of peers, stored in `bench/`.
 
-use crate::{equations, nets};
+use crate::{equations, lts, nets};
 
 /// A benchmark: its name, and how it runs.
 type Benchmark = (&'static str, fn(&[String]) -> Result<(), String>);
 
-const BENCHMARKS: &[Benchmark] =
-    &[("equations", equations::bench), ("nets", nets::run), ("promela", xtask::bench_promela::run)];
+const BENCHMARKS: &[Benchmark] = &[
+    ("equations", equations::bench),
+    ("lts", lts::bench),
+    ("nets", nets::run),
+    ("promela", xtask::bench_promela::run),
+];
 
 /// Runs the benchmark that the first argument names.
 pub fn run(arguments: &[String]) -> Result<(), String> {

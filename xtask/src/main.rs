@@ -5,6 +5,7 @@
 
 mod bench;
 mod equations;
+mod lts;
 mod memory;
 mod nets;
 mod temporal;
