@@ -4,13 +4,16 @@
 //! the process record (locals), the commonest shapes of guards have a node of their own, and every run-time error
 //! has its text prepared, so that raising one is storing a number.
 
+use std::collections::BTreeMap;
+
 use volee_system::{Fault, FaultId, FaultKind, Place};
 
 use crate::frame::Layout;
+use crate::optimise::{extent, visit_stores};
 use crate::program::{
     Action, BinaryOp, ChannelTest, Expr, Location, Pattern, Proctype, Program, Scope, Transition,
 };
-use crate::types::Scalar;
+use crate::types::{Kind, Scalar};
 
 /// How to read a stored value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +120,8 @@ pub(crate) enum Field {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Receive {
+    /// Always on a rendezvous channel, so nothing is ever buffered for it.
+    pub rendezvous: bool,
     pub channel: Code,
     pub fields: Vec<Field>,
     pub anywhere: bool,
@@ -210,6 +215,8 @@ pub(crate) struct Compiled {
     pub bodies: Vec<Body>,
     pub monitor: Option<Monitor>,
     pub faults: Vec<Fault>,
+    /// Some process may be kept from moving by a `provided` clause or by priorities.
+    pub restricted: bool,
     /// For each transition number: proctype, node, index in the node.
     pub transitions: Vec<(u8, u32, u32)>,
 }
@@ -217,9 +224,22 @@ pub(crate) struct Compiled {
 pub(crate) struct Compiler<'a> {
     pub layout: &'a Layout,
     pub faults: Vec<Fault>,
+    /// Channel variables that nobody ever assigns: the offset among the globals, and the channel's number.
+    pub fixed_channels: BTreeMap<u32, i32>,
 }
 
-impl Compiler<'_> {
+impl<'a> Compiler<'a> {
+    pub fn new(layout: &'a Layout) -> Self {
+        Compiler { layout, faults: Vec::new(), fixed_channels: BTreeMap::new() }
+    }
+
+    /// Whether a channel expression always means a rendezvous channel.
+    fn is_rendezvous(&self, channel: &Code) -> bool {
+        let Code::Const(number) = channel else { return false };
+        let shape = usize::try_from(number - 1).ok().and_then(|i| self.layout.global_channels.get(i));
+        shape.is_some_and(|&s| self.layout.channels[s as usize].capacity == 0)
+    }
+
     fn fault(&mut self, kind: FaultKind, message: impl Into<String>, place: &Option<Place>) -> FaultId {
         self.faults.push(Fault { kind, message: message.into(), place: place.clone() });
         FaultId(self.faults.len() as u32 - 1)
@@ -274,6 +294,12 @@ impl Compiler<'_> {
         let element = self.element(location);
         if !element.indices.is_empty() {
             return Code::Element(Box::new(element));
+        }
+        if location.scope == Scope::Global && location.kind == Kind::Channel {
+            let offset = element.cell.offset - self.layout.globals_at as u32;
+            if let Some(&number) = self.fixed_channels.get(&offset) {
+                return Code::Const(number);
+            }
         }
         match element.cell {
             Cell { local: false, width: Width::U8, offset } => Code::Global8(offset),
@@ -404,6 +430,7 @@ impl Compiler<'_> {
                 let fields = patterns.iter().map(|p| self.field(p)).collect();
                 let channel = self.code(channel);
                 Op::Receive(Box::new(Receive {
+                    rendezvous: self.is_rendezvous(&channel),
                     channel,
                     fields,
                     anywhere: *anywhere,
@@ -510,6 +537,24 @@ pub(crate) fn apply(op: BinaryOp, a: i32, b: i32) -> i32 {
     }
 }
 
+/// The global channel variables that no statement assigns or receives into.
+fn fixed_channels(program: &Program) -> BTreeMap<u32, i32> {
+    let holders = program.channels.iter().enumerate();
+    let mut fixed: BTreeMap<u32, i32> = holders.map(|(i, c)| (c.holder.offset, i as i32 + 1)).collect();
+    for transition in program.proctypes.iter().flat_map(|p| &p.nodes).flat_map(|n| &n.transitions) {
+        visit_stores(&transition.action, &mut |location| {
+            if location.scope == Scope::Global {
+                let (start, length) = extent(location);
+                fixed.retain(|offset, _| !(start..start + length).contains(offset));
+            }
+        });
+    }
+    for (location, _) in &program.globals_init {
+        fixed.remove(&location.offset);
+    }
+    fixed
+}
+
 /// The actions of a `d_step` that has no branches and can only wait at its start: it needs no control of its own.
 fn straight(proctype: &Proctype, action: &Action) -> Option<Vec<Action>> {
     let Action::DStep(entry) = action else { return None };
@@ -557,7 +602,7 @@ fn from_record(layout: &Layout, runs: &[(u32, u32)]) -> Vec<(u32, u32)> {
 /// Compiles a whole program.
 pub(crate) fn compile(program: &Program) -> Compiled {
     let layout = Layout::of(program);
-    let mut compiler = Compiler { layout: &layout, faults: Vec::new() };
+    let mut compiler = Compiler { fixed_channels: fixed_channels(program), ..Compiler::new(&layout) };
     let mut transitions = Vec::new();
     let mut bodies = Vec::new();
     for (p, proctype) in program.proctypes.iter().enumerate() {
@@ -610,5 +655,6 @@ pub(crate) fn compile(program: &Program) -> Compiled {
         matched: compiler.runtime("the forbidden trace (notrace) was matched to its end", &m.place),
     });
     let faults = std::mem::take(&mut compiler.faults);
-    Compiled { layout, bodies, monitor, faults, transitions }
+    let restricted = layout.has_priority || program.proctypes.iter().any(|p| p.provided.is_some());
+    Compiled { layout, bodies, monitor, faults, restricted, transitions }
 }

@@ -326,7 +326,7 @@ fn output(
 }
 
 fn value_of(compiled: &Compiled, frame: &Frame, pid: usize, expr: &Expr) -> i32 {
-    let mut compiler = crate::code::Compiler { layout: &compiled.layout, faults: Vec::new() };
+    let mut compiler = crate::code::Compiler::new(&compiled.layout);
     let code = compiler.code(expr);
     Context::of(compiled, frame, pid, false).eval(&code)
 }

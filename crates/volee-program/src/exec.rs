@@ -32,7 +32,7 @@ pub(crate) fn ready(cx: &mut Context<'_>, op: &Op, moved: bool) -> Ready {
         Op::Else => !moved,
         Op::Guard(code) => cx.truth(code),
         Op::Send(send) => return ready_to_send(cx, send),
-        Op::Receive(receive) => find_message(cx, receive).is_some(),
+        Op::Receive(receive) => !receive.rendezvous && find_message(cx, receive).is_some(),
         Op::End => cx.pid + 1 == cx.frame.count(),
         Op::DStep(entry, _, rendezvous) => return ready_for_d_step(cx, *entry, *rendezvous, moved),
         Op::Sequence(ops) => return ready(cx, &ops[0], moved),

@@ -20,6 +20,7 @@ pub(crate) struct Layout {
     pub monitor_at: usize,
     pub globals_at: usize,
     pub channels_at: usize,
+    pub processes_at: usize,
     /// Two bytes for control points instead of one.
     pub wide_control: bool,
     pub has_priority: bool,
@@ -66,6 +67,7 @@ impl Layout {
         let channels: Vec<_> = program.channel_types.iter().map(ChannelShape::of).collect();
         let global_channels: Vec<_> = program.channels.iter().map(|c| c.channel.0).collect();
 
+        let global_bytes: usize = global_channels.iter().map(|&c| channels[c as usize].bytes).sum();
         let wide_control = program.proctypes.iter().any(|p| p.nodes.len() > 256);
         let has_priority = program.uses_priorities;
         let process_header = 2 + usize::from(wide_control) + usize::from(has_priority);
@@ -74,6 +76,7 @@ impl Layout {
             monitor_at,
             globals_at,
             channels_at,
+            processes_at: channels_at + global_bytes,
             wide_control,
             has_priority,
             process_header,
@@ -114,12 +117,17 @@ impl Frame {
         self.bytes.clear();
         self.bytes.extend_from_slice(state);
         self.processes.clear();
-        self.channels.clear();
-        let mut at = layout.channels_at;
-        for &shape in &layout.global_channels {
-            self.channels.push(ChannelAt { offset: at as u32, shape });
-            at += layout.channels[shape as usize].bytes;
+        // The channels that are there from the start are always in the same place.
+        self.channels.truncate(layout.global_channels.len());
+        if self.channels.len() < layout.global_channels.len() {
+            self.channels.clear();
+            let mut at = layout.channels_at;
+            for &shape in &layout.global_channels {
+                self.channels.push(ChannelAt { offset: at as u32, shape });
+                at += layout.channels[shape as usize].bytes;
+            }
         }
+        let mut at = layout.processes_at;
         for _ in 0..state[0] {
             self.processes.push(at as u32);
             let proctype = state[at] as usize;

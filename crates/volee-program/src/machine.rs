@@ -129,8 +129,10 @@ impl Machine {
         if self.observed != before && !self.options.plain {
             self.prepare();
         }
-        let mut compiler =
-            Compiler { layout: &self.compiled.layout, faults: std::mem::take(&mut self.predicate_faults) };
+        let mut compiler = Compiler {
+            faults: std::mem::take(&mut self.predicate_faults),
+            ..Compiler::new(&self.compiled.layout)
+        };
         let code = compiler.code(expr);
         self.predicate_faults = compiler.faults;
         self.predicates.push(code);
@@ -156,7 +158,7 @@ impl Machine {
         if let Some(monitor) = &compiled.monitor {
             write_scalar(&mut frame.bytes, layout.monitor_at, crate::Scalar::Short, monitor.entry as i32);
         }
-        let mut compiler = Compiler { layout, faults: Vec::new() };
+        let mut compiler = Compiler::new(layout);
         for (number, channel) in self.program.channels.iter().enumerate() {
             let target = compiler.target(&channel.holder);
             store_global(compiled, &mut frame, &target, number as i32 + 1);

@@ -216,7 +216,7 @@ fn attempt(compiled: &Compiled, level: &mut Level, next: &mut Level, reached: &m
     while level.next_pid > 0 {
         let pid = level.next_pid - 1;
         if !level.entered {
-            if !may_move(compiled, &level.frame, pid, level.timeout) {
+            if compiled.restricted && !may_move(compiled, &level.frame, pid, level.timeout) {
                 level.leave_process();
                 continue;
             }
@@ -328,7 +328,9 @@ fn rendezvous(
     while partner.next_pid > 0 {
         let receiver = partner.next_pid - 1;
         let allowed = receiver != sender
-            && (partner.next_move > 0 || may_move(compiled, &level.frame, receiver, level.timeout));
+            && (!compiled.restricted
+                || partner.next_move > 0
+                || may_move(compiled, &level.frame, receiver, level.timeout));
         let body = &compiled.bodies[level.frame.proctype(receiver)];
         let moves = &body.nodes[level.frame.control(&compiled.layout, receiver)];
         while let Some(other) = moves.get(partner.next_move).filter(|_| allowed) {
