@@ -610,7 +610,12 @@ pub(crate) fn compile(program: &Program) -> Compiled {
         for (n, node) in proctype.nodes.iter().enumerate() {
             let mut moves = Vec::with_capacity(node.transitions.len());
             for (i, t) in node.transitions.iter().enumerate() {
-                let op = compiler.transition(t);
+                let op = match straight(proctype, &t.action) {
+                    Some(actions) => {
+                        compiler.op(&Action::Sequence(actions), &t.statement.text, &t.statement.place)
+                    }
+                    None => compiler.transition(t),
+                };
                 let resets = from_record(&layout, &t.resets);
                 let id = transitions.len() as u32;
                 transitions.push((p as u8, n as u32, i as u32));
