@@ -3,9 +3,10 @@
 
 use std::path::Path;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use volee::counters::{
-    ProcessOptions, Program, Region, Translation, parse_condition, parse_fst, parse_spec, translate,
+    Direction, ProcessOptions, Program, Region, Translation, parse_condition, parse_fst, parse_spec,
+    translate,
 };
 use volee::program::Expr;
 use volee::promela::{Lowered, parse_predicate};
@@ -29,6 +30,28 @@ pub struct CountersArgs {
     /// What is known of the initial values, e.g. 'N >= 1'
     #[arg(long, value_name = "EXPR", help_heading = "Counters")]
     pub assume: Vec<String>,
+}
+
+/// Where the symbolic search starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum SearchDirection {
+    /// From the initial states.
+    Forward,
+    /// From the bad states.
+    Backward,
+    /// From both, in turn.
+    #[default]
+    Both,
+}
+
+impl From<SearchDirection> for Direction {
+    fn from(direction: SearchDirection) -> Self {
+        match direction {
+            SearchDirection::Forward => Direction::Forward,
+            SearchDirection::Backward => Direction::Backward,
+            SearchDirection::Both => Direction::Both,
+        }
+    }
 }
 
 impl CountersArgs {

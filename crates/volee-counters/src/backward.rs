@@ -54,6 +54,7 @@ pub(crate) struct Backward<'a> {
     nodes: Vec<Node>,
     at: Vec<Vec<usize>>,
     queue: VecDeque<usize>,
+    entering: Vec<Vec<TransitionId>>,
     approximation: Approximation,
     domain: Vec<volee_integers::Row>,
     pub(crate) effort: Effort,
@@ -72,6 +73,7 @@ impl<'a> Backward<'a> {
             nodes: Vec::new(),
             at: vec![Vec::new(); program.locations.len()],
             queue: VecDeque::new(),
+            entering: program.entering(),
             approximation: Approximation::of(program),
             domain: match program.domain {
                 Domain::Naturals => naturals(program.dimension()),
@@ -103,11 +105,9 @@ impl<'a> Backward<'a> {
         self.steps += 1;
         let location = self.nodes[at].location;
         let set = self.nodes[at].set.clone();
-        for id in self.program.transition_ids() {
+        for i in 0..self.entering[location.index()].len() {
+            let id = self.entering[location.index()][i];
             let transition = self.program.transition(id);
-            if transition.to != location {
-                continue;
-            }
             let before = transition.instruction.preimage(&set);
             if let Some(bad) = self.insert(transition.from, before, Next::Step { child: at, transition: id })
             {

@@ -16,6 +16,9 @@ const SETTLE: usize = 2;
 const LENGTH: usize = 12;
 /// Cycles kept for one program.
 const CYCLES: usize = 600;
+/// Paths tried from one location, and in all.
+const PATHS: usize = 4_000;
+const ALL_PATHS: usize = 60_000;
 
 /// A meta-transition.
 #[derive(Debug, Clone)]
@@ -256,6 +259,11 @@ impl Cycles {
     }
 
     fn add_simple_cycles(&mut self, program: &Program, edges: &[Edge]) {
+        let mut leaving = vec![Vec::new(); program.locations.len()];
+        for (i, edge) in edges.iter().enumerate().rev() {
+            leaving[edge.from.index()].push(i);
+        }
+        let mut all_tried = 0;
         for head in program.location_ids() {
             let start = Instruction::skip(program.dimension());
             // Explicit stack of paths: the edges taken, the composition so far.
@@ -263,7 +271,8 @@ impl Cycles {
             let mut tried = 0;
             while let Some((path, instruction)) = stack.pop() {
                 tried += 1;
-                if tried > 4_000 || self.count >= CYCLES {
+                all_tried += 1;
+                if tried > PATHS || all_tried > ALL_PATHS || self.count >= CYCLES {
                     break;
                 }
                 let here = path.last().map_or(head, |&e| edges[e].to);
@@ -277,7 +286,8 @@ impl Cycles {
                 if path.len() >= LENGTH {
                     continue;
                 }
-                for (i, edge) in edges.iter().enumerate().rev().filter(|(_, e)| e.from == here) {
+                for &i in &leaving[here.index()] {
+                    let edge = &edges[i];
                     let visited = path.iter().any(|&e| edges[e].to == edge.to);
                     if visited && edge.to != head {
                         continue;

@@ -60,6 +60,7 @@ pub(crate) struct Forward<'a> {
     nodes: Vec<Node>,
     at: Vec<Vec<usize>>,
     queue: VecDeque<usize>,
+    leaving: Vec<Vec<TransitionId>>,
     pub(crate) effort: Effort,
     pub(crate) steps: u64,
     /// Whether to go on when a bad vector is found.
@@ -90,6 +91,7 @@ impl<'a> Forward<'a> {
             nodes: Vec::new(),
             at: vec![Vec::new(); program.locations.len()],
             queue: VecDeque::new(),
+            leaving: program.leaving(),
             effort,
             steps: 0,
             keep_going,
@@ -129,11 +131,9 @@ impl<'a> Forward<'a> {
                 return Progress::Stopped(limit);
             }
         }
-        for id in self.program.transition_ids() {
+        for i in 0..self.leaving[location.index()].len() {
+            let id = self.leaving[location.index()][i];
             let transition = self.program.transition(id);
-            if transition.from != location {
-                continue;
-            }
             let image = transition.instruction.image(&set);
             if let Some(bad) = self.insert(transition.to, image, Origin::Step { parent: at, transition: id })
             {

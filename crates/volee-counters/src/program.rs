@@ -159,6 +159,20 @@ impl Program {
         (0..self.transitions.len() as u32).map(TransitionId)
     }
 
+    /// The transitions that leave each location.
+    pub(crate) fn leaving(&self) -> Vec<Vec<TransitionId>> {
+        let mut out = vec![Vec::new(); self.locations.len()];
+        self.transition_ids().for_each(|t| out[self.transition(t).from.index()].push(t));
+        out
+    }
+
+    /// The transitions that enter each location.
+    pub(crate) fn entering(&self) -> Vec<Vec<TransitionId>> {
+        let mut out = vec![Vec::new(); self.locations.len()];
+        self.transition_ids().for_each(|t| out[self.transition(t).to.index()].push(t));
+        out
+    }
+
     /// All location ids, in order.
     pub fn location_ids(&self) -> impl Iterator<Item = LocationId> + use<> {
         (0..self.locations.len() as u32).map(LocationId)

@@ -188,6 +188,11 @@ fn run(program: &Program, part: &Part, state: &mut State, depth: usize) -> Resul
                 Count::Times(n) => n.clone(),
                 Count::Form(row) => evaluate(row, &state.values),
             };
+            // A loop inside a loop takes at least one round in each: only then do the rounds at both ends of the outer
+            // loop, first and last of the inner one, surround all others.
+            if matches!(count, Count::Form(_)) && !rounds.is_positive() {
+                return Err(ReplayError::Loop);
+            }
             repeat(program, body, rounds, state, depth)
         }
         Part::Repeat { .. } => Err(ReplayError::Loop),

@@ -77,6 +77,10 @@ pub struct Check {
     #[command(flatten)]
     counters: crate::counters::CountersArgs,
 
+    /// With --engine counters: search from the initial states, from the bad ones, or from both in turn
+    #[arg(long, value_name = "DIRECTION", value_enum, default_value_t, help_heading = "Counters")]
+    direction: crate::counters::SearchDirection,
+
     #[command(flatten)]
     budget: BudgetArgs,
 

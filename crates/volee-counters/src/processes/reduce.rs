@@ -1,45 +1,71 @@
 //! Locations inside indivisible sequences, composed away: fewer locations, fewer sets, and cycles that are short.
 
-use crate::program::{LocationId, Program, Transition};
+use crate::program::{Program, Transition};
 
 /// A location goes if its transitions become at most this many more.
 const GROWTH: usize = 4;
 
+/// The transitions by their ends; removed ones are `None`.
+struct Graph {
+    transitions: Vec<Option<Transition>>,
+    entering: Vec<Vec<usize>>,
+    leaving: Vec<Vec<usize>>,
+}
+
 /// Removes locations that nobody sees where the composition of what enters and what leaves them is small. Their numbers
 /// stay, without transitions.
 pub(crate) fn remove_internal(program: &mut Program, visible: &[bool]) {
+    let locations = program.locations.len();
+    let mut graph = Graph {
+        transitions: Vec::new(),
+        entering: vec![Vec::new(); locations],
+        leaving: vec![Vec::new(); locations],
+    };
+    for transition in std::mem::take(&mut program.transitions) {
+        graph.add(transition);
+    }
+    let is_start = |at: usize| program.initial.iter().any(|r| r.location.index() == at);
+    let internal: Vec<usize> = (0..locations).filter(|&i| !visible[i] && !is_start(i)).collect();
     let mut changed = true;
     while changed {
         changed = false;
-        for (i, _) in visible.iter().enumerate().filter(|(_, v)| !**v) {
-            changed |= remove(program, LocationId(i as u32));
+        for &at in &internal {
+            changed |= graph.remove(at);
         }
     }
+    program.transitions = graph.transitions.into_iter().flatten().collect();
 }
 
-fn remove(program: &mut Program, location: LocationId) -> bool {
-    let touches = |t: &Transition| t.from == location || t.to == location;
-    let is_start = program.initial.iter().any(|r| r.location == location);
-    let has_loop = program.transitions.iter().any(|t| t.from == location && t.to == location);
-    let entering = program.transitions.iter().filter(|t| t.to == location).count();
-    let leaving = program.transitions.iter().filter(|t| t.from == location).count();
-    if is_start || has_loop || entering + leaving == 0 || entering * leaving > entering + leaving + GROWTH {
-        return false;
+impl Graph {
+    fn add(&mut self, transition: Transition) {
+        let number = self.transitions.len();
+        self.entering[transition.to.index()].push(number);
+        self.leaving[transition.from.index()].push(number);
+        self.transitions.push(Some(transition));
     }
-    let (gone, mut kept): (Vec<Transition>, Vec<Transition>) =
-        std::mem::take(&mut program.transitions).into_iter().partition(touches);
-    for first in gone.iter().filter(|t| t.to == location) {
-        for second in gone.iter().filter(|t| t.from == location) {
-            let Some(instruction) = first.instruction.then(&second.instruction) else { continue };
-            kept.push(Transition {
-                name: format!("{}; {}", first.name, second.name),
-                from: first.from,
-                to: second.to,
-                instruction,
-                place: first.place.clone(),
-            });
+
+    /// Replaces what goes through a location by compositions, if they are few.
+    fn remove(&mut self, at: usize) -> bool {
+        let Graph { transitions, entering, leaving } = self;
+        entering[at].retain(|&t| transitions[t].is_some());
+        leaving[at].retain(|&t| transitions[t].is_some());
+        let (n, m) = (entering[at].len(), leaving[at].len());
+        let has_loop = leaving[at].iter().any(|t| entering[at].contains(t));
+        if has_loop || n + m == 0 || n * m > n + m + GROWTH {
+            return false;
         }
+        let take = |numbers: Vec<usize>, all: &mut Vec<Option<Transition>>| -> Vec<Transition> {
+            numbers.into_iter().filter_map(|t| all[t].take()).collect()
+        };
+        let first = take(std::mem::take(&mut entering[at]), transitions);
+        let second = take(std::mem::take(&mut leaving[at]), transitions);
+        for a in &first {
+            for b in &second {
+                let Some(instruction) = a.instruction.then(&b.instruction) else { continue };
+                let name = format!("{}; {}", a.name, b.name);
+                self.add(Transition { name, from: a.from, to: b.to, instruction, place: a.place.clone() });
+            }
+        }
+        true
     }
-    program.transitions = kept;
-    true
 }

@@ -671,6 +671,11 @@ fn settle(explicit: &mut Explicit, pid: usize, transition: &promela::Transition)
         }
         None => explicit.owner = transition.atomic.then_some(pid as u8),
     }
+    // A process that is gone holds nothing.
+    if explicit.owner.is_some_and(|p| p as usize >= explicit.processes.len()) {
+        explicit.owner = None;
+        explicit.d_step = None;
+    }
 }
 
 /// Numbers names that occur more than once.

@@ -41,6 +41,7 @@ pub fn run(check: &Check, context: &Context) -> Ended {
         table: String::new(),
         details: String::new(),
         total: Statistics::default(),
+        direction: check.direction.into(),
     };
     for question in questions {
         let left = budget.time.map(|t| t.saturating_sub(start.elapsed()));
@@ -133,6 +134,7 @@ struct Report<'a> {
     table: String,
     details: String,
     total: Statistics,
+    direction: Direction,
 }
 
 impl Report<'_> {
@@ -143,11 +145,11 @@ impl Report<'_> {
             self.parametric(question, program, &found);
             return Ok(());
         }
-        let options = Options { direction: Direction::Both, budget: budget.clone() };
+        let options = Options { direction: self.direction, budget: budget.clone() };
         let found = counters::check(program, &options);
         self.add(&found.statistics);
         match found.outcome {
-            Found::Holds { by } => self.closed(question, by),
+            Found::Holds { .. } => self.closed(question),
             Found::Violated { witness, states, .. } => {
                 let run = CounterRun::new(program, &witness, states);
                 self.reached(question, program, &run);
@@ -162,20 +164,16 @@ impl Report<'_> {
     }
 
     /// Nothing bad is reachable.
-    fn closed(&mut self, question: &Question, by: Direction) {
-        let how = match by {
-            Direction::Backward => "backward",
-            Direction::Forward | Direction::Both => "forward",
-        };
-        let note = format!("closed set found {how} and re-checked");
+    fn closed(&mut self, question: &Question) {
+        let note = "shown by a closed set, re-checked";
         if question.goal {
             let reason = reason(question);
             self.answer.push(QuestionAnswer::violated(&question.name, &reason, None));
-            self.row(VerdictWord::Violated, &question.name, &note);
+            self.row(VerdictWord::Violated, &question.name, note);
             let _ = writeln!(self.details, "\n{}", reason.message);
         } else {
             self.answer.push(QuestionAnswer::holds(&question.name));
-            self.row(VerdictWord::Holds, &question.name, &note);
+            self.row(VerdictWord::Holds, &question.name, note);
         }
     }
 
