@@ -6,6 +6,7 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::path::Path;
 
 use tempfile::NamedTempFile;
+use volee::report::brief;
 
 use crate::outcome::Failure;
 
@@ -75,10 +76,13 @@ fn readable_by_all(file: &NamedTempFile) {
 
 /// The failure behind an error of the operating system.
 pub fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
-    let shown = path.display();
+    let shown = brief(&path.display().to_string());
+    let has_folder = path.parent().is_some_and(|f| f.as_os_str().is_empty() || f.is_dir());
     match error.kind() {
-        ErrorKind::NotFound => Failure::new(format!("cannot write `{shown}`: its folder does not exist"))
-            .with_help("create the folder first, or choose another place"),
+        ErrorKind::NotFound if !has_folder => {
+            Failure::new(format!("cannot write `{shown}`: its folder does not exist"))
+                .with_help("create the folder first, or choose another place")
+        }
         ErrorKind::PermissionDenied => Failure::new(format!("cannot write `{shown}`: permission denied")),
         _ => Failure::new(format!("cannot write `{shown}`: {error}")),
     }

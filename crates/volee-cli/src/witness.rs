@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use volee::Options;
-use volee::report::{Palette, TextLayout, Trace, run_itf, run_mermaid, run_svg, run_text, run_to_word};
+use volee::report::{
+    Palette, TextLayout, Trace, brief, run_itf, run_mermaid, run_svg, run_text, run_to_word,
+};
 use volee::system::Run;
 
 use crate::files;
@@ -86,8 +88,11 @@ impl TraceForm {
         ];
         let found = forms.iter().find(|(extension, _)| name.ends_with(extension));
         found.map(|(_, form)| *form).ok_or_else(|| {
-            Failure::new(format!("`{}`: the extension names no form of a run", path.display()))
-                .with_help("runs are written as .json, .itf.json, .svg, .mmd or .txt")
+            Failure::new(format!(
+                "`{}`: the extension names no form of a run",
+                brief(&path.display().to_string())
+            ))
+            .with_help("runs are written as .json, .itf.json, .svg, .mmd or .txt")
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers and names as people read them.
 
 /// `1234567` as `1,234,567`.
 pub fn count(n: u64) -> String {
@@ -18,6 +18,15 @@ pub fn counted(n: usize, noun: &str) -> String {
     match n {
         1 => format!("1 {noun}"),
         n => format!("{} {noun}s", count(n as u64)),
+    }
+}
+
+/// A text that a user gave, cut to a length that a message can carry.
+pub fn brief(text: &str) -> String {
+    const MOST: usize = 160;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
     }
 }
 
@@ -59,6 +68,12 @@ mod tests {
         assert_eq!(count(999), "999");
         assert_eq!(count(1000), "1,000");
         assert_eq!(count(31_725_921), "31,725,921");
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        assert_eq!(brief("short"), "short");
+        assert_eq!(brief(&"é".repeat(1000)).chars().count(), 161);
     }
 
     #[test]

@@ -17,7 +17,7 @@ mod trace;
 
 pub use answer::{Answer, ErrorEntry, QuestionAnswer, VerdictWord, run_value};
 pub use changes::{changes, is_location};
-pub use figures::{bytes, count, counted, seconds};
+pub use figures::{brief, bytes, count, counted, seconds};
 pub use itf::run_itf;
 pub use mermaid::run_mermaid;
 pub use palette::Palette;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use volee_program::MachineOptions;
 use volee_promela::Lowered;
+use volee_report::brief;
 use volee_system::{Diagnostic, System};
 
 /// The largest model file that is read. Text beyond this is data, not a model somebody wrote.
@@ -169,7 +170,7 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Diagnostic> {
 }
 
 fn cannot_read(path: &Path, why: &str) -> Diagnostic {
-    Diagnostic::error(format!("cannot read `{}`: {why}", path.display()), None)
+    Diagnostic::error(format!("cannot read `{}`: {why}", brief(&path.display().to_string())), None)
 }
 
 /// An error of the operating system in words.

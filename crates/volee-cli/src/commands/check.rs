@@ -10,6 +10,7 @@ pub use counters::sets_text;
 
 use clap::{Args, ValueEnum};
 use volee::Model;
+use volee::report::brief;
 use volee::search::{self, Check as Questions, Order};
 use volee::system::{Diagnostic, PredicateId};
 
@@ -177,7 +178,7 @@ impl Check {
 fn compile(model: &mut Model, flag: &str, text: &str) -> Result<PredicateId, Failure> {
     model.system.predicate(text).map_err(|wrong| {
         let column = wrong.place.as_ref().map(|p| format!(", column {}", p.column)).unwrap_or_default();
-        let message = format!("{flag} `{text}`{column}: {}", wrong.message);
+        let message = format!("{flag} `{}`{column}: {}", brief(text), wrong.message);
         Diagnostic { message, place: None, ..wrong }.into()
     })
 }

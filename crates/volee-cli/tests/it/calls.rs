@@ -176,6 +176,24 @@ fn wrong_calls_say_what_to_do() {
 }
 
 #[test]
+fn huge_arguments_give_short_messages() {
+    let sandbox = Sandbox::new();
+    sandbox.write("m.pml", "active proctype P() { skip }");
+    let (name, nested) = ("a".repeat(100_000), "(".repeat(100_000));
+    let calls: [&[&str]; 4] = [
+        &["check", &name],
+        &["check", "m.pml", "--invariant", &nested],
+        &["check", "m.pml", "--trace", &name],
+        &["replay", "m.pml", &name],
+    ];
+    for call in calls {
+        let answered = sandbox.volee_with(call, "");
+        assert_eq!(answered.code, 2);
+        assert!(answered.stderr.len() < 2000, "{}", answered.stderr.len());
+    }
+}
+
+#[test]
 fn nothing_is_coloured_when_piped() {
     let sandbox = Sandbox::new();
     sandbox.write("m.aut", STUCK);
