@@ -67,7 +67,11 @@ fn draw(report: &Report, palette: Palette) -> String {
         Palette::Plain => GraphicalTheme::unicode_nocolor(),
         Palette::Colour => GraphicalTheme::unicode(),
     };
-    let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_links(false);
+    // Lines break at spaces only: the rules of Unicode would break `.pml, .aut` inside of a name.
+    let handler = GraphicalReportHandler::new_themed(theme)
+        .with_width(100)
+        .with_links(false)
+        .with_word_separator(textwrap::WordSeparator::AsciiSpace);
     let mut out = String::new();
     match handler.render_report(&mut out, report.as_ref()) {
         Ok(()) => out,

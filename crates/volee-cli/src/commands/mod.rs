@@ -15,6 +15,7 @@ macro_rules! verbs {
 
         /// What volee can be asked to do.
         #[derive(Debug, Subcommand)]
+        #[allow(clippy::large_enum_variant, reason = "there is one value in a run of the program")]
         pub enum Command {
             $($(#[$doc])* $variant($module::$variant),)*
         }
