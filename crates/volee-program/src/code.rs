@@ -450,7 +450,8 @@ impl<'a> Compiler<'a> {
             }
             Action::End => Op::End,
             Action::DStep(entry) => {
-                let blocked = self.runtime("a d_step sequence blocks after its first statement", place);
+                let blocked =
+                    self.runtime("a d_step sequence blocks, or never ends, after its first statement", place);
                 let rendezvous = self.runtime("a d_step sequence attempts a rendezvous", place);
                 Op::DStep(entry.0, blocked, rendezvous)
             }

@@ -55,7 +55,7 @@ fn analyse(proctype: &Proctype, always: &Cells) -> Vec<Cells> {
                     Action::End => always.clone(),
                     _ => live[transition.target.0 as usize].clone(),
                 };
-                before_action(proctype, &live, &transition.action, &mut before);
+                before_action(&live, &transition.action, &mut before);
                 here.join(&before);
             }
             changed |= live[node].join(&here);
@@ -65,11 +65,11 @@ fn analyse(proctype: &Proctype, always: &Cells) -> Vec<Cells> {
 }
 
 /// Turns what is live after an action into what is live before it.
-fn before_action(proctype: &Proctype, live: &[Cells], action: &Action, cells: &mut Cells) {
+fn before_action(live: &[Cells], action: &Action, cells: &mut Cells) {
     match action {
         Action::Sequence(actions) => {
             for action in actions.iter().rev() {
-                before_action(proctype, live, action, cells);
+                before_action(live, action, cells);
             }
         }
         Action::Assign(location, value) => {
@@ -85,11 +85,9 @@ fn before_action(proctype: &Proctype, live: &[Cells], action: &Action, cells: &m
             }
             visit_action(action, &mut |e| add_load(e, cells));
         }
-        Action::DStep(entry) => {
-            // What the sequence needs: its inner nodes lead to the node behind it, so their live sets say it all.
-            cells.join(&live[entry.0 as usize]);
-            let _ = proctype;
-        }
+        // The inner nodes lead to where the sequence goes on (at most through jumps, which need nothing), so what is
+        // live at its entry says it all.
+        Action::DStep(entry) => *cells = live[entry.0 as usize].clone(),
         _ => visit_action(action, &mut |e| add_load(e, cells)),
     }
 }
