@@ -12,7 +12,7 @@
 //! `_last` make the number of steps matter.
 
 use super::Observed;
-use super::effects::{is_local, visit_stores};
+use super::effects::{extent, is_local, visit_stores};
 use crate::program::{Action, NodeId, Proctype, ProctypeId, Program, Scope, Transition};
 
 pub(super) fn merge_steps(program: &mut Program, observed: &Observed) {
@@ -51,11 +51,23 @@ fn followers(proctype: &Proctype, id: ProctypeId, observed: &Observed) -> Vec<Op
                     && !node.in_d_step
                     && !labelled(n) =>
             {
-                never_waits(&only.action).then(|| only.clone())
+                let shows = stores_observed(&only.action, id, observed);
+                (never_waits(&only.action) && !shows).then(|| only.clone())
             }
             _ => None,
         })
         .collect()
+}
+
+/// Whether an action changes a local variable that somebody else looks at.
+fn stores_observed(action: &Action, id: ProctypeId, observed: &Observed) -> bool {
+    let mut shows = false;
+    visit_stores(action, &mut |location| {
+        let (start, length) = extent(location);
+        let meets = |&(p, s, l): &(ProctypeId, u32, u32)| p == id && s < start + length && start < s + l;
+        shows |= location.scope == Scope::Local && observed.locals.iter().any(meets);
+    });
+    shows
 }
 
 fn never_waits(action: &Action) -> bool {

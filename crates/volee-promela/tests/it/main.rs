@@ -6,6 +6,7 @@ mod fuzz;
 mod hostile;
 mod messages;
 mod preprocessor;
+mod semantics;
 mod statements;
 
 use volee_promela::{Model, Options, parse};
