@@ -422,7 +422,7 @@ impl<'a> Compiler<'a> {
                     values,
                     sorted: *sorted,
                     no_channel: self.runtime(NO_CHANNEL, place),
-                    wrong_fields: self.runtime("this message has more fields than the channel", place),
+                    wrong_fields: self.runtime("this message has not as many fields as the channel", place),
                     no_event: self.runtime("this operation does not match the trace declaration", place),
                 }))
             }
@@ -436,7 +436,7 @@ impl<'a> Compiler<'a> {
                     anywhere: *anywhere,
                     keep: *keep,
                     no_channel: self.runtime(NO_CHANNEL, place),
-                    wrong_fields: self.runtime("this receive has more fields than the channel", place),
+                    wrong_fields: self.runtime("this receive has not as many fields as the channel", place),
                     no_event: self.runtime("this operation does not match the trace declaration", place),
                 }))
             }

@@ -108,7 +108,7 @@ pub(crate) fn prepare(cx: &mut Context<'_>, send: &Send, channel: ChannelAt, mes
     message.clear();
     message.extend(send.values.iter().map(|v| cx.eval(v)));
     let fields = &cx.compiled.layout.channels[channel.shape as usize].fields;
-    if message.len() > fields.len() {
+    if message.len() != fields.len() {
         cx.fail(send.wrong_fields);
     }
     message.resize(fields.len(), 0);
@@ -245,7 +245,9 @@ impl Executor<'_> {
         for (offset, scalar) in &shape.fields {
             self.message.push(read_scalar(&self.frame.bytes, at + offset, *scalar));
         }
-        if receive.fields.len() > shape.fields.len() {
+        // As in SPIN, a receive that stores nothing must name every field.
+        let (named, all) = (receive.fields.len(), shape.fields.len());
+        if named > all || (named < all && receive.fields.iter().all(|f| matches!(f, Field::Match(_)))) {
             self.fault = self.fault.or(Some(receive.wrong_fields));
         }
         if !receive.keep {
