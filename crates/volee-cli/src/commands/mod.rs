@@ -14,6 +14,8 @@ macro_rules! verbs {
         $(mod $module;)*
 
         /// What volee can be asked to do.
+        // One value per call: its size does not matter.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Debug, Subcommand)]
         #[allow(clippy::large_enum_variant, reason = "there is one value in a run of the program")]
         pub enum Command {
