@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use volee::report::{Answer, count};
-use volee::search::{Approximation, Check, Replacement, Turnover};
+use volee::search::{Approximation, Check, Reduction, Replacement, Turnover};
 
 #[derive(Debug, Clone, Args)]
 pub struct StorageArgs {
@@ -13,6 +13,10 @@ pub struct StorageArgs {
     /// Remember less than the states, so that more of them fit; no error found is then no proof (exit code 3)
     #[arg(long, value_name = "KIND", value_enum, help_heading = "Budget")]
     pub approximate: Option<Kind>,
+
+    /// Take fewer steps where the order of independent ones does not matter: the same answers from fewer states
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = Reduce::None)]
+    pub reduction: Reduce,
 
     /// The seed of whatever is left to chance
     #[arg(long, value_name = "NUMBER", default_value_t = 0, help_heading = "Budget")]
@@ -38,6 +42,15 @@ pub enum Policy {
     None,
 }
 
+/// The kinds of reduction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Reduce {
+    /// All steps of every state
+    None,
+    /// Persistent sets: the steps of one process alone where they concern nobody else
+    Persistent,
+}
+
 /// The kinds of approximation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
@@ -48,8 +61,12 @@ pub enum Kind {
 }
 
 impl StorageArgs {
-    /// Tells the questions how to store states.
+    /// Tells the questions how to store states, and which steps to take.
     pub fn apply(&self, check: Check) -> Check {
+        let reduction = match self.reduction {
+            Reduce::None => Reduction::None,
+            Reduce::Persistent => Reduction::Persistent,
+        };
         let replacement = match self.replacement {
             Policy::Random => Some(Replacement::Random),
             Policy::Oldest => Some(Replacement::Oldest),
@@ -63,7 +80,7 @@ impl StorageArgs {
             Kind::Bitstate => Approximation::Bitstate,
             Kind::Compact => Approximation::Compact,
         });
-        check.replacement(replacement).approximation(approximation).seed(self.seed)
+        check.replacement(replacement).approximation(approximation).reduction(reduction).seed(self.seed)
     }
 
     /// What was forgotten, for the machine-readable answer and as a sentence.

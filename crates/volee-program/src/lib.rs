@@ -13,6 +13,7 @@ mod machine;
 mod moves;
 pub mod optimise;
 mod program;
+mod reduction;
 mod types;
 
 pub use machine::{ChannelSlots, Machine, MachineOptions, PredicateCompiler};

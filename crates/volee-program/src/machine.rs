@@ -5,6 +5,7 @@
 //! is recomputed on demand by running the step again ([`Machine::explain`]).
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use volee_system::{
@@ -18,8 +19,9 @@ use crate::eval::write_scalar;
 use crate::exec::Executor;
 use crate::frame::Frame;
 use crate::moves::{Enumerator, Level, Visitor, any_mark, evaluate};
-use crate::optimise::{Observed, optimise};
+use crate::optimise::{Observed, optimise, visit_expr};
 use crate::program::{Expr, Program};
+use crate::reduction::{private_nodes, sees_control};
 
 /// Numbers of errors in predicates start here, above those of the program.
 const PREDICATE_FAULTS: u32 = 1 << 31;
@@ -67,6 +69,10 @@ pub struct Machine {
     /// Errors of predicates, numbered from [`PREDICATE_FAULTS`] on.
     predicate_faults: Vec<Fault>,
     options: MachineOptions,
+    /// By process type and control point: whether all that can be done there is private.
+    private: Vec<Vec<bool>>,
+    /// Some predicate sees more of the processes than `observed` can tell.
+    sees_control: bool,
 }
 
 impl Machine {
@@ -82,6 +88,8 @@ impl Machine {
             predicates: Vec::new(),
             predicate_faults: Vec::new(),
             options,
+            private: Vec::new(),
+            sees_control: false,
         };
         machine.prepare();
         machine
@@ -101,6 +109,7 @@ impl Machine {
         });
         self.enumerator = Enumerator::new(compiled.transitions.len(), endless);
         self.compiled = Arc::new(compiled);
+        self.private = private_nodes(&self.program, &self.observed);
     }
 
     /// Where the channels that exist from the start are in every state, in the order of their numbers.
@@ -126,9 +135,11 @@ impl Machine {
     pub fn add_predicate(&mut self, expr: &Expr) -> PredicateId {
         let before = self.observed.clone();
         self.observed.add(expr);
+        visit_expr(expr, &mut |e| self.sees_control |= sees_control(e));
         if self.observed != before && !self.options.plain {
             self.prepare();
         }
+        self.private = private_nodes(&self.program, &self.observed);
         let mut compiler = Compiler {
             faults: std::mem::take(&mut self.predicate_faults),
             ..Compiler::new(&self.compiled.layout)
@@ -254,6 +265,14 @@ impl System for Machine {
 
     fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
         self.enumerator.run(&self.compiled, state, &mut ToSink { sink, source: state })
+    }
+
+    fn reduced_steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> ControlFlow<(), bool> {
+        if self.sees_control {
+            return ControlFlow::Continue(false);
+        }
+        let compiled = Arc::clone(&self.compiled);
+        self.enumerator.run_private(&compiled, &self.private, state, &mut ToSink { sink, source: state })
     }
 
     fn label(&self, label: Label) -> Cow<'_, str> {

@@ -141,6 +141,31 @@ impl Enumerator {
         Flow::Continue(())
     }
 
+    /// Visits the steps of the youngest process that can move and stands where all it can do is private; whether there
+    /// is one.
+    pub fn run_private<V: Visitor>(
+        &mut self,
+        compiled: &Compiled,
+        private: &[Vec<bool>],
+        state: &[u8],
+        visitor: &mut V,
+    ) -> ControlFlow<(), bool> {
+        self.reserve(2);
+        self.levels[0].frame.load(&compiled.layout, state);
+        self.levels[0].fault = None;
+        for pid in (0..self.levels[0].frame.count()).rev() {
+            let frame = &self.levels[0].frame;
+            if !private[frame.proctype(pid)][frame.control(&compiled.layout, pid)] {
+                continue;
+            }
+            self.levels[0].restart(Some(pid), false);
+            if self.explore(compiled, visitor)? {
+                return ControlFlow::Continue(true);
+            }
+        }
+        ControlFlow::Continue(false)
+    }
+
     fn reserve(&mut self, levels: usize) {
         if self.levels.len() < levels {
             self.levels.resize_with(levels, Level::default);

@@ -6,7 +6,7 @@
 use volee_system::{Flow, Limit, Step, System, Witness};
 
 use crate::check::Statistics;
-use crate::explorer::{Explorer, Paths, Staged};
+use crate::explorer::{Explorer, Paths, Staged, place_of};
 use crate::store::{Name, Tree, Visited};
 
 /// The parent of an initial state.
@@ -48,27 +48,14 @@ impl Paths for Queue {
         while self.parents[at] != NONE {
             at = self.parents[at] as usize;
             tree.load(self.names[at], &mut source);
-            steps.push(ordinal_of(&target, |push| {
+            steps.push(place_of(&target, |push| {
                 system.steps(&source, &mut |_: Step, state: &[u8]| push(state))
             }));
             std::mem::swap(&mut source, &mut target);
         }
         steps.reverse();
-        Witness { initial: ordinal_of(&target, |push| system.initial(push)), steps, loop_start: None }
+        Witness { initial: place_of(&target, |push| system.initial(push)), steps, loop_start: None }
     }
-}
-
-/// The place of a state among those that are pushed.
-fn ordinal_of(state: &[u8], enumerate: impl FnOnce(&mut dyn FnMut(&[u8]) -> Flow) -> Flow) -> u32 {
-    let mut ordinal = 0;
-    let _ = enumerate(&mut |pushed| {
-        if pushed == state {
-            return Flow::Break(());
-        }
-        ordinal += 1;
-        Flow::Continue(())
-    });
-    ordinal
 }
 
 pub(crate) fn search<S: System + ?Sized, V: Visited>(
@@ -116,5 +103,9 @@ fn expand_batch<S: System + ?Sized, V: Visited>(
         }
     }
     explorer.settle(|state| queue.push(state, first as u32 + state.parent))?;
+    if explorer.has_reduced() {
+        explorer.expand_starved(queue)?;
+        explorer.settle(|state| queue.push(state, first as u32 + state.parent))?;
+    }
     std::ops::ControlFlow::Continue(at)
 }

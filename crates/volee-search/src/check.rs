@@ -40,6 +40,17 @@ pub enum Replacement {
     Cheapest,
 }
 
+/// Which steps of a state are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reduction {
+    /// All.
+    #[default]
+    None,
+    /// Fewer where the system knows a persistent set of invisible steps. Deadlocks, assertions, invariants and goals
+    /// are decided as without; counts of states, steps and errors are smaller, and witnesses may be longer.
+    Persistent,
+}
+
 /// What an approximate search remembers of a state. The absence of errors is then not a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Approximation {
@@ -68,6 +79,8 @@ pub struct Check {
     pub replacement: Option<Replacement>,
     /// Remember less than the states: more of them fit, and no error found is then `Unknown`, never `Holds`.
     pub approximation: Option<Approximation>,
+    /// Which steps of a state are taken.
+    pub reduction: Reduction,
     /// The seed of whatever is left to chance.
     pub seed: u64,
 }
@@ -83,6 +96,7 @@ impl Default for Check {
             all_errors: false,
             replacement: Some(Replacement::Cheapest),
             approximation: None,
+            reduction: Reduction::None,
             seed: 0,
         }
     }
@@ -142,6 +156,12 @@ impl Check {
     #[must_use]
     pub fn approximation(self, approximation: Option<Approximation>) -> Self {
         Check { approximation, ..self }
+    }
+
+    /// Which steps of a state are taken.
+    #[must_use]
+    pub fn reduction(self, reduction: Reduction) -> Self {
+        Check { reduction, ..self }
     }
 
     /// The seed of whatever is left to chance.

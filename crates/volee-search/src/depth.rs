@@ -11,7 +11,7 @@
 use volee_system::{Flow, Limit, System, Witness};
 
 use crate::check::Statistics;
-use crate::explorer::{Explorer, Paths, Staged};
+use crate::explorer::{Explorer, Paths, Staged, ordinal_of};
 use crate::store::{Name, Tree, Visited};
 
 /// The new successors of one group.
@@ -68,16 +68,16 @@ impl Paths for Stack {
     /// `at` is a place in the top frame. A parent is named by how far before the start of its children's frame it stands.
     fn witness<S: System + ?Sized>(
         &self,
-        _: &mut S,
-        _: &mut Tree,
+        system: &mut S,
+        tree: &mut Tree,
         mut at: usize,
         last: Option<u32>,
     ) -> Witness {
         let mut steps: Vec<u32> = last.into_iter().collect();
         for frame in self.frames.iter().skip(1).rev() {
             let state = self.waiting[at];
-            steps.push(state.ordinal);
             at = frame.start - 1 - state.parent as usize;
+            steps.push(ordinal_of(system, tree, self.waiting[at].name, state));
         }
         steps.reverse();
         Witness { initial: self.waiting[at].ordinal, steps, loop_start: None }
@@ -113,6 +113,10 @@ pub(crate) fn run<S: System + ?Sized, V: Visited>(
         let start = stack.waiting.len();
         explorer.traversal_bytes = stack.bytes();
         explorer.settle(|state| stack.waiting.push(state))?;
+        if explorer.has_reduced() {
+            explorer.expand_starved(stack)?;
+            explorer.settle(|state| stack.waiting.push(state))?;
+        }
         if stack.waiting.len() > start {
             stack.frames.push(Frame { start, rest: stack.waiting.len() });
         }

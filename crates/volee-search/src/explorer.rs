@@ -5,11 +5,12 @@
 //! (*staged*), and all are looked up together when the batch is large enough (*settled*). A traversal decides which
 //! states make a batch and what happens to the new ones.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use volee_system::{FaultId, Flow, Limit, Meter, Progress, Sink, Snapshot, Step, System, Witness};
 
-use crate::check::Statistics;
+use crate::check::{Reduction, Statistics};
 use crate::questions::{OnFault, Questions};
 use crate::store::{Full, MAX_SHAPES, Name, Tree, Visited};
 
@@ -28,6 +29,48 @@ pub(crate) struct Staged {
     pub(crate) ordinal: u32,
     /// The place of its parent in the batch.
     pub(crate) parent: u32,
+}
+
+/// The ordinal of a step of a reduced expansion, which nobody has numbered.
+const UNNUMBERED: u32 = u32::MAX;
+
+/// The ordinal of a step between two states: the one that was noted, or else found again by expanding the first.
+pub(crate) fn ordinal_of<S: System + ?Sized>(
+    system: &mut S,
+    tree: &mut Tree,
+    source: Name,
+    target: Staged,
+) -> u32 {
+    if target.ordinal != UNNUMBERED {
+        return target.ordinal;
+    }
+    let (mut from, mut to) = (Vec::new(), Vec::new());
+    tree.load(source, &mut from);
+    tree.load(target.name, &mut to);
+    place_of(&to, |push| system.steps(&from, &mut |_: Step, state: &[u8]| push(state)))
+}
+
+/// The place of a state among those that are pushed.
+pub(crate) fn place_of(state: &[u8], enumerate: impl FnOnce(&mut dyn FnMut(&[u8]) -> Flow) -> Flow) -> u32 {
+    let mut place = 0;
+    let _ = enumerate(&mut |pushed| {
+        if pushed == state {
+            return Flow::Break(());
+        }
+        place += 1;
+        Flow::Continue(())
+    });
+    place
+}
+
+/// A state whose expansion was reduced.
+#[derive(Debug, Clone, Copy)]
+struct Reduced {
+    name: Name,
+    parent: u32,
+    at: usize,
+    /// Some of its successors are new.
+    fresh: bool,
 }
 
 /// A traversal's knowledge of how it got to a state.
@@ -53,6 +96,9 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     /// The state that was loaded last.
     state: Vec<u8>,
     staged: Vec<Staged>,
+    /// The reduced expansions of the batch, in the order of their parents.
+    reduced: Vec<Reduced>,
+    reduction: Reduction,
     /// The faulty steps of the last expansion, by ordinal.
     faults: Vec<(u32, FaultId)>,
     pub(crate) statistics: Statistics,
@@ -75,6 +121,8 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             tree: self.tree,
             state: self.state,
             staged: self.staged,
+            reduced: self.reduced,
+            reduction: self.reduction,
             faults: self.faults,
             statistics: self.statistics,
             limit: self.limit,
@@ -100,7 +148,10 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         progress: &'a mut dyn Progress,
         visited: V,
     ) -> Self {
+        let reduction = questions.check().reduction;
         Explorer {
+            reduced: Vec::new(),
+            reduction,
             system,
             questions,
             meter,
@@ -149,6 +200,16 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         if !self.may_expand(depth) {
             return Flow::Continue(());
         }
+        if self.reduction == Reduction::Persistent && self.expand_reduced(parent) {
+            self.reduced.push(Reduced { name, parent, at, fresh: false });
+            return Flow::Continue(());
+        }
+        self.expand_fully(parent, paths, at)
+    }
+
+    /// Stages all targets of the loaded state and tells the questions what its steps show.
+    #[inline]
+    fn expand_fully(&mut self, parent: u32, paths: &impl Paths, at: usize) -> Flow {
         let pushed = self.expand(parent);
         if pushed == 0 {
             let flow = self.questions.end(self.system, &self.state);
@@ -162,6 +223,57 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             flow?;
         }
         Flow::Continue(())
+    }
+
+    /// Stages the targets of a reduced set of steps, if there is one and it has no faults. (A fault is told by its
+    /// ordinal, which only the full expansion knows.)
+    fn expand_reduced(&mut self, parent: u32) -> bool {
+        self.faults.clear();
+        let staged = self.staged.len();
+        let mut stage = Stage {
+            tree: &mut self.tree,
+            visited: &self.visited,
+            staged: &mut self.staged,
+            faults: &mut self.faults,
+            on_fault: OnFault::Stop,
+            parent,
+            pushed: 0,
+            staying: 0,
+        };
+        let reduced = self.system.reduced_steps(&self.state, &mut stage);
+        let pushed = stage.pushed;
+        if reduced != ControlFlow::Continue(true) {
+            self.staged.truncate(staged);
+            return false;
+        }
+        self.statistics.transitions += u64::from(pushed);
+        self.staged[staged..].iter_mut().for_each(|target| target.ordinal = UNNUMBERED);
+        true
+    }
+
+    /// Expands in full those states of the batch whose reduced successors were all known, lest their other steps be put
+    /// off for ever: each reduced state then leads to a state that was expanded later, and so in the end to a full one.
+    pub(crate) fn expand_starved(&mut self, paths: &impl Paths) -> Flow {
+        for index in 0..self.reduced.len() {
+            let Reduced { name, parent, at, fresh } = self.reduced[index];
+            if !fresh {
+                self.tree.load(name, &mut self.state);
+                self.expand_fully(parent, paths, at)?;
+            }
+        }
+        self.reduced.clear();
+        Flow::Continue(())
+    }
+
+    /// Whether there are reduced expansions since the last call of [`Explorer::expand_starved`].
+    #[inline]
+    pub(crate) fn has_reduced(&self) -> bool {
+        !self.reduced.is_empty()
+    }
+
+    /// Some successor of the one reduced state is new.
+    pub(crate) fn refresh(&mut self) {
+        self.reduced.iter_mut().for_each(|reduced| reduced.fresh = true);
     }
 
     /// Answers a wish of the questions for the way to what they have just seen.
@@ -220,9 +332,14 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         if self.visited.growth(self.staged.len()).is_some() {
             self.make_room()?;
         }
+        let mut reduced = self.reduced.iter_mut().peekable();
         for &staged in &self.staged {
             if self.visited.insert(staged.name) {
                 keep(staged);
+                while reduced.next_if(|r| r.parent < staged.parent).is_some() {}
+                if let Some(r) = reduced.next_if(|r| r.parent == staged.parent) {
+                    r.fresh = true;
+                }
             }
         }
         self.staged.clear();

@@ -19,7 +19,9 @@ mod replacement;
 mod store;
 mod watch;
 
-pub use check::{Answer, Approximation, Check, Order, Outcome, Replacement, Statistics, Turnover, check};
+pub use check::{
+    Answer, Approximation, Check, Order, Outcome, Reduction, Replacement, Statistics, Turnover, check,
+};
 pub use deterministic::DeterministicProperty;
 pub use liveness::{Claim, ClaimOptions, ClaimOutcome, Fairness, check_claim};
 pub use ltl::LtlQuestion;

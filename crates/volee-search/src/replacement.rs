@@ -17,7 +17,7 @@ use volee_system::{Flow, Limit, System, Witness};
 
 use crate::check::{Replacement, Statistics, Turnover};
 use crate::depth::{self, Stack};
-use crate::explorer::{Explorer, Paths};
+use crate::explorer::{Explorer, Paths, Staged, ordinal_of};
 use crate::store::{Bounded, Exact, Name, Sketch, Tree, Visited};
 
 /// What a search leaves behind.
@@ -86,7 +86,11 @@ impl Paths for Path {
         last: Option<u32>,
     ) -> Witness {
         let mut witness = self.stack.witness(system, tree, self.root, None);
-        witness.steps.extend(self.entries.iter().skip(1).map(|entry| entry.ordinal).chain(last));
+        for pair in self.entries.windows(2) {
+            let target = Staged { name: unpack(pair[1].name), ordinal: pair[1].ordinal, parent: 0 };
+            witness.steps.push(ordinal_of(system, tree, unpack(pair[0].name), target));
+        }
+        witness.steps.extend(last);
         witness
     }
 }
@@ -194,16 +198,28 @@ fn descend<S: System + ?Sized>(
     }
     explorer.visit(unpack(next.name), 0, depth, path, 0)?;
     let before = path.waiting.len();
+    wait(explorer, path)?;
+    if explorer.has_reduced() {
+        if path.waiting.len() > before {
+            explorer.refresh();
+        }
+        explorer.expand_starved(path)?;
+        wait(explorer, path)?;
+    }
+    if let Some(top) = path.entries.last_mut() {
+        top.waiting = (path.waiting.len() - before) as u32;
+    }
+    explorer.tick(depth, path.waiting.len() as u64, path.bytes())
+}
+
+/// Lets the staged states that are unknown wait.
+fn wait<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>, path: &mut Path) -> Flow {
     explorer.drain(|store, staged| {
         if !store.contains(staged.name) {
             grow(&mut path.waiting);
             path.waiting.push(Waiting { name: pack(staged.name), ordinal: staged.ordinal });
         }
-    })?;
-    if let Some(top) = path.entries.last_mut() {
-        top.waiting = (path.waiting.len() - before) as u32;
-    }
-    explorer.tick(depth, path.waiting.len() as u64, path.bytes())
+    })
 }
 
 /// Makes room for one more by an eighth, not by doubling: the budget is tight here.

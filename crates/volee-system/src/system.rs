@@ -76,6 +76,13 @@ pub trait System {
     /// Pushes the steps of `state`, in a fixed order, until the sink breaks.
     fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow;
 
+    /// Pushes some of the steps of `state` that stand for all of them, where the system knows such: a persistent set of
+    /// steps that no predicate sees. `false`, and nothing pushed, where it does not. The steps are not numbered here as
+    /// [`System::steps`] numbers them.
+    fn reduced_steps(&mut self, _state: &[u8], _sink: &mut dyn Sink) -> ControlFlow<(), bool> {
+        ControlFlow::Continue(false)
+    }
+
     /// The text of a label that this system has pushed. The internal step is `i` or `tau`.
     fn label(&self, label: Label) -> Cow<'_, str>;
 

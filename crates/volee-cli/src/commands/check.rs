@@ -163,7 +163,8 @@ impl Check {
             SearchOrder::Dfs => Order::DepthFirst,
             SearchOrder::Bfs => Order::BreadthFirst,
         };
-        let mut questions = self.storage.apply(Questions::new().order(order).all_errors(self.all_errors));
+        let mut questions = Questions::new().order(order).all_errors(self.all_errors);
+        questions = self.storage.apply(questions);
         for text in &self.invariant {
             questions = questions.invariant(text, compile(model, "--invariant", text)?);
         }

@@ -6,5 +6,6 @@ mod graph;
 mod limits;
 mod liveness;
 mod monitor;
+mod reduction;
 mod replacement;
 mod twin;
