@@ -29,12 +29,21 @@ pub struct ModelArgs {
 impl ModelArgs {
     /// The options for opening the model.
     pub fn options(&self) -> Options {
-        Options { defines: self.defines.clone(), plain: self.plain }
+        Options { defines: self.defines.clone(), plain: self.plain, dormant: false }
     }
 
     /// Reads the model; warnings go to stderr.
     pub fn open(&self, context: &Context) -> Result<Model, Failure> {
-        let model = Model::open(&self.model, &self.options())?;
+        self.open_as(context, self.options())
+    }
+
+    /// Reads a model in which no process need be there at the start; warnings go to stderr.
+    pub fn open_dormant(&self, context: &Context) -> Result<Model, Failure> {
+        self.open_as(context, Options { dormant: true, ..self.options() })
+    }
+
+    fn open_as(&self, context: &Context, options: Options) -> Result<Model, Failure> {
+        let model = Model::open(&self.model, &options)?;
         context.warn(&model.warnings);
         Ok(model)
     }

@@ -22,6 +22,8 @@ pub struct Options {
     pub defines: Vec<String>,
     /// Every optimisation off: the states and steps that the language's semantics has, one by one.
     pub plain: bool,
+    /// Processes are added by the engine (any number of them), so that none need be there at the start.
+    pub dormant: bool,
 }
 
 /// A model that was read and understood.
@@ -80,6 +82,12 @@ fn open_promela(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic
     let (model, diagnostics) = volee_promela::parse(&name, &String::from_utf8_lossy(&bytes), &front_end);
     let Some(model) = model else { return Err(diagnostics) };
     let lowered = volee_promela::lower(Arc::new(model))?;
+    if lowered.program.active.is_empty() && !options.dormant {
+        let place = lowered.program.proctypes.first().and_then(|p| p.place.clone());
+        let help = "write `active proctype Name() { … }`, or `init { … }` that runs the others";
+        let message = "no process is there at the start, so nothing can happen";
+        return Err(vec![Diagnostic::error(message, place).with_help(help)]);
+    }
     let machine = lowered.machine(MachineOptions { plain: options.plain, ..MachineOptions::default() });
     Ok(Opened { system: Box::new(machine), warnings: diagnostics, promela: Some(lowered) })
 }

@@ -368,14 +368,10 @@ impl<'a> Resolver<'a> {
                 .error(last.at, 0, format!("{total} processes are active at the start"))
                 .advise(format!("there can be at most {MAX_PROCESSES}"));
         }
-        if total == 0 && !self.sources.has_errors() {
+        if self.model.proctypes.is_empty() && !self.sources.has_errors() {
             let at = At::start_of(self.main_file());
-            let message = match self.model.proctypes.is_empty() {
-                true => "there is no process in this model",
-                false => "no process is there at the start, so nothing can happen",
-            };
             let help = "write `active proctype Name() { … }`, or `init { … }` that runs the others";
-            self.sources.error(at, 0, message).advise(help);
+            self.sources.error(at, 0, "there is no process in this model").advise(help);
         }
     }
 

@@ -109,7 +109,7 @@ fn open(check: &Check, context: &Context) -> Result<Subject, Failure> {
     if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("spec")) {
         return open_net(check, path).map(Subject::Net);
     }
-    let model = check.model.open(context)?;
+    let model = check.model.open_dormant(context)?;
     let Model { promela: Some(lowered), .. } = model else {
         return Err(Failure::new("families are read from Promela models and .spec nets"));
     };
