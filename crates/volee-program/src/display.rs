@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use volee_system::{Action, Event, EventKind, Unreached, Variable};
 
-use crate::code::{Compiled, Op, passed_through};
+use crate::code::{Compiled, Op};
+use crate::compile::{Compiler, passed_through};
 use crate::eval::{Context, read_scalar};
 use crate::exec::{Executor, prepare};
 use crate::frame::{ChannelAt, Frame};
@@ -326,7 +327,7 @@ fn output(
 }
 
 fn value_of(compiled: &Compiled, frame: &Frame, pid: usize, expr: &Expr) -> i32 {
-    let mut compiler = crate::code::Compiler::new(&compiled.layout);
+    let mut compiler = Compiler::new(&compiled.layout);
     let code = compiler.code(expr);
     Context::of(compiled, frame, pid, false).eval(&code)
 }

@@ -5,6 +5,7 @@
 //! will later stand beside [`Machine`], behind the same interface.
 
 mod code;
+mod compile;
 mod display;
 mod eval;
 mod exec;

@@ -13,7 +13,8 @@ use volee_system::{
     Unreached, Variable,
 };
 
-use crate::code::{Code, Compiled, Compiler, compile};
+use crate::code::{Code, Compiled};
+use crate::compile::{Compiler, compile};
 use crate::display;
 use crate::eval::write_scalar;
 use crate::exec::Executor;
