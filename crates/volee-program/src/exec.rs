@@ -153,6 +153,10 @@ impl Executor<'_> {
     pub fn apply(&mut self, op: &Op) {
         match op {
             Op::Skip | Op::Else | Op::Guard(_) => {}
+            Op::Assign(Target::Cell(cell, scalar), Code::Const(value)) => {
+                let start = if cell.local { self.frame.base(self.pid) } else { 0 };
+                write_scalar(&mut self.frame.bytes, start + cell.offset as usize, *scalar, *value);
+            }
             Op::Assign(to, code) => {
                 let (value, at) = self.with(|cx| (cx.eval(code), cx.target_at(to)));
                 self.store(at, value);

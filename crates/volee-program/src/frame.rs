@@ -11,6 +11,8 @@
 //! Offsets are recomputed when a state is loaded and kept up to date while processes are born and die; they are
 //! not part of the state.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::program::{ChannelType, Program};
 
 /// Where the fixed parts of a state are.
@@ -28,6 +30,8 @@ pub(crate) struct Layout {
     pub process_header: usize,
     /// Per proctype: bytes of a process without its channels.
     pub process_bytes: Vec<usize>,
+    /// Per proctype: bytes of a process with the channels made at its birth.
+    pub born_bytes: Vec<usize>,
     /// Per channel type: bytes in a state, bytes of a message, capacity.
     pub channels: Vec<ChannelShape>,
     /// Per proctype: the channels made at birth.
@@ -71,6 +75,13 @@ impl Layout {
         let wide_control = program.proctypes.iter().any(|p| p.nodes.len() > 256);
         let has_priority = program.uses_priorities;
         let process_header = 2 + usize::from(wide_control) + usize::from(has_priority);
+        let process_bytes: Vec<_> =
+            program.proctypes.iter().map(|p| process_header + p.locals_size as usize).collect();
+        let born_channels: Vec<Vec<u16>> =
+            program.proctypes.iter().map(|p| p.channels.iter().map(|c| c.channel.0).collect()).collect();
+        let made = |born: &Vec<u16>| born.iter().map(|&c| channels[c as usize].bytes).sum::<usize>();
+        let born_bytes =
+            process_bytes.iter().zip(&born_channels).map(|(own, born)| own + made(born)).collect();
         Layout {
             last_at,
             monitor_at,
@@ -80,17 +91,10 @@ impl Layout {
             wide_control,
             has_priority,
             process_header,
-            process_bytes: program
-                .proctypes
-                .iter()
-                .map(|p| process_header + p.locals_size as usize)
-                .collect(),
+            process_bytes,
+            born_bytes,
             channels,
-            born_channels: program
-                .proctypes
-                .iter()
-                .map(|p| p.channels.iter().map(|c| c.channel.0).collect())
-                .collect(),
+            born_channels,
             global_channels,
         }
     }
@@ -104,48 +108,88 @@ pub(crate) struct ChannelAt {
 }
 
 /// A state being read or written.
+///
+/// Where processes and channels are changes only when a process is born or dies. Frames that agree on it carry the
+/// same stamp, and copying one to the other copies the bytes alone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Frame {
     pub bytes: Vec<u8>,
     pub processes: Vec<u32>,
     pub channels: Vec<ChannelAt>,
+    /// The type of each process.
+    types: Vec<u8>,
+    stamp: u64,
+}
+
+/// A stamp that no other frame has. Only equality of stamps is ever looked at.
+fn fresh_stamp() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Frame {
+    /// A frame of these bytes, without channels and processes.
+    pub fn bare(bytes: Vec<u8>) -> Self {
+        Frame { bytes, stamp: fresh_stamp(), ..Frame::default() }
+    }
+
     /// Loads a stored state.
     pub fn load(&mut self, layout: &Layout, state: &[u8]) {
         self.bytes.clear();
         self.bytes.extend_from_slice(state);
-        self.processes.clear();
-        // The channels that are there from the start are always in the same place.
-        self.channels.truncate(layout.global_channels.len());
-        if self.channels.len() < layout.global_channels.len() {
-            self.channels.clear();
-            let mut at = layout.channels_at;
-            for &shape in &layout.global_channels {
-                self.channels.push(ChannelAt { offset: at as u32, shape });
-                at += layout.channels[shape as usize].bytes;
-            }
+        if !self.fits(layout) {
+            self.locate(layout);
         }
+    }
+
+    /// Whether processes and channels are where they were in the state loaded before.
+    #[inline]
+    fn fits(&self, layout: &Layout) -> bool {
         let mut at = layout.processes_at;
-        for _ in 0..state[0] {
+        self.stamp != 0
+            && usize::from(self.bytes[0]) == self.types.len()
+            && self.types.iter().all(|&known| {
+                let same = self.bytes[at] == known;
+                at += layout.born_bytes[usize::from(known)];
+                same
+            })
+    }
+
+    /// Finds the processes and channels of the loaded state.
+    #[cold]
+    fn locate(&mut self, layout: &Layout) {
+        self.stamp = fresh_stamp();
+        self.processes.clear();
+        self.channels.clear();
+        self.types.clear();
+        let mut at = layout.channels_at;
+        for &shape in &layout.global_channels {
+            self.channels.push(ChannelAt { offset: at as u32, shape });
+            at += layout.channels[shape as usize].bytes;
+        }
+        for _ in 0..self.bytes[0] {
+            let proctype = self.bytes[at];
             self.processes.push(at as u32);
-            let proctype = state[at] as usize;
-            at += layout.process_bytes[proctype];
-            for &shape in &layout.born_channels[proctype] {
+            self.types.push(proctype);
+            at += layout.process_bytes[usize::from(proctype)];
+            for &shape in &layout.born_channels[usize::from(proctype)] {
                 self.channels.push(ChannelAt { offset: at as u32, shape });
                 at += layout.channels[shape as usize].bytes;
             }
         }
-        debug_assert_eq!(at, state.len());
+        debug_assert_eq!(at, self.bytes.len());
     }
 
     /// Becomes a copy without allocating once it has grown.
     #[inline]
     pub fn copy_from(&mut self, other: &Frame) {
         self.bytes.clone_from(&other.bytes);
-        self.processes.clone_from(&other.processes);
-        self.channels.clone_from(&other.channels);
+        if self.stamp != other.stamp {
+            self.processes.clone_from(&other.processes);
+            self.channels.clone_from(&other.channels);
+            self.types.clone_from(&other.types);
+            self.stamp = other.stamp;
+        }
     }
 
     #[inline]
@@ -160,7 +204,7 @@ impl Frame {
 
     #[inline]
     pub fn proctype(&self, pid: usize) -> usize {
-        self.bytes[self.base(pid)] as usize
+        usize::from(self.types[pid])
     }
 
     #[inline]
@@ -198,7 +242,9 @@ impl Frame {
     pub fn add_process(&mut self, layout: &Layout, proctype: usize, entry: u32, priority: u8) -> usize {
         let pid = self.processes.len();
         let at = self.bytes.len();
+        self.stamp = fresh_stamp();
         self.processes.push(at as u32);
+        self.types.push(proctype as u8);
         self.bytes.resize(at + layout.process_bytes[proctype], 0);
         self.bytes[at] = proctype as u8;
         self.set_control(layout, pid, entry);
@@ -219,7 +265,9 @@ impl Frame {
     /// Removes the youngest process and the channels made at its birth.
     pub fn remove_youngest(&mut self, layout: &Layout) {
         let at = self.processes.pop().expect("only a living process ends") as usize;
-        let born = layout.born_channels[self.bytes[at] as usize].len();
+        let proctype = self.types.pop().expect("every process has a type");
+        self.stamp = fresh_stamp();
+        let born = layout.born_channels[usize::from(proctype)].len();
         self.channels.truncate(self.channels.len() - born);
         self.bytes.truncate(at);
         self.bytes[0] = self.processes.len() as u8;

@@ -163,7 +163,7 @@ impl Machine {
     fn initial_state(&mut self) -> Frame {
         let compiled = &self.compiled;
         let layout = &compiled.layout;
-        let mut frame = Frame { bytes: vec![0; layout.channels_at], ..Frame::default() };
+        let mut frame = Frame::bare(vec![0; layout.channels_at]);
         for &shape in &layout.global_channels {
             frame.add_channel(layout, shape);
         }
