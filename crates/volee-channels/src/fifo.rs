@@ -1,6 +1,6 @@
 //! Machines over unbounded channels as a system.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 
 use volee_system::{Action, Event, EventKind, Flow, Label, Sink, Step, System, Variable};
 
@@ -76,20 +76,20 @@ impl Configuration {
 
 /// The machines as a [`System`]: machines in order, moves as written.
 #[derive(Debug)]
-pub struct Fifo<'m> {
-    machines: &'m Machines,
+pub struct Fifo<M> {
+    machines: M,
     bytes: Vec<u8>,
 }
 
-impl<'m> Fifo<'m> {
-    /// The system of these machines over unbounded channels.
-    pub fn new(machines: &'m Machines) -> Self {
+impl<M: Borrow<Machines>> Fifo<M> {
+    /// The system of these machines over unbounded channels; they may be its own or somebody else's.
+    pub fn new(machines: M) -> Self {
         Fifo { machines, bytes: Vec::new() }
     }
 
     /// The moves that can be made, each with what it leads to.
     fn each(&self, now: &Configuration, mut visit: impl FnMut(usize, Move, &Configuration) -> Flow) -> Flow {
-        for (machine, automaton) in self.machines.automata.iter().enumerate() {
+        for (machine, automaton) in self.machines().automata.iter().enumerate() {
             for &step in &automaton.states[usize::from(now.control[machine])] {
                 let mut after = now.clone();
                 if after.make(machine, step) {
@@ -101,14 +101,14 @@ impl<'m> Fifo<'m> {
     }
 }
 
-impl Queued for Fifo<'_> {
+impl<M: Borrow<Machines>> Queued for Fifo<M> {
     fn start(&mut self) -> Configuration {
-        Configuration::initial(self.machines)
+        Configuration::initial(self.machines())
     }
 
     fn next(&mut self, now: &Configuration) -> Vec<Next> {
         let mut all = Vec::new();
-        for (machine, automaton) in self.machines.automata.iter().enumerate() {
+        for (machine, automaton) in self.machines().automata.iter().enumerate() {
             for (number, &step) in automaton.states[usize::from(now.control[machine])].iter().enumerate() {
                 let mut target = now.clone();
                 if target.make(machine, step) {
@@ -124,19 +124,19 @@ impl Queued for Fifo<'_> {
     }
 
     fn channel_names(&self) -> Vec<String> {
-        self.machines.channels.clone()
+        self.machines().channels.clone()
     }
 }
 
-impl System for Fifo<'_> {
+impl<M: Borrow<Machines>> System for Fifo<M> {
     fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
         let mut bytes = Vec::new();
-        Configuration::initial(self.machines).encode(&mut bytes);
+        Configuration::initial(self.machines()).encode(&mut bytes);
         push(&bytes)
     }
 
     fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
-        let now = Configuration::decode(self.machines, state);
+        let now = Configuration::decode(self.machines(), state);
         let mut bytes = std::mem::take(&mut self.bytes);
         let flow = self.each(&now, |machine, step, after| {
             after.encode(&mut bytes);
@@ -148,11 +148,11 @@ impl System for Fifo<'_> {
     }
 
     fn label(&self, label: Label) -> Cow<'_, str> {
-        self.machines.text(operation(label)).into()
+        self.machines().text(operation(label)).into()
     }
 
     fn explain(&mut self, state: &[u8], ordinal: usize) -> Vec<Action> {
-        let now = Configuration::decode(self.machines, state);
+        let now = Configuration::decode(self.machines(), state);
         let mut seen = 0;
         let mut found = Vec::new();
         let _ = self.each(&now, |machine, step, _| {
@@ -167,14 +167,14 @@ impl System for Fifo<'_> {
     }
 
     fn variables(&self, state: &[u8]) -> Vec<Variable> {
-        let now = Configuration::decode(self.machines, state);
-        let machines = self.machines.automata.iter().zip(&now.control);
+        let now = Configuration::decode(self.machines(), state);
+        let machines = self.machines().automata.iter().zip(&now.control);
         let mut all: Vec<Variable> =
             machines.map(|(a, c)| Variable { name: a.name.clone(), value: c.to_string() }).collect();
-        for (name, queue) in self.machines.channels.iter().zip(&now.contents) {
+        for (name, queue) in self.machines().channels.iter().zip(&now.contents) {
             let words: Vec<&str> = queue
                 .iter()
-                .map(|&m| self.machines.messages.get(usize::from(m)).map_or("?", String::as_str))
+                .map(|&m| self.machines().messages.get(usize::from(m)).map_or("?", String::as_str))
                 .collect();
             all.push(Variable { name: format!("channel {name}"), value: format!("[{}]", words.join(" ")) });
         }
@@ -182,13 +182,17 @@ impl System for Fifo<'_> {
     }
 }
 
-impl Fifo<'_> {
+impl<M: Borrow<Machines>> Fifo<M> {
+    fn machines(&self) -> &Machines {
+        self.machines.borrow()
+    }
+
     fn action(&self, machine: usize, operation: Operation) -> Action {
         let event = |kind, channel: u16, message: u16| Event {
             kind,
-            channel: self.machines.channels[usize::from(channel)].clone(),
+            channel: self.machines().channels[usize::from(channel)].clone(),
             channel_id: u32::from(channel),
-            values: vec![self.machines.messages[usize::from(message)].clone()],
+            values: vec![self.machines().messages[usize::from(message)].clone()],
             partner: None,
         };
         let event = match operation {
@@ -196,8 +200,8 @@ impl Fifo<'_> {
             Operation::Send { channel, message } => Some(event(EventKind::Send, channel, message)),
             Operation::Receive { channel, message } => Some(event(EventKind::Receive, channel, message)),
         };
-        let process = self.machines.automata[machine].name.clone();
-        Action { process, pid: machine as u32, event, ..Action::plain(self.machines.text(operation)) }
+        let process = self.machines().automata[machine].name.clone();
+        Action { process, pid: machine as u32, event, ..Action::plain(self.machines().text(operation)) }
     }
 }
 

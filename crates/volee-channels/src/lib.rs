@@ -5,6 +5,7 @@
 //! a bound on what the channels hold that grows from round to round. The answer is [`Boundedness`]: unbounded with a prefix and
 //! a loop that was replayed a dozen times, bounded by so many messages per channel, or unknown with the limit.
 
+mod condition;
 mod fifo;
 mod generate;
 mod machines;
@@ -12,12 +13,13 @@ mod program;
 mod queued;
 mod scm;
 mod search;
+mod shorter;
 mod store;
 
 pub use fifo::{Configuration, Fifo};
 pub use generate::random_machines;
 pub use machines::{Automaton, Machines, Move, Operation};
-pub use program::Buffered;
+pub use program::{Buffered, MOST};
 pub use queued::{Next, Pump, Queued, Stride};
 pub use scm::read_scm;
 pub use search::{Boundedness, Outcome, Statistics, search};

@@ -6,19 +6,26 @@
 //!
 //! The condition for growing for ever needs that a step sees of a channel only its front. So `len`, `empty`, `full` and
 //! their like, polls, receives that look past the front, sorted sends, and whatever depends on somebody *not* being able
-//! to move (`else` beside a channel operation, `timeout`, `unless`, `enabled`) are refused, each with its place.
+//! to move (`else` beside a channel operation, `timeout`, `unless`, `enabled`, priorities) are refused, each with its place.
+//! So is a receive inside `atomic` behind its first statement: whether the sequence is interrupted there depends on the
+//! channel being empty, and in a later round it need not be.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use volee_program::{Action, ChannelSlots, Expr, Location, Machine, MachineOptions, Node, Pattern, Program};
-use volee_system::{Diagnostic, EventKind, Flow, Place, Step, System};
+use volee_program::{
+    Action, ChannelInstance, ChannelSlots, Expr, Location, Machine, MachineOptions, Node, Pattern, Proctype,
+    Program,
+};
+use volee_system::{Diagnostic, EventKind, Flow, Limit, Place, Step, System};
 
 use crate::fifo::Configuration;
 use crate::queued::{GONE, Next, Queued};
 
 /// Messages that a buffer of the machine holds at most.
 pub const MOST: u32 = 250;
+/// Different messages at most: they are told apart by two bytes, and [`GONE`] is one of these.
+const MOST_MESSAGES: usize = GONE as usize;
 
 /// A program over unbounded channels.
 pub struct Buffered {
@@ -31,6 +38,8 @@ pub struct Buffered {
     ids: HashMap<Vec<u8>, u16>,
     /// A step may send and receive several messages.
     sequences: bool,
+    /// There were more different messages than can be told apart.
+    exceeded: bool,
 }
 
 impl Buffered {
@@ -54,7 +63,15 @@ impl Buffered {
         let slots: Vec<(u32, ChannelSlots)> =
             (1..).zip(machine.channel_slots()).filter(|(_, s)| s.capacity > 0).collect();
         let names = slots.iter().map(|(n, _)| program.channels[*n as usize - 1].name.clone()).collect();
-        Ok(Buffered { machine, slots, names, messages: Vec::new(), ids: HashMap::new(), sequences })
+        Ok(Buffered {
+            machine,
+            slots,
+            names,
+            messages: Vec::new(),
+            ids: HashMap::new(),
+            sequences,
+            exceeded: false,
+        })
     }
 
     /// The machine, for replaying witnesses.
@@ -66,15 +83,21 @@ impl Buffered {
         if let Some(&id) = self.ids.get(message) {
             return id;
         }
-        let id = u16::try_from(self.messages.len()).unwrap_or(u16::MAX);
+        if self.messages.len() >= MOST_MESSAGES {
+            self.exceeded = true;
+            return 0;
+        }
+        let id = self.messages.len() as u16;
         self.messages.push(message.to_vec());
         self.ids.insert(message.to_vec(), id);
         id
     }
 
     fn split(&mut self, state: &[u8]) -> Configuration {
-        let mut rest = state.to_vec();
+        let queues: usize = self.slots.iter().map(|(_, s)| 1 + s.capacity as usize * s.message_bytes).sum();
+        let mut control = Vec::with_capacity(state.len() - queues);
         let mut contents = Vec::with_capacity(self.slots.len());
+        let mut at = 0;
         for i in 0..self.slots.len() {
             let ChannelSlots { offset, message_bytes, capacity } = self.slots[i].1;
             let length = usize::from(state[offset]);
@@ -85,20 +108,25 @@ impl Buffered {
                 })
                 .collect();
             contents.push(queue);
-            rest[offset..offset + 1 + capacity as usize * message_bytes].fill(0);
+            control.extend(state[at..offset].iter().map(|&b| u16::from(b)));
+            at = offset + 1 + capacity as usize * message_bytes;
         }
-        Configuration { control: rest.into_iter().map(u16::from).collect(), contents }
+        control.extend(state[at..].iter().map(|&b| u16::from(b)));
+        Configuration { control, contents }
     }
 
     fn join(&self, configuration: &Configuration) -> Vec<u8> {
-        let mut state: Vec<u8> = configuration.control.iter().map(|&c| c as u8).collect();
+        let mut control = configuration.control.iter().map(|&c| c as u8);
+        let mut state: Vec<u8> = Vec::new();
         for ((_, slots), queue) in self.slots.iter().zip(&configuration.contents) {
-            state[slots.offset] = u8::try_from(queue.len()).unwrap_or(u8::MAX);
-            for (m, &message) in queue.iter().enumerate() {
-                let from = slots.offset + 1 + m * slots.message_bytes;
-                state[from..from + slots.message_bytes].copy_from_slice(&self.messages[usize::from(message)]);
+            state.extend(control.by_ref().take(slots.offset - state.len()));
+            state.push(u8::try_from(queue.len()).unwrap_or(u8::MAX));
+            for &message in queue {
+                state.extend_from_slice(&self.messages[usize::from(message)]);
             }
+            state.resize(slots.offset + 1 + slots.capacity as usize * slots.message_bytes, 0);
         }
+        state.extend(control);
         state
     }
 
@@ -169,9 +197,18 @@ impl Queued for Buffered {
         self.names.clone()
     }
 
-    /// A dozen rounds, each adding at most what the bound allows, must fit.
-    fn largest_bound(&self) -> usize {
-        MOST as usize / 13
+    /// One less than fits, so that a send is never blocked.
+    fn longest_queue(&self) -> usize {
+        MOST as usize - 1
+    }
+
+    fn bytes(&self) -> u64 {
+        self.messages.iter().map(|m| 2 * m.len() as u64).sum::<u64>() + self.messages.len() as u64 * 128
+    }
+
+    fn exceeded(&self) -> Option<Limit> {
+        let message = format!("there are more than {MOST_MESSAGES} different messages");
+        self.exceeded.then_some(Limit::Other { message })
     }
 }
 
@@ -208,6 +245,10 @@ impl Class<'_> {
         if let Some(monitor) = &program.monitor {
             self.refuse("a trace declaration", &monitor.place);
         }
+        if program.uses_priorities {
+            let place = program.proctypes.first().and_then(|p| p.place.clone());
+            self.refuse("priorities", &place);
+        }
         for proctype in &program.proctypes {
             if let Some(channel) = proctype.channels.first() {
                 self.refuse(&format!("the local channel `{}`", channel.name), &channel.holder.place);
@@ -217,7 +258,50 @@ impl Class<'_> {
                 self.expr(provided);
             }
             proctype.nodes.iter().for_each(|node| self.node(node));
+            self.interrupted(proctype);
         }
+    }
+
+    /// Receives at which an atomic sequence may be interrupted.
+    fn interrupted(&mut self, proctype: &Proctype) {
+        let inside =
+            proctype.nodes.iter().flat_map(|n| &n.transitions).filter(|t| t.atomic).map(|t| t.target);
+        for node in inside {
+            for t in &proctype.nodes[node.0 as usize].transitions {
+                if let Action::Receive { channel, .. } = &t.action
+                    && self.may_be_buffered(channel)
+                {
+                    let what = "a receive inside `atomic`, behind its first statement";
+                    self.refuse(what, &t.statement.place);
+                }
+            }
+        }
+    }
+
+    /// Whether an expression may name a buffered channel: a channel variable that is never assigned names the one it was
+    /// declared with.
+    fn may_be_buffered(&self, channel: &Expr) -> bool {
+        let Expr::Load(location) = channel else { return true };
+        let declared = self.program.channels.iter().find(|c| {
+            let holder = &c.holder;
+            location.indices.is_empty() && (holder.scope, holder.offset) == (location.scope, location.offset)
+        });
+        let capacity = |c: &ChannelInstance| self.program.channel_types[c.channel.0 as usize].capacity;
+        declared.is_none_or(|c| capacity(c) > 0 || self.is_assigned(location))
+    }
+
+    fn is_assigned(&self, channel: &Location) -> bool {
+        let same = |l: &Location| (l.scope, l.offset) == (channel.scope, channel.offset);
+        let assigns = |a: &Action| match a {
+            Action::Assign(location, _) => same(location),
+            Action::Receive { patterns, .. } => {
+                patterns.iter().any(|p| matches!(p, Pattern::Bind(location) if same(location)))
+            }
+            Action::Sequence(_) => true,
+            _ => false,
+        };
+        let nodes = self.program.proctypes.iter().flat_map(|p| &p.nodes);
+        nodes.flat_map(|n| &n.transitions).any(|t| assigns(&t.action))
     }
 
     fn node(&mut self, node: &Node) {

@@ -1,5 +1,7 @@
 //! What the search explores: anything whose state is a control part and queues of messages.
 
+use volee_system::Limit;
+
 use crate::fifo::Configuration;
 
 /// Stands for a message that is sent and received within one indivisible step, so that nobody knows which it was. The search
@@ -28,9 +30,19 @@ pub trait Queued {
     /// Names of the channels.
     fn channel_names(&self) -> Vec<String>;
 
-    /// Queues holding more than this together cannot be represented.
-    fn largest_bound(&self) -> usize {
+    /// A queue holding more than this cannot be represented.
+    fn longest_queue(&self) -> usize {
         usize::MAX
+    }
+
+    /// Bytes it keeps by itself.
+    fn bytes(&self) -> u64 {
+        0
+    }
+
+    /// What cannot be represented and was met; from then on no answer counts.
+    fn exceeded(&self) -> Option<Limit> {
+        None
     }
 }
 

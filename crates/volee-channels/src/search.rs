@@ -1,12 +1,6 @@
 //! The test for unboundedness: depth first, in bounded memory, against every ancestor.
 //!
-//! Jard and Jéron (1991, section 3.4; Jéron, STACS 1991). Let `w` lead from `S` to `S'`, both with the same control. If for every
-//! channel `C(S)·out(w)` is a prefix of `C(S')·out(w)` (the report prints `out(S)` by a slip), then `w` can be fired again and
-//! again: what it takes from a channel is found at its front, for the front of `C(S')·out(w)` is that of `C(S)·out(w)`, from which `w`
-//! took it the first time. A channel that is longer in `S'` grows in every round. The argument needs that a move sees of a
-//! channel only its front message; the readers refuse anything else.
-//!
-//! The condition is looked for against *every* ancestor of equal control, not only the last. What the channels hold together is
+//! The condition ([`Between`]) is looked for against *every* ancestor of equal control, not only the last. What the channels hold together is
 //! bounded; if a state was cut off by the bound the search starts again with a larger one. If nothing was cut off, all
 //! reachable states were seen and the channels are bounded. In between lies what is undecidable, and a limit.
 
@@ -14,14 +8,16 @@ use std::collections::HashMap;
 
 use volee_system::{Limit, Meter, Progress, Snapshot};
 
+use crate::condition::{Between, ROUNDS, growth};
 use crate::fifo::Configuration;
-use crate::queued::{GONE, Next, Pump, Queued, Stride};
+use crate::queued::{Next, Pump, Queued, Stride};
+use crate::shorter::shorter;
 use crate::store::Store;
 
-/// Rounds for which a loop is replayed before anybody hears of it.
-const ROUNDS: usize = 12;
 /// Without a memory budget, this much.
 const DEFAULT_MEMORY: u64 = 1 << 30;
+/// Limits are looked at whenever so many messages were compared.
+const OFTEN: usize = 50_000;
 /// A bound on contents beyond this is not tried.
 const LARGEST_BOUND: usize = 1 << 20;
 
@@ -73,18 +69,22 @@ pub fn search(source: &mut dyn Queued, meter: &Meter, progress: &mut dyn Progres
         let end = round.run();
         statistics = round.statistics;
         let answer = match end {
-            End::Found(pump) if pump.replay(source, ROUNDS).is_some() => Boundedness::Unbounded(pump),
+            End::Found(pump) if pump.replay(source, ROUNDS).is_some() => {
+                let shorter = shorter(source, bound, &pump, meter);
+                let repeats = shorter.filter(|pump| pump.replay(source, ROUNDS).is_some());
+                Boundedness::Unbounded(repeats.unwrap_or(pump))
+            }
             End::Found(_) => Boundedness::Unknown(Limit::Other {
                 message: "a loop that seemed to repeat does not; this is a defect of volee".into(),
             }),
             End::Closed(most) => Boundedness::Bounded(most),
             End::Limit(limit) => Boundedness::Unknown(limit),
-            End::Cut if bound >= source.largest_bound().min(LARGEST_BOUND) => {
+            End::Cut if bound >= source.longest_queue().min(LARGEST_BOUND) => {
                 let message = format!("channels with more than {bound} messages in all were not looked at");
                 Boundedness::Unknown(Limit::Other { message })
             }
             End::Cut => {
-                bound = (bound + bound.div_ceil(2)).min(source.largest_bound());
+                bound = (bound + bound.div_ceil(2)).min(source.longest_queue());
                 continue;
             }
         };
@@ -128,6 +128,8 @@ struct Round<'r> {
     most: Vec<usize>,
     cut: bool,
     bytes: Vec<u8>,
+    /// What was done since the limits were looked at, in messages compared.
+    work: usize,
     statistics: Statistics,
 }
 
@@ -154,6 +156,7 @@ impl<'r> Round<'r> {
             most: vec![0; channels],
             cut: false,
             bytes: Vec::new(),
+            work: OFTEN,
             statistics,
         }
     }
@@ -163,14 +166,14 @@ impl<'r> Round<'r> {
         if let Some(end) = self.enter(start, Stride::default()) {
             return end;
         }
-        let mut turns = 0u64;
         loop {
-            if turns.is_multiple_of(256)
-                && let Err(limit) = self.within_limits()
-            {
-                return End::Limit(limit);
+            if self.work >= OFTEN {
+                self.work = 0;
+                if let Err(limit) = self.within_limits() {
+                    return End::Limit(limit);
+                }
             }
-            turns += 1;
+            self.work += 200;
             let Some(frame) = self.path.last_mut() else { break };
             match frame.left.pop() {
                 None => self.leave(),
@@ -181,11 +184,16 @@ impl<'r> Round<'r> {
                 }
             }
         }
-        if self.cut { End::Cut } else { End::Closed(self.most.clone()) }
+        match self.within_limits() {
+            Err(limit) => End::Limit(limit),
+            Ok(()) if self.cut => End::Cut,
+            Ok(()) => End::Closed(self.most.clone()),
+        }
     }
 
     fn within_limits(&mut self) -> Result<(), Limit> {
-        let bytes = self.path_bytes + self.store.bytes();
+        let apart = self.path_bytes + self.source.bytes();
+        let bytes = apart + self.store.bytes();
         self.statistics.bytes = self.statistics.bytes.max(bytes);
         self.statistics.stored = self.store.len() as u64;
         self.statistics.replaced = self.store.replaced;
@@ -197,8 +205,11 @@ impl<'r> Round<'r> {
             ..Snapshot::default()
         });
         self.meter.check()?;
+        if let Some(limit) = self.source.exceeded() {
+            return Err(limit);
+        }
         let half = self.meter.budget().memory.unwrap_or(DEFAULT_MEMORY) / 2;
-        self.meter.check_memory(self.path_bytes + half, || format!("a path of {} states", self.path.len()))
+        self.meter.check_memory(apart + half, || format!("a path of {} states", self.path.len()))
     }
 
     fn step(&mut self, Next { key, sends, target }: Next) -> Option<End> {
@@ -231,6 +242,7 @@ impl<'r> Round<'r> {
             *most = (*most).max(queue.len());
         }
         if let Some(ancestors) = self.by_control.get(&configuration.control) {
+            self.work += ancestors.len() * (1 + configuration.total());
             for &at in ancestors.iter().rev() {
                 if self.path[at].configuration == configuration {
                     return None;
@@ -268,39 +280,22 @@ impl<'r> Round<'r> {
         self.unsend(&frame.by);
     }
 
-    /// The condition: from the state at `at` to `now`, every channel keeps its prefix and one grows.
+    /// Whether the way from the state at `at` to `now` repeats for ever.
     fn repeats(&self, at: usize, now: &Configuration) -> bool {
         let old = &self.path[at];
-        let mut grows = false;
-        for (channel, queue) in now.contents.iter().enumerate() {
-            let before = &old.configuration.contents[channel];
-            if before.len() > queue.len() {
-                return false;
-            }
-            grows |= before.len() < queue.len();
-            let out = &self.log[channel][old.sent[channel]..];
-            if before.len() < queue.len() && out.contains(&GONE) {
-                return false;
-            }
-            let left = before.iter().chain(out);
-            let right = queue.iter().chain(out);
-            if !left.zip(right).all(|(a, b)| a == b) {
-                return false;
-            }
-        }
-        grows
+        let between = Between { old: &old.configuration, now, longest_queue: self.source.longest_queue() };
+        between.repeats(|channel, test| test(&self.log[channel][old.sent[channel]..]))
     }
 
     fn pump(&self, at: usize, now: &Configuration, by: Stride) -> Pump {
         let moves: Vec<Stride> = self.path.iter().skip(1).map(|f| f.by.clone()).chain([by]).collect();
-        let lengths = |c: &Configuration| c.contents.iter().map(Vec::len).collect::<Vec<_>>();
-        let growth =
-            lengths(now).into_iter().zip(lengths(&self.path[at].configuration)).map(|(n, o)| n - o).collect();
+        let growth = growth(&self.path[at].configuration, now);
         Pump { prefix: moves[..at].to_vec(), round: moves[at..].to_vec(), growth }
     }
 }
 
 fn frame_bytes(configuration: &Configuration) -> u64 {
+    // Control twice (the state and the step to it), queues, and the parts that point to them.
     let words = configuration.control.len() * 2 + configuration.total();
-    (words * 2 + configuration.contents.len() * 40 + 160) as u64
+    (words * 2 + configuration.contents.len() * 48 + 320) as u64
 }

@@ -24,12 +24,32 @@ pub struct ModelArgs {
     /// Switch every optimisation of the model off: all states and steps of the language's semantics
     #[arg(long, help_heading = "Model")]
     pub plain: bool,
+
+    /// Start so many processes of a type, whatever the model says of it
+    #[arg(long, value_name = "PROCTYPE=N", value_parser = parse_copies, value_delimiter = ',', help_heading = "Model")]
+    pub copies: Vec<(String, u32)>,
+
+    /// Let every buffered channel hold so many messages, whatever the model says of it
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    pub capacity: Option<u32>,
+}
+
+fn parse_copies(text: &str) -> Result<(String, u32), String> {
+    let parsed = text.split_once('=').and_then(|(name, n)| Some((name.trim(), n.trim().parse().ok()?)));
+    let (name, n) = parsed.ok_or("write a process type and a number, as in Client=2")?;
+    Ok((name.to_string(), n))
 }
 
 impl ModelArgs {
     /// The options for opening the model.
     pub fn options(&self) -> Options {
-        Options { defines: self.defines.clone(), plain: self.plain, dormant: false }
+        Options {
+            defines: self.defines.clone(),
+            plain: self.plain,
+            dormant: false,
+            copies: self.copies.clone(),
+            capacity: self.capacity,
+        }
     }
 
     /// Reads the model; warnings go to stderr.

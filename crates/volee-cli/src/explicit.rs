@@ -137,7 +137,7 @@ impl SourceArgs {
     }
 
     fn open_model(&self, path: &Path, context: &Context) -> Result<Model, Stop> {
-        let options = Options { defines: self.defines.clone(), plain: self.plain, dormant: false };
+        let options = Options { defines: self.defines.clone(), plain: self.plain, ..Options::default() };
         let model = Model::open(path, &options).map_err(|d| Stop::Wrong(d.into()))?;
         context.warn(&model.warnings);
         Ok(model)

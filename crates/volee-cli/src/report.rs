@@ -194,7 +194,8 @@ impl<'a> Report<'a> {
         let _ = writeln!(self.details, "{} ({length}):", palette.strong(title));
         self.details.push_str(&self.trace.text(run, &self.name, palette));
         let options = &self.options;
-        let trace = Trace::new(&self.name, &options.defines, options.plain, question, witness, run);
+        let trace = Trace::new(&self.name, &options.defines, options.plain, question, witness, run)
+            .read_with(&options.copies, options.capacity);
         if self.runs == 0 {
             for path in self.trace.write(&trace, run)? {
                 let _ = writeln!(self.details, "written to {}", path.display());

@@ -105,6 +105,9 @@ pub fn replay_command(model: &Path, options: &Options, trace: &Trace) -> Result<
         words.push(word);
         words.extend(options.defines.iter().map(|d| format!("-D{}", quoted(d))));
         words.extend(options.plain.then(|| "--plain".to_string()));
+        let copies: Vec<String> = options.copies.iter().map(|(name, n)| format!("{name}={n}")).collect();
+        words.extend((!copies.is_empty()).then(|| format!("--copies {}", copies.join(","))));
+        words.extend(options.capacity.map(|n| format!("--capacity {n}")));
     } else {
         words.push(quoted(&store(model, trace)?.display().to_string()));
     }

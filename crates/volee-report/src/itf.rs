@@ -8,12 +8,16 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 use volee_system::{Run, RunState};
 
+use crate::growth::returns;
+
 /// The run as ITF JSON; `source` names the model.
 pub fn run_itf(run: &Run, source: &str) -> String {
     let all: Vec<&RunState> =
         std::iter::once(&run.initial).chain(run.steps.iter().map(|s| &s.state)).collect();
     // The last state of a lasso is the one its cycle starts with; ITF leaves it out and names the index to go back to.
-    let kept = if run.loop_start.is_some() { all.len() - 1 } else { all.len() };
+    // A loop that fills channels comes back to no state; ITF has no word for it.
+    let cycle = run.loop_start.filter(|_| returns(run));
+    let kept = if cycle.is_some() { all.len() - 1 } else { all.len() };
     let vars = variables(&all);
     let mut states = Vec::with_capacity(kept);
     for (index, state) in all[..kept].iter().enumerate() {
@@ -30,7 +34,7 @@ pub fn run_itf(run: &Run, source: &str) -> String {
         "vars": vars,
         "states": states,
     });
-    if let Some(start) = run.loop_start {
+    if let Some(start) = cycle {
         trace["loop"] = json!(start);
     }
     let mut text = trace.to_string();

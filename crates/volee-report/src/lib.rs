@@ -8,6 +8,7 @@ mod answer;
 mod changes;
 mod chart;
 mod figures;
+mod growth;
 mod itf;
 mod mermaid;
 mod palette;

@@ -1,5 +1,6 @@
 //! A message-sequence chart as SVG: a lifeline per process, slanted arrows through channels, level ones for a
-//! rendezvous, boxes for what a process does alone, a frame around the cycle of a lasso.
+//! rendezvous, boxes for what a process does alone, a frame around the cycle of a lasso. Of a loop that fills channels it
+//! also shows what they hold, see [`Contents`].
 //!
 //! The file stands alone: no script, no font to load, a background of its own, every text escaped. Texts that do not
 //! fit are cut, and told whole in a tooltip.
@@ -10,16 +11,20 @@ use volee_system::Run;
 
 use crate::chart::{Chart, Mark, Row};
 use crate::count;
+use crate::growth::Contents;
 
 const TOP: f64 = 92.0;
 const HEAD_HEIGHT: f64 = 30.0;
 const ROW: f64 = 34.0;
 const GUTTER: f64 = 104.0;
-const CHARACTER: f64 = 7.3;
+pub(crate) const CHARACTER: f64 = 7.3;
 const NARROWEST: f64 = 150.0;
 const WIDEST: f64 = 290.0;
+/// Between the lifelines and the contents of channels: room for the text of a message on the last line.
+const BESIDE: f64 = 52.0;
 const LONGEST_CHANGE: usize = 64;
 
+const CYCLE: &str = "this part repeats for ever";
 const NOT_RECEIVED: &str = " (not received)";
 
 /// The class of texts that stand on lines.
@@ -34,11 +39,13 @@ text{font:12px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;fill:#1f
 /// The chart of a run as an SVG document; of a run longer than `longest` steps the beginning and the end.
 pub fn run_svg(run: &Run, title: &str, longest: usize) -> String {
     let chart = Chart::of(run, longest);
-    Drawing::new(&chart).draw(title)
+    Drawing::new(&chart, Contents::of(run)).draw(title)
 }
 
 struct Drawing<'a> {
     chart: &'a Chart,
+    /// What channels hold, where the run is a loop that fills them.
+    contents: Option<Contents>,
     column: f64,
     out: String,
     /// Boxes and labels: they lie over the lines.
@@ -46,11 +53,12 @@ struct Drawing<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    fn new(chart: &'a Chart) -> Self {
+    fn new(chart: &'a Chart, contents: Option<Contents>) -> Self {
         let longest = chart.rows.iter().map(|row| characters(&row.mark)).max().unwrap_or(0);
         let heads = chart.lifelines.iter().map(|name| name.chars().count()).max().unwrap_or(0);
         let wanted = longest.max(heads) as f64 * CHARACTER + 36.0;
-        Drawing { chart, column: wanted.clamp(NARROWEST, WIDEST), out: String::new(), over: String::new() }
+        let column = wanted.clamp(NARROWEST, WIDEST);
+        Drawing { chart, contents, column, out: String::new(), over: String::new() }
     }
 
     fn x(&self, lifeline: usize) -> f64 {
@@ -70,9 +78,11 @@ impl<'a> Drawing<'a> {
         let changes = self.chart.rows.iter().map(|r| r.changed.join(", ").chars().count()).max().unwrap_or(0);
         let shown_changes = changes.min(LONGEST_CHANGE) as f64 * CHARACTER;
         let title_width = title.chars().count() as f64 * 9.2 + 40.0;
-        let width = (self.edge() + shown_changes + 40.0).max(title_width);
+        let beside = self.contents.as_ref().map_or(shown_changes, |c| BESIDE + c.width());
+        let below = self.contents.as_ref().map_or(0.0, |_| Contents::plot_height());
+        let width = (self.edge() + beside + 40.0).max(title_width);
         let bottom = Self::y(self.chart.rows.len());
-        let height = bottom + 34.0;
+        let height = bottom + 34.0 + below;
         let _ = write!(
             self.out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
@@ -84,13 +94,14 @@ impl<'a> Drawing<'a> {
         self.frame_of_cycle();
         self.lifelines(bottom);
         self.text(20.0, 32.0, "start", "title", title);
-        self.text(
-            20.0,
-            54.0,
-            "start",
-            "faint",
-            "time runs downwards; right of the lines: what a step changes",
-        );
+        let beside =
+            if self.contents.is_some() { "what the channels then hold" } else { "what a step changes" };
+        let legend = format!("time runs downwards; right of the lines: {beside}");
+        self.text(20.0, 54.0, "start", "faint", &legend);
+        if let Some(contents) = &self.contents {
+            contents.heads(self.edge() + BESIDE, TOP + 4.5, &mut self.over);
+            contents.plot(GUTTER, bottom + 44.0, width - GUTTER - 40.0, &mut self.over);
+        }
         for (index, row) in self.chart.rows.iter().enumerate() {
             self.margins(index, row);
             self.mark(index, row);
@@ -118,7 +129,7 @@ impl<'a> Drawing<'a> {
         let (left, width) = (GUTTER - 2.0, self.edge() - GUTTER + 4.0);
         let frame = rect((left, top), (width, height), "#fff7e0", "#d6a400");
         self.out.push_str(&frame);
-        self.text(left + 6.0, top + height + 16.0, "start", "faint", "this part repeats for ever");
+        self.text(left + 6.0, top + height + 16.0, "start", "faint", CYCLE);
     }
 
     /// Step number and source line on the left, changes on the right.
@@ -131,7 +142,12 @@ impl<'a> Drawing<'a> {
         if let Some(line) = row.line {
             self.text(44.0, y, "start", "faint", &format!("line {line}"));
         }
-        if !row.changed.is_empty() {
+        if let Some(contents) = &self.contents {
+            let is_last = self.chart.rows.get(index + 1).is_none_or(|next| next.step != row.step);
+            if row.step > 0 && is_last {
+                contents.row(row.step, self.edge() + BESIDE, y - 4.0, &mut self.over);
+            }
+        } else if !row.changed.is_empty() {
             let room = LONGEST_CHANGE as f64 * CHARACTER;
             self.fitted(self.edge() + 14.0, y, "start", "faint", &row.changed.join(", "), room);
         }
@@ -258,7 +274,7 @@ impl<'a> Drawing<'a> {
     }
 }
 
-fn rect(at: (f64, f64), size: (f64, f64), fill: &str, stroke: &str) -> String {
+pub(crate) fn rect(at: (f64, f64), size: (f64, f64), fill: &str, stroke: &str) -> String {
     format!(
         "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"4\" fill=\"{fill}\" stroke=\"{stroke}\"/>\n",
         at.0, at.1, size.0, size.1
@@ -279,7 +295,7 @@ fn characters(mark: &Mark) -> usize {
 }
 
 /// Text that XML reads back as it was; characters that XML has no place for become spaces.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

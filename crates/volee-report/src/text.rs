@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use volee_system::{Action, Event, EventKind, Run, RunState, RunStep, Variable};
 
+use crate::growth::returns;
 use crate::{Palette, changes, count, is_location};
 
 /// How a run is laid out.
@@ -44,7 +45,11 @@ pub fn run_text(run: &Run, layout: TextLayout<'_>) -> String {
     out.push_str(&steps_text(run, layout));
     match run.loop_start {
         Some(start) => {
-            let back = format!("── back to the state before step {} ──", run.skipped + start + 1);
+            let first = run.skipped + start + 1;
+            let back = match returns(run) {
+                true => format!("── back to the state before step {first} ──"),
+                false => format!("── and again from step {first}, with more in the channels each time ──"),
+            };
             let _ = writeln!(out, "  {}", layout.palette.strong(back));
         }
         None => final_locations(&mut out, run, layout.palette),
@@ -298,10 +303,14 @@ mod tests {
 
     #[test]
     fn a_lasso_is_a_prefix_and_a_cycle() {
-        let text = text(&run(3, Some(1)), 100);
+        let mut lasso = run(3, Some(1));
+        let grows = text(&lasso, 100);
+        lasso.steps[2].state = state(1);
+        let text = text(&lasso, 100);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[2].contains("repeats for ever"), "{text}");
         assert!(lines[5].contains("back to the state before step 2"), "{text}");
+        assert!(grows.contains("again from step 2, with more"), "{grows}");
     }
 
     #[test]

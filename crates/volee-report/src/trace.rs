@@ -23,6 +23,12 @@ pub struct Trace {
     pub defines: Vec<String>,
     /// Whether optimisations were off.
     pub plain: bool,
+    /// Processes of a type that were started, where their number was given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<(String, u32)>,
+    /// The capacity of buffers, where it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<u32>,
     /// The question it answers.
     pub question: String,
     /// The run.
@@ -67,10 +73,19 @@ impl Trace {
             model: model.into(),
             defines: defines.to_vec(),
             plain,
+            copies: Vec::new(),
+            capacity: None,
             question: question.into(),
             witness: witness.clone(),
             labels: run.steps.iter().map(|s| s.label.clone()).collect(),
         }
+    }
+
+    /// The same trace of a model that was read with other numbers than its own: of processes, of messages in a buffer.
+    #[must_use]
+    pub fn read_with(mut self, copies: &[(String, u32)], capacity: Option<u32>) -> Self {
+        (self.copies, self.capacity) = (copies.to_vec(), capacity);
+        self
     }
 
     /// A heading for charts: what is shown, of which model.

@@ -7,13 +7,16 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use volee_program::MachineOptions;
+use volee_program::{MachineOptions, ProctypeId, Program};
 use volee_promela::Lowered;
 use volee_report::brief;
 use volee_system::{Diagnostic, System};
 
 /// The largest model file that is read. Text beyond this is data, not a model somebody wrote.
 const LARGEST_FILE: u64 = 1 << 30;
+/// What a program can have at most: a number of a process, and the length of a channel, is one byte.
+const MOST_PROCESSES: usize = 255;
+const LARGEST_BUFFER: u32 = 255;
 
 /// How a model is to be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,6 +27,10 @@ pub struct Options {
     pub plain: bool,
     /// Processes are added by the engine (any number of them), so that none need be there at the start.
     pub dormant: bool,
+    /// So many processes of a type are there at the start, whatever the model says of it.
+    pub copies: Vec<(String, u32)>,
+    /// So many messages fit into every buffered channel, whatever the model says of it.
+    pub capacity: Option<u32>,
 }
 
 /// A model that was read and understood.
@@ -69,6 +76,7 @@ pub const FRONT_ENDS: &[FrontEnd] = &[
     },
     FrontEnd { language: "Petri net", extensions: &["pnml"], open: open_net },
     FrontEnd { language: "counter net", extensions: &["spec"], open: open_net },
+    FrontEnd { language: "communicating machines", extensions: &["scm"], open: open_machines },
 ];
 
 fn open_promela(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic>> {
@@ -81,7 +89,8 @@ fn open_promela(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic
     let name = path.display().to_string();
     let (model, diagnostics) = volee_promela::parse(&name, &String::from_utf8_lossy(&bytes), &front_end);
     let Some(model) = model else { return Err(diagnostics) };
-    let lowered = volee_promela::lower(Arc::new(model))?;
+    let mut lowered = volee_promela::lower(Arc::new(model))?;
+    rearrange(Arc::make_mut(&mut lowered.program), options)?;
     if lowered.program.active.is_empty() && !options.dormant {
         let place = lowered.program.proctypes.first().and_then(|p| p.place.clone());
         let help = "write `active proctype Name() { … }`, or `init { … }` that runs the others";
@@ -90,6 +99,52 @@ fn open_promela(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic
     }
     let machine = lowered.machine(MachineOptions { plain: options.plain, ..MachineOptions::default() });
     Ok(Opened { system: Box::new(machine), warnings: diagnostics, promela: Some(lowered) })
+}
+
+/// Changes what a model says of its numbers: of processes at the start, of messages in a buffer.
+fn rearrange(program: &mut Program, options: &Options) -> Result<(), Vec<Diagnostic>> {
+    let wrong = |message: String, help: &str| Err(vec![Diagnostic::error(message, None).with_help(help)]);
+    for (name, copies) in &options.copies {
+        let Some(number) = program.proctypes.iter().position(|p| p.name == *name) else {
+            let names: Vec<&str> = program.proctypes.iter().map(|p| p.name.as_str()).collect();
+            return wrong(
+                format!("there is no process type `{}` to copy", brief(name)),
+                &format!("the model has {}", names.join(", ")),
+            );
+        };
+        let proctype = &program.proctypes[number];
+        if !proctype.parameters.is_empty() {
+            let message = format!("`{name}` has parameters, so that copies of it cannot be started");
+            return Err(vec![Diagnostic::error(message, proctype.place.clone())]);
+        }
+        let id = ProctypeId(number as u8);
+        program.active.retain(|p| *p != id);
+        if program.active.len() + *copies as usize > MOST_PROCESSES {
+            return wrong(
+                format!("{copies} copies of `{name}` are too many"),
+                "at most 255 processes can exist at once",
+            );
+        }
+        program.active.extend(std::iter::repeat_n(id, *copies as usize));
+    }
+    if let Some(capacity) = options.capacity {
+        if !(1..=LARGEST_BUFFER).contains(&capacity) {
+            return wrong(
+                format!("a buffer cannot hold {capacity} messages"),
+                "choose a capacity from 1 to 255",
+            );
+        }
+        program.channel_types.iter_mut().filter(|c| c.capacity > 0).for_each(|c| c.capacity = capacity);
+    }
+    Ok(())
+}
+
+/// Communicating machines; their channels are unbounded.
+fn open_machines(path: &Path, _: &Options) -> Result<Opened, Vec<Diagnostic>> {
+    let bytes = read_bytes(path).map_err(|d| vec![d])?;
+    let machines = volee_channels::read_scm(&path.display().to_string(), &String::from_utf8_lossy(&bytes))?;
+    let system = Box::new(volee_channels::Fifo::new(Arc::new(machines)));
+    Ok(Opened { system, warnings: Vec::new(), promela: None })
 }
 
 fn open_lts(path: &Path, _: &Options) -> Result<Opened, Vec<Diagnostic>> {

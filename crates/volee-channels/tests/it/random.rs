@@ -32,6 +32,50 @@ fn explicit(machines: &Machines, capacity: &[usize]) -> Option<Vec<usize>> {
     Some(most)
 }
 
+/// Whether some machine is ever kept from sending because a channel holds `capacity` already.
+fn blocks(machines: &Machines, capacity: &[usize]) -> bool {
+    let start = Configuration::initial(machines);
+    let mut seen = HashSet::from([start.clone()]);
+    let mut work = vec![start];
+    while let Some(now) = work.pop() {
+        for (machine, automaton) in machines.automata.iter().enumerate() {
+            for &step in &automaton.states[usize::from(now.control[machine])] {
+                let mut after = now.clone();
+                if !after.make(machine, step) {
+                    continue;
+                }
+                if after.contents.iter().zip(capacity).any(|(queue, &c)| queue.len() > c) {
+                    return true;
+                }
+                if seen.insert(after.clone()) {
+                    work.push(after);
+                }
+            }
+        }
+    }
+    false
+}
+
+#[test]
+fn the_capacities_of_a_bounded_system_never_block_and_one_less_does() {
+    let mut smaller = 0;
+    for seed in 0..20_000 {
+        let machines = random_machines(seed);
+        let meter = Meter::start(Budget { memory: Some(40_000), ..Budget::default() });
+        let Boundedness::Bounded(most) = search(&mut Fifo::new(&machines), &meter, &mut Quiet).answer else {
+            continue;
+        };
+        assert!(!blocks(&machines, &most), "seed {seed}");
+        for channel in (0..most.len()).filter(|&c| most[c] > 0) {
+            let mut less = most.clone();
+            less[channel] -= 1;
+            assert!(blocks(&machines, &less), "seed {seed}, channel {channel}");
+            smaller += 1;
+        }
+    }
+    assert!(smaller > 1_000, "{smaller}");
+}
+
 #[test]
 fn loops_repeat_and_bounds_agree_with_explicit_search_on_random_machines() {
     let (mut unbounded, mut bounded, mut unknown) = (0, 0, 0);

@@ -111,13 +111,17 @@ enum SearchOrder {
 impl Check {
     pub fn run(self, context: &Context) -> Ended {
         self.trace.validate()?;
-        if self.temporal.asked() {
+        if self.temporal.asked() && self.engine == Engine::Explicit {
             return self.run_temporal(context);
         }
         let families = self.families.given().filter(|_| self.engine != Engine::Families);
         let counters = self.counters.given().filter(|_| self.engine != Engine::Counters);
         if let Some((flag, engine)) = families.zip(Some("families")).or(counters.zip(Some("counters"))) {
             return Err(Failure::new(format!("{flag} needs --engine {engine}")));
+        }
+        let mu = self.mu.asked().then_some("--mu").filter(|_| self.engine != Engine::Explicit);
+        if let Some(flag) = self.temporal.given().filter(|_| self.engine != Engine::Families).or(mu) {
+            return Err(Failure::new(format!("{flag} is a question for the explicit search; leave --engine out")));
         }
         match self.engine {
             Engine::Families => return families::run(&self, context),

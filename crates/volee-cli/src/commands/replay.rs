@@ -38,6 +38,8 @@ impl Replay {
             // A trace remembers how its model was read, so that it always replays.
             self.model.defines.clone_from(&trace.defines);
             self.model.plain = trace.plain;
+            self.model.copies.clone_from(&trace.copies);
+            self.model.capacity = trace.capacity;
         }
         let witness = match &stored {
             Some(trace) => trace.witness.clone(),
@@ -75,6 +77,7 @@ impl Replay {
 
     fn fresh_trace(&self, model: &Model, witness: &Witness, run: &Run) -> Trace {
         Trace::new(&model.name, &self.model.defines, self.model.plain, "a run", witness, run)
+            .read_with(&self.model.copies, self.model.capacity)
     }
 
     fn report(&self, context: &Context, model: &Model, trace: &Trace, run: &Run) -> Ended {

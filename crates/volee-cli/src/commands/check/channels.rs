@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
-use volee::Model;
-use volee::channels::{Boundedness, Buffered, Fifo, Machines, Outcome as Found, Pump, Queued, read_scm, search};
+use volee::channels::{Automaton, Operation, Boundedness, Buffered, Fifo, MOST, Machines, Outcome as Found, Pump, Queued, read_scm, search};
 use volee::report::{Answer, QuestionAnswer, Trace, VerdictWord, count, counted, seconds};
-use volee::system::{Reason, ReasonKind, Run, System, Witness, replay_end};
+use volee::system::{Reason, ReasonKind, Run, Witness, replay_end};
+use volee::{Model, Options};
 
 use super::Check;
 use crate::context::Context;
 use crate::outcome::{Ended, Failure, Outcome};
 use crate::progress::ProgressLine;
-use crate::witness::LONGEST_RUN;
+use crate::witness::{LONGEST_RUN, replay_command};
 
 const QUESTION: &str = "channels are bounded";
 
@@ -32,7 +32,7 @@ pub fn run(check: &Check, context: &Context) -> Ended {
     let meter = check.budget.meter(context);
     let mut progress = ProgressLine::new(meter.budget().memory);
     let found = match &mut subject {
-        Subject::Machines(machines) => search(&mut Fifo::new(machines), &meter, &mut progress),
+        Subject::Machines(machines) => search(&mut Fifo::new(&*machines), &meter, &mut progress),
         Subject::Program(program) => search(program.as_mut(), &meter, &mut progress),
     };
     drop(progress);
@@ -59,6 +59,24 @@ fn names(subject: &Subject) -> Vec<String> {
     }
 }
 
+/// The channels by name, and between whom they are where that is plain to see.
+fn ends(subject: &Subject) -> Vec<String> {
+    let Subject::Machines(machines) = subject else { return names(subject) };
+    let using = |wanted: fn(&Operation) -> Option<u16>, channel: usize| {
+        let uses = |a: &&Automaton| {
+            a.states.iter().flatten().any(|m| wanted(&m.operation).map(usize::from) == Some(channel))
+        };
+        machines.automata.iter().filter(uses).map(|a| a.name.as_str()).collect::<Vec<_>>()
+    };
+    let sends = |o: &Operation| if let Operation::Send { channel, .. } = o { Some(*channel) } else { None };
+    let receives = |o: &Operation| if let Operation::Receive { channel, .. } = o { Some(*channel) } else { None };
+    let name = |(channel, name): (usize, &String)| match (&using(sends, channel)[..], &using(receives, channel)[..]) {
+        ([from], [to]) => format!("{name} ({from} → {to})"),
+        _ => name.clone(),
+    };
+    machines.channels.iter().enumerate().map(name).collect()
+}
+
 fn report(check: &Check, context: &Context, subject: &mut Subject, found: &Found, elapsed: f64) -> Ended {
     let name = check.model.model.display().to_string();
     let mut answer = Answer::new("check").about(&name, "channels");
@@ -83,26 +101,40 @@ fn report(check: &Check, context: &Context, subject: &mut Subject, found: &Found
             answer.push(QuestionAnswer::unknown(QUESTION, limit));
         }
         Boundedness::Unbounded(pump) => {
-            let reason = reason(pump, &channels);
-            let (run, witness) = replayed(subject, pump)?;
+            let reason = reason(pump, &ends(subject));
+            let (mut run, witness) = replayed(subject, pump)?;
+            // Nothing is the same as before but the control: the run repeats, its states do not.
+            run.loop_start = pump.prefix.len().checked_sub(run.skipped);
             let _ = writeln!(text, "{} {QUESTION}", palette.bad(VerdictWord::Violated.as_str()));
             let _ = writeln!(text, "\n{}", palette.bad(&reason.message));
             let _ = writeln!(
                 text,
-                "{} ({}; the last {} repeat for ever, and were taken a dozen times):",
+                "{} ({}; {} for ever, taken a dozen times here):",
                 palette.strong("how it happens"),
                 counted(witness.steps.len(), "step"),
-                counted(pump.round.len(), "step"),
+                match pump.round.len() {
+                    1 => "the last one repeats".to_string(),
+                    n => format!("the last {n} repeat"),
+                },
             );
             text.push_str(&check.trace.text(&run, &name, palette));
-            let options = check.model.options();
-            let trace = Trace::new(&name, &options.defines, options.plain, QUESTION, &witness, &run);
+            let options = options(check, subject);
+            let trace = Trace::new(&name, &options.defines, options.plain, QUESTION, &witness, &run)
+                .read_with(&options.copies, options.capacity);
             for path in check.trace.write(&trace, &run)? {
                 let _ = writeln!(text, "written to {}", path.display());
             }
-            answer.push(QuestionAnswer::violated(QUESTION, &reason, Some(&run)));
+            let command = replay_command(&check.model.model, &options, &trace)?;
+            let _ = writeln!(text, "replay it with:\n  {}", palette.name(&command));
+            answer.push(QuestionAnswer::violated(QUESTION, &reason, Some(&run)).with_replay(command));
             answer.add("growth", table(&pump.growth));
             answer.add("repeats_from", pump.prefix.len());
+            if let Some(steps) = rounds(subject, pump, 12) {
+                let witness = Witness { initial: 0, steps, loop_start: None };
+                let mut dozen = trace.clone();
+                (dozen.witness, dozen.labels) = (witness, Vec::new());
+                answer.add("replay_dozen", replay_command(&check.model.model, &options, &dozen)?);
+            }
         }
     }
     let s = &found.statistics;
@@ -122,6 +154,14 @@ fn report(check: &Check, context: &Context, subject: &mut Subject, found: &Found
     Ok(Outcome::new(answer, text))
 }
 
+/// How the model is read for its runs: a buffer of a program is as large as a machine can have it.
+fn options(check: &Check, subject: &Subject) -> Options {
+    match subject {
+        Subject::Machines(_) => check.model.options(),
+        Subject::Program(_) => Options { plain: true, capacity: Some(MOST), ..check.model.options() },
+    }
+}
+
 fn reason(pump: &Pump, channels: &[String]) -> Reason {
     let growing: Vec<String> = channels
         .iter()
@@ -132,26 +172,24 @@ fn reason(pump: &Pump, channels: &[String]) -> Reason {
     Reason { kind: ReasonKind::Unbounded, message: growing.join(", "), place: None }
 }
 
+/// The ordinals of the prefix and so many rounds.
+fn rounds(subject: &mut Subject, pump: &Pump, rounds: usize) -> Option<Vec<u32>> {
+    match subject {
+        Subject::Machines(machines) => pump.replay(&mut Fifo::new(&*machines), rounds),
+        Subject::Program(program) => pump.replay(program.as_mut(), rounds),
+    }
+}
+
 /// The prefix and one round, replayed by the system itself.
 fn replayed(subject: &mut Subject, pump: &Pump) -> Result<(Run, Witness), Failure> {
     let defect = || {
         Failure::new("a loop was found but does not replay")
             .with_help("this is a defect of volee; please report it with the model and the command")
     };
-    let again = |system: &mut dyn System, steps: Option<Vec<u32>>| {
-        let witness = Witness { initial: 0, steps: steps.ok_or_else(defect)?, loop_start: None };
-        let run = replay_end(system, &witness, LONGEST_RUN).map_err(|_| defect())?;
-        Ok((run, witness))
+    let witness = Witness { initial: 0, steps: rounds(subject, pump, 1).ok_or_else(defect)?, loop_start: None };
+    let run = match subject {
+        Subject::Machines(machines) => replay_end(&mut Fifo::new(&*machines), &witness, LONGEST_RUN),
+        Subject::Program(program) => replay_end(program.machine(), &witness, LONGEST_RUN),
     };
-    match subject {
-        Subject::Machines(machines) => {
-            let mut fifo = Fifo::new(machines);
-            let steps = pump.replay(&mut fifo, 1);
-            again(&mut fifo, steps)
-        }
-        Subject::Program(program) => {
-            let steps = pump.replay(program.as_mut(), 1);
-            again(program.machine(), steps)
-        }
-    }
+    Ok((run.map_err(|_| defect())?, witness))
 }

@@ -81,6 +81,19 @@ impl TemporalArgs {
         listed.iter().any(|&n| n > 0) || self.progress || self.acceptance
     }
 
+    /// The first flag that was given, to refuse it where another engine runs.
+    pub fn given(&self) -> Option<&'static str> {
+        let flags = [
+            (!self.ltl.is_empty(), "--ltl"),
+            (!self.tl.is_empty(), "--tl"),
+            (!self.buchi.is_empty(), "--buchi"),
+            (!self.property.is_empty(), "--property"),
+            (self.progress, "--progress"),
+            (self.acceptance, "--acceptance"),
+        ];
+        flags.into_iter().find(|f| f.0).map(|f| f.1)
+    }
+
     fn asks(&self, model: &Model) -> Result<Vec<Ask>, Failure> {
         let mut asks: Vec<Ask> = Vec::new();
         for wanted in &self.property {
