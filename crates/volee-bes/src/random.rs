@@ -97,8 +97,8 @@ impl BooleanGraph for Implicit {
 
     fn equation(&self, place: &[u8], _: Node) -> (Operator, u16) {
         // Mostly conjunctions, so that true constants do not decide everything at once.
-        let hash = mix(number(place) ^ 0x5bd1_e995);
-        (if hash.is_multiple_of(8) { Operator::Or } else { Operator::And }, 0)
+        let hash = number(place).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (if hash >> 61 == 7 { Operator::Or } else { Operator::And }, 0)
     }
 
     fn successors(&mut self, place: &[u8], _: Node, sink: &mut dyn Successors) -> Result<(), Trouble> {
@@ -108,8 +108,9 @@ impl BooleanGraph for Implicit {
             return Ok(());
         }
         for i in 0..u64::from(self.degree) {
-            // The upper half of a product: a division would cost more than the solver's own work on an edge.
-            let target = (((mix(seed.wrapping_add(i)) >> 32) * u64::from(self.variables)) >> 32) as u32;
+            // Two multiplications: a division, or more mixing, would cost as much as the solver's own work on an edge.
+            let drawn = (seed ^ i).wrapping_mul(0xd134_2543_de82_ef95) >> 32;
+            let target = ((drawn * u64::from(self.variables)) >> 32) as u32;
             if sink.variable(&target.to_le_bytes(), 0).is_break() {
                 break;
             }

@@ -7,6 +7,8 @@
 //! While a right-hand side is pushed, each place is hashed and its slot prefetched; only when all are pushed are they
 //! looked up. A right-hand side that a constant decides is dropped without having touched the table.
 
+use std::ops::Range;
+
 use volee_system::{Flow, Limit};
 
 use crate::graph::{BooleanGraph, Node, Operator, Successors, Trouble};
@@ -58,17 +60,27 @@ impl Variables {
         self.places.bytes()
     }
 
+    /// The place and node of a variable. `scratch` holds the place where places are numbers.
+    #[inline]
+    pub fn get<'a>(&'a self, variable: u32, scratch: &'a mut [u8; 4]) -> (&'a [u8], Node) {
+        if self.packed {
+            let key = self.places.get(variable, scratch);
+            let (place, node) = key.split_at(key.len() - 2);
+            return (place, Node::from_le_bytes([node[0], node[1]]));
+        }
+        if self.nodes == 1 {
+            return (self.places.get(variable, scratch), 0);
+        }
+        (self.places.get(variable / self.nodes, scratch), (variable % self.nodes) as Node)
+    }
+
     /// The place and node of a variable; the place is copied to `place`.
     #[inline]
     pub fn copy(&self, variable: u32, place: &mut Vec<u8>) -> Node {
-        if !self.packed {
-            self.places.copy(variable / self.nodes, place);
-            return (variable % self.nodes) as Node;
-        }
-        self.places.copy(variable, place);
-        let at = place.len() - 2;
-        let node = Node::from_le_bytes([place[at], place[at + 1]]);
-        place.truncate(at);
+        let mut scratch = [0; 4];
+        let (found, node) = self.get(variable, &mut scratch);
+        place.clear();
+        place.extend_from_slice(found);
         node
     }
 
@@ -109,9 +121,22 @@ impl Variables {
 #[derive(Debug, Clone, Copy)]
 struct Pushed {
     tag: u32,
-    begin: u32,
+    /// The place itself when it has four bytes, else where its bytes begin.
+    word: u32,
     length: u16,
     node: Node,
+}
+
+impl Pushed {
+    /// The bytes that the table knows it by.
+    #[inline]
+    fn key<'a>(&self, bytes: &'a [u8], scratch: &'a mut [u8; 4]) -> &'a [u8] {
+        if self.length == 4 {
+            *scratch = self.word.to_le_bytes();
+            return scratch;
+        }
+        &bytes[self.word as usize..self.word as usize + usize::from(self.length)]
+    }
 }
 
 /// Right-hand sides on their way into the table.
@@ -119,7 +144,6 @@ struct Pushed {
 pub(crate) struct Batch {
     bytes: Vec<u8>,
     pushed: Vec<Pushed>,
-    key: Vec<u8>,
 }
 
 /// How a right-hand side came out before any look-up.
@@ -143,6 +167,27 @@ struct Sink<'a> {
 impl Successors for Sink<'_> {
     #[inline]
     fn variable(&mut self, place: &[u8], node: Node) -> Flow {
+        if let (Ok(four), false) = (<[u8; 4]>::try_from(place), self.variables.packed) {
+            let tag = self.variables.places.tag(&four);
+            self.variables.places.prefetch(tag);
+            self.pushed.push(Pushed { tag, word: u32::from_le_bytes(four), length: 4, node });
+            return Flow::Continue(());
+        }
+        self.long_variable(place, node)
+    }
+
+    fn constant(&mut self, value: bool) -> Flow {
+        if value == self.deciding {
+            self.decided = true;
+            return Flow::Break(());
+        }
+        Flow::Continue(())
+    }
+}
+
+impl Sink<'_> {
+    #[inline(never)]
+    fn long_variable(&mut self, place: &[u8], node: Node) -> Flow {
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(place);
         let mut kept = node;
@@ -157,15 +202,8 @@ impl Successors for Sink<'_> {
         };
         let tag = self.variables.places.tag(key);
         self.variables.places.prefetch(tag);
-        self.pushed.push(Pushed { tag, begin: start, length, node: kept });
-        Flow::Continue(())
-    }
-
-    fn constant(&mut self, value: bool) -> Flow {
-        if value == self.deciding {
-            self.decided = true;
-            return Flow::Break(());
-        }
+        let word = if length == 4 { u32::from_le_bytes([key[0], key[1], key[2], key[3]]) } else { start };
+        self.pushed.push(Pushed { tag, word, length, node: kept });
         Flow::Continue(())
     }
 }
@@ -188,8 +226,8 @@ impl Batch {
         variable: u32,
         operator: Operator,
     ) -> Result<Pushing, SolveError> {
-        let mut place = std::mem::take(&mut self.key);
-        let node = variables.copy(variable, &mut place);
+        let mut scratch = [0; 4];
+        let (place, node) = variables.get(variable, &mut scratch);
         let (bytes, pushed) = (self.bytes.len(), self.pushed.len());
         let mut sink = Sink {
             variables,
@@ -199,9 +237,8 @@ impl Batch {
             decided: false,
             too_long: false,
         };
-        let outcome = graph.successors(&place, node, &mut sink);
+        let outcome = graph.successors(place, node, &mut sink);
         let (decided, too_long) = (sink.decided, sink.too_long);
-        self.key = place;
         outcome?;
         if too_long {
             let message = "a state has more than 65535 bytes, or one right-hand side has more than 4 GB";
@@ -215,17 +252,19 @@ impl Batch {
         Ok(Pushing::Open)
     }
 
-    /// Looks up what was pushed and appends the variables' numbers to `found`, in order; `look` sees each of them, so
-    /// that the caller can start fetching what it keeps of it.
+    /// Looks up some of what was pushed and appends the variables' numbers to `found`, in order; `look` sees each of
+    /// them, so that the caller can start fetching what it keeps of it.
     #[inline]
     pub fn resolve(
         &self,
         variables: &mut Variables,
+        range: Range<usize>,
         found: &mut Vec<u32>,
         look: impl Fn(u32),
     ) -> Result<(), SolveError> {
-        for p in &self.pushed {
-            let key = &self.bytes[p.begin as usize..p.begin as usize + usize::from(p.length)];
+        let mut scratch = [0; 4];
+        for p in &self.pushed[range] {
+            let key = p.key(&self.bytes, &mut scratch);
             if let Places::Numbered(n) = variables.places
                 && p.tag >= n
             {
@@ -248,7 +287,8 @@ impl Batch {
         at: usize,
     ) -> (Operator, u16) {
         let p = self.pushed[at];
-        let key = &self.bytes[p.begin as usize..p.begin as usize + usize::from(p.length)];
+        let mut scratch = [0; 4];
+        let key = p.key(&self.bytes, &mut scratch);
         if !variables.packed {
             return graph.equation(key, p.node);
         }

@@ -89,7 +89,7 @@ pub fn build<G: BooleanGraph + ?Sized>(
             game.add(owner.opponent(), priority, []);
             continue;
         }
-        batch.resolve(&mut variables, &mut found, |_| {})?;
+        batch.resolve(&mut variables, 0..batch.len(), &mut found, |_| {})?;
         vertex_of.resize(variables.len().max(vertex_of.len()), NOT_MET);
         if game.edge_count() + found.len() > u32::MAX as usize - 1 {
             let message = "a parity game of more than 4294967294 edges".to_string();

@@ -10,52 +10,62 @@
 //! stable or unstable and expanded. The unstable variables of the last block that has some then depend on nothing
 //! outside it, so they take their block's default; their values spread, and the next block is closed likewise.
 //!
-//! Speed: right-hand sides of several variables are gathered until 64 successors are known, whose table slots are being
-//! fetched meanwhile; then all are looked up while their records are being fetched; only then are records read. Backward
-//! edges are walked 64 stable variables abreast. A small batch at first, because a search that finds its answer early
-//! should not have expanded much.
+//! Speed: successors pass through a pipeline of three stages. They are pushed, and their table lines start to be fetched;
+//! 32 successors later they are looked up, and their records start to be fetched; another 32 later records are read and
+//! dependencies noted. So memory works all the time. Backward edges are walked 64 stable variables abreast. The pipeline
+//! is short at first, because a search that finds its answer early should not have expanded much.
 
-use volee_system::{Meter, Progress};
+use volee_system::{Limit, Meter, Progress};
 
 use super::table::{Cell, Solution, narrow};
 use super::{SolveError, Solved, Solver, Statistics, Watch};
 use crate::graph::{BooleanGraph, Operator, Sign};
-use crate::memory::{lengthen, push};
+use crate::memory::{Pieces, lengthen, push};
 use crate::prefetch::prefetch;
 use crate::variables::{Batch, Pushing, Variables};
 
 const NONE: u32 = u32::MAX;
 const MAXIMUM_IN_FLIGHT: usize = 64;
 const FIRST_IN_FLIGHT: usize = 4;
+/// The batch is emptied when it has this many successors.
+const FULL: usize = 512;
 
-const MET: u16 = 1;
-const STABLE: u16 = 2;
-const TRUE: u16 = 4;
-const CONJUNCTION: u16 = 8;
+const MET: u32 = 1 << 31;
+const STABLE: u32 = 1 << 30;
+const TRUE: u32 = 1 << 29;
+const CONJUNCTION: u32 = 1 << 28;
+const MAXIMUM_MISSING: u32 = CONJUNCTION - 1;
 
-/// What is kept per variable.
+/// What is kept per variable: eight bytes, because reading them is half of an edge's cost. The block is asked for again
+/// in the rare case that it matters.
 #[derive(Debug, Clone, Copy, Default)]
 struct Record {
-    /// Its first backward edge.
-    head: u32,
-    /// Successors that have not been seen to be neutral.
-    missing: u32,
-    rank: u32,
-    block: u16,
-    flags: u16,
+    /// Its first backward edge; once it is stable, its rank: nobody notes a dependency on a stable variable.
+    link: u32,
+    /// Flags, and how many successors have not been seen to be neutral.
+    state: u32,
 }
 
 impl Record {
+    fn met(operator: Operator) -> Self {
+        let conjunction = if operator == Operator::And { CONJUNCTION } else { 0 };
+        Record { link: NONE, state: MET | conjunction }
+    }
+
+    fn is_met(self) -> bool {
+        self.state & MET != 0
+    }
+
     fn operator(self) -> Operator {
-        if self.flags & CONJUNCTION != 0 { Operator::And } else { Operator::Or }
+        if self.state & CONJUNCTION != 0 { Operator::And } else { Operator::Or }
     }
 
     fn is_stable(self) -> bool {
-        self.flags & STABLE != 0
+        self.state & STABLE != 0
     }
 
     fn value(self) -> bool {
-        self.flags & TRUE != 0
+        self.state & TRUE != 0
     }
 }
 
@@ -70,15 +80,19 @@ struct Search<'g, G: ?Sized> {
     variables: Variables,
     records: Vec<Record>,
     /// Backward edges: who depends, and the next edge.
-    edges: Vec<(u32, u32)>,
+    edges: Pieces<(u32, u32)>,
     /// Variables in the order in which they were met; those from `next` on are not expanded.
     queue: Vec<u32>,
     next: usize,
-    /// Stable variables whose dependants do not know yet.
-    stable: Vec<u32>,
+    /// The first backward edge and the value of stable variables whose dependants do not know yet.
+    stable: Vec<(u32, bool)>,
     next_rank: u32,
     batch: Batch,
     expanded: Vec<Expanded>,
+    /// How many of the expanded ones have had their successors looked up, and their dependencies noted.
+    looked_up: usize,
+    connected: usize,
+    /// The numbers of the successors that were looked up.
     found: Vec<u32>,
     /// Edge and value of the stable variables whose dependants are being told.
     cursors: Vec<(u32, bool)>,
@@ -97,52 +111,49 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
     let (place, node) = graph.root()?;
     let mut variables = Variables::new(graph);
     let root = variables.insert(&place, node)?;
-    let (operator, block) = graph.equation(&place, node);
+    let (operator, _) = graph.equation(&place, node);
     let mut records = Vec::new();
     lengthen(&mut records, variables.len());
     let mut search = Search {
         graph,
         records,
         variables,
-        edges: Vec::new(),
+        edges: Pieces::new(),
         queue: Vec::new(),
         next: 0,
         stable: Vec::new(),
         next_rank: 0,
         batch: Batch::default(),
         expanded: Vec::new(),
+        looked_up: 0,
+        connected: 0,
         found: Vec::new(),
         cursors: Vec::new(),
         told: Vec::new(),
         in_flight: FIRST_IN_FLIGHT,
         statistics: Statistics::default(),
     };
-    search.records[root as usize] = met(operator, block);
+    search.records[root as usize] = Record::met(operator);
     search.queue.push(root);
     let mut watch = Watch::new(meter, progress);
     search.explore(root, &mut watch)?;
     if !search.records[root as usize].is_stable() {
         search.close_blocks(root, &signs);
     }
-    let met = |records: &&[Record]| records.iter().any(|r| r.flags & MET != 0);
+    let met = |records: &&[Record]| records.iter().any(|r| r.is_met());
     let places = search.records.chunks(search.variables.nodes()).filter(met).count() as u64;
     let statistics = Statistics { places, ..search.figures() };
     let value = search.records[root as usize].value();
-    // Cells are smaller than records and come in the same order; the rest of the search is dropped first.
+    // Cells are as large as records and take their place; the rest of the search is dropped first.
     let Search { records, variables, edges, queue, .. } = search;
     drop((edges, queue));
-    let cell = |r: &Record| match r.is_stable() {
-        true => Cell::decided(r.value(), r.rank),
+    let cell = |r: Record| match r.is_stable() {
+        true => Cell::decided(r.value(), r.link),
         false => Cell::default(),
     };
-    let cells = records.iter().map(cell).collect();
+    let cells = records.into_iter().map(cell).collect();
     let solution = Solution::new(variables, cells);
     Ok(Solved { value, solution, statistics, solver: Solver::BreadthFirst })
-}
-
-fn met(operator: Operator, block: u16) -> Record {
-    let conjunction = if operator == Operator::And { CONJUNCTION } else { 0 };
-    Record { head: NONE, missing: 0, rank: 0, block, flags: MET | conjunction }
 }
 
 impl<G: BooleanGraph + ?Sized> Search<'_, G> {
@@ -150,82 +161,108 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
     fn explore(&mut self, root: u32, watch: &mut Watch<'_>) -> Result<(), SolveError> {
         loop {
             self.stabilise();
-            if self.records[root as usize].is_stable() || self.next == self.queue.len() {
+            let idle = self.next == self.queue.len() && self.connected == self.expanded.len();
+            if idle || self.records[root as usize].is_stable() {
                 return Ok(());
             }
-            self.gather(watch)?;
-            self.look_up()?;
-            self.connect()?;
+            self.round(watch)?;
             self.in_flight = (self.in_flight * 2).min(MAXIMUM_IN_FLIGHT);
         }
     }
 
-    /// Pushes right-hand sides until enough successors are in flight.
-    fn gather(&mut self, watch: &mut Watch<'_>) -> Result<(), SolveError> {
-        self.batch.clear();
-        self.expanded.clear();
-        while self.next < self.queue.len() && self.batch.len() < self.in_flight {
-            let variable = self.queue[self.next];
-            self.next += 1;
-            if let Some(&ahead) = self.queue.get(self.next + 8) {
-                prefetch(&self.records, ahead as usize);
-            }
-            let record = self.records[variable as usize];
-            if record.is_stable() {
-                continue;
-            }
-            self.statistics.expanded += 1;
-            let before = self.batch.len();
-            let operator = record.operator();
-            let pushing = self.batch.push(self.graph, &self.variables, variable, operator)?;
-            let count = self.batch.len() - before;
-            if pushing == Pushing::Decided || count == 0 {
-                self.set(variable, operator.deciding() == (pushing == Pushing::Decided));
-            } else {
-                self.records[variable as usize].missing = narrow(count)?;
-                self.expanded.push(Expanded { variable, end: self.batch.len() });
-            }
+    /// Moves about as many successors as may be in flight one stage on.
+    fn round(&mut self, watch: &mut Watch<'_>) -> Result<(), SolveError> {
+        let enough = self.batch.len() + self.in_flight;
+        while self.next < self.queue.len() && self.batch.len() < enough {
+            self.expand()?;
+            self.look_up(self.in_flight / 2)?;
+            self.connect(self.in_flight)?;
             watch.tick(|| (self.figures(), (self.queue.len() - self.next) as u64))?;
         }
-        Ok(())
-    }
-
-    /// Finds the numbers of the gathered successors and starts fetching their records.
-    fn look_up(&mut self) -> Result<(), SolveError> {
-        self.found.clear();
-        self.statistics.edges += self.batch.len() as u64;
-        let records = &self.records;
-        self.batch
-            .resolve(&mut self.variables, &mut self.found, |found| prefetch(records, found as usize))?;
-        if self.records.len() < self.variables.len() {
-            lengthen(&mut self.records, self.variables.len());
+        if self.next == self.queue.len() || self.batch.len() > FULL {
+            self.look_up(0)?;
+            self.connect(0)?;
+            self.batch.clear();
+            self.found.clear();
+            self.expanded.clear();
+            (self.looked_up, self.connected) = (0, 0);
         }
         Ok(())
     }
 
-    /// Notes the dependencies between the expanded variables and what they were found to depend on.
-    fn connect(&mut self) -> Result<(), SolveError> {
-        let mut begin = 0;
-        for i in 0..self.expanded.len() {
-            let Expanded { variable, end } = self.expanded[i];
+    /// Pushes the right-hand side of the next variable and starts fetching the table slots of its successors.
+    #[inline]
+    fn expand(&mut self) -> Result<(), SolveError> {
+        let variable = self.queue[self.next];
+        self.next += 1;
+        if let Some(&ahead) = self.queue.get(self.next + 8) {
+            prefetch(&self.records, ahead as usize);
+        }
+        self.statistics.expanded += 1;
+        let before = self.batch.len();
+        let operator = self.records[variable as usize].operator();
+        let pushing = self.batch.push(self.graph, &self.variables, variable, operator)?;
+        let count = self.batch.len() - before;
+        if pushing == Pushing::Decided || count == 0 {
+            self.set(variable, operator.deciding() == (pushing == Pushing::Decided));
+        } else {
+            self.records[variable as usize].state += missing(count)?;
+            self.expanded.push(Expanded { variable, end: self.batch.len() });
+        }
+        Ok(())
+    }
+
+    /// Finds the numbers of the successors that were pushed `behind` successors ago, and starts fetching their records.
+    #[inline]
+    fn look_up(&mut self, behind: usize) -> Result<(), SolveError> {
+        while let Some(expanded) = self.expanded.get(self.looked_up)
+            && expanded.end + behind <= self.batch.len()
+        {
+            let range = self.found.len()..expanded.end;
+            self.statistics.edges += range.len() as u64;
+            let records = &self.records;
+            self.batch.resolve(&mut self.variables, range, &mut self.found, |found| {
+                prefetch(records, found as usize);
+            })?;
+            lengthen(&mut self.records, self.variables.len());
+            self.looked_up += 1;
+        }
+        Ok(())
+    }
+
+    /// Notes the dependencies of the variables that were expanded `behind` successors ago.
+    #[inline]
+    fn connect(&mut self, behind: usize) -> Result<(), SolveError> {
+        while self.connected < self.looked_up
+            && self.expanded[self.connected].end + behind <= self.batch.len()
+        {
+            let begin = if self.connected == 0 { 0 } else { self.expanded[self.connected - 1].end };
+            let Expanded { variable, end } = self.expanded[self.connected];
             for at in begin..end {
-                let successor = self.found[at];
-                let record = &mut self.records[successor as usize];
-                if record.flags & MET == 0 {
-                    let (operator, block) = self.batch.equation(self.graph, &self.variables, at);
-                    *record = met(operator, block);
-                    push(&mut self.queue, successor);
-                }
-                if record.is_stable() {
-                    let value = record.value();
-                    self.apply(variable, value);
-                } else {
-                    let edge = narrow(self.edges.len())?;
-                    let head = std::mem::replace(&mut record.head, edge);
-                    push(&mut self.edges, (variable, head));
-                }
+                self.depend(variable, at)?;
             }
-            begin = end;
+            self.connected += 1;
+        }
+        Ok(())
+    }
+
+    /// Notes that a variable depends on the `at`-th one that was found.
+    #[inline]
+    fn depend(&mut self, variable: u32, at: usize) -> Result<(), SolveError> {
+        let successor = self.found[at];
+        let record = &mut self.records[successor as usize];
+        if !record.is_met() {
+            let (operator, _) = self.batch.equation(self.graph, &self.variables, at);
+            *record = Record::met(operator);
+            push(&mut self.queue, successor);
+        }
+        if record.is_stable() {
+            let value = record.value();
+            self.apply(variable, value);
+        } else {
+            let edge = narrow(self.edges.len())?;
+            let head = std::mem::replace(&mut record.link, edge);
+            self.edges.push((variable, head));
         }
         Ok(())
     }
@@ -233,10 +270,12 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
     #[inline]
     fn set(&mut self, variable: u32, value: bool) {
         let record = &mut self.records[variable as usize];
-        record.flags |= STABLE | if value { TRUE } else { 0 };
-        record.rank = self.next_rank;
+        record.state |= STABLE | if value { TRUE } else { 0 };
+        let head = std::mem::replace(&mut record.link, self.next_rank);
         self.next_rank += 1;
-        self.stable.push(variable);
+        if head != NONE {
+            self.stable.push((head, value));
+        }
     }
 
     /// Tells a variable the value of one of its successors.
@@ -251,8 +290,8 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
             self.set(variable, deciding);
             return;
         }
-        record.missing -= 1;
-        if record.missing == 0 {
+        record.state -= 1;
+        if record.state & MAXIMUM_MISSING == 0 {
             self.set(variable, !deciding);
         }
     }
@@ -261,13 +300,10 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
     fn stabilise(&mut self) {
         loop {
             while self.cursors.len() < MAXIMUM_IN_FLIGHT
-                && let Some(variable) = self.stable.pop()
+                && let Some(cursor) = self.stable.pop()
             {
-                let record = self.records[variable as usize];
-                if record.head != NONE {
-                    prefetch(&self.edges, record.head as usize);
-                    self.cursors.push((record.head, record.value()));
-                }
+                self.edges.prefetch(cursor.0 as usize);
+                self.cursors.push(cursor);
             }
             if self.cursors.is_empty() {
                 return;
@@ -275,13 +311,13 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
             let mut at = 0;
             while at < self.cursors.len() {
                 let (edge, value) = self.cursors[at];
-                let (dependant, next) = self.edges[edge as usize];
+                let (dependant, next) = self.edges.get(edge as usize);
                 prefetch(&self.records, dependant as usize);
                 self.told.push((dependant, value));
                 if next == NONE {
                     self.cursors.swap_remove(at);
                 } else {
-                    prefetch(&self.edges, next as usize);
+                    self.edges.prefetch(next as usize);
                     self.cursors[at].0 = next;
                     at += 1;
                 }
@@ -297,10 +333,13 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
     /// Gives the defaults, from the last block to the first, until the root is stable.
     fn close_blocks(&mut self, root: u32, signs: &[Sign]) {
         let mut by_block: Vec<Vec<u32>> = vec![Vec::new(); signs.len()];
+        let mut scratch = [0; 4];
         for &variable in &self.queue {
             let record = self.records[variable as usize];
             if !record.is_stable() {
-                by_block[usize::from(record.block)].push(variable);
+                let (place, node) = self.variables.get(variable, &mut scratch);
+                let (_, block) = self.graph.equation(place, node);
+                by_block[usize::from(block)].push(variable);
             }
         }
         for (block, variables) in by_block.into_iter().enumerate().rev() {
@@ -319,9 +358,9 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
     fn figures(&self) -> Statistics {
         let memory = self.variables.bytes()
             + self.records.capacity() * size_of::<Record>()
-            + self.edges.capacity() * 8
+            + self.edges.bytes()
             + self.queue.capacity() * 4
-            + self.stable.capacity() * 4;
+            + self.stable.capacity() * 8;
         Statistics {
             places: self.variables.places() as u64,
             variables: self.queue.len() as u64,
@@ -329,4 +368,11 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
             ..self.statistics
         }
     }
+}
+
+/// A count of successors that must fit a record.
+fn missing(count: usize) -> Result<u32, Limit> {
+    narrow(count).ok().filter(|n| *n <= MAXIMUM_MISSING).ok_or_else(|| Limit::Other {
+        message: format!("one right-hand side has more than {MAXIMUM_MISSING} variables"),
+    })
 }

@@ -104,7 +104,9 @@ impl Table {
         self.statistics.edges += self.batch.len() as u64;
         let begin = out.len();
         let cells = &self.cells;
-        self.batch.resolve(&mut self.variables, out, |found| prefetch(cells, found as usize))?;
+        self.batch.resolve(&mut self.variables, 0..self.batch.len(), out, |found| {
+            prefetch(cells, found as usize)
+        })?;
         if self.cells.len() < self.variables.len() {
             lengthen(&mut self.cells, self.variables.len());
         }
@@ -203,6 +205,7 @@ impl Solution {
 }
 
 /// A count that must fit four bytes.
+#[inline]
 pub(super) fn narrow(n: usize) -> Result<u32, Limit> {
     u32::try_from(n)
         .map_err(|_| Limit::Other { message: "more than 4294967295 edges are open at once".into() })
