@@ -50,14 +50,31 @@ pub struct Generator {
     in_atomic: bool,
     rendezvous: bool,
     labels: u32,
+    /// The processes have channels and array elements of their own.
+    apart: bool,
 }
 
 impl Generator {
     /// The model of a seed.
     pub fn model(seed: u64) -> String {
+        let mut g = Generator::new(seed);
+        g.declarations();
+        g.text
+    }
+
+    /// A model whose processes have mostly to do with their neighbours in a ring, so that many orders of their steps do
+    /// not matter.
+    pub fn ring(seed: u64) -> String {
+        let mut g = Generator::new(seed);
+        g.apart = true;
+        g.ring_declarations();
+        g.text
+    }
+
+    fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let rendezvous = random.one_in(2);
-        let mut g = Generator {
+        Generator {
             random,
             text: String::new(),
             depth: 0,
@@ -65,9 +82,38 @@ impl Generator {
             in_atomic: false,
             rendezvous,
             labels: 0,
-        };
-        g.declarations();
-        g.text
+            apart: false,
+        }
+    }
+
+    fn ring_declarations(&mut self) {
+        let capacity = if self.rendezvous { 0 } else { 1 + self.random.below(2) };
+        let _ = write!(
+            self.text,
+            "mtype = {{ ma, mb, mc }};\nbyte x, y = 1;\nbool b;\nbyte a[3];\nchan q = [1] of {{ byte }};\n\
+             chan r[3] = [{capacity}] of {{ byte }};\n"
+        );
+        let types = 1 + self.random.below(2);
+        for number in 0..types {
+            let _ = writeln!(self.text, "proctype P{number}(chan in; chan out; byte id) {{\n  byte l;");
+            let length = 2 + self.random.below(3);
+            self.body(length);
+            self.text.push_str("}\n");
+        }
+        self.text.push_str("init {\n  atomic {\n");
+        let processes = 2 + self.random.below(2);
+        for n in 0..processes {
+            let (kind, next) = (self.random.below(types), (n + 1) % processes);
+            let _ = writeln!(self.text, "  run P{kind}(r[{n}], r[{next}], {n});");
+        }
+        self.text.push_str("  };\n");
+        if self.random.one_in(3) {
+            self.text.push_str("  r[0]!1;\n");
+        }
+        if self.random.one_in(4) {
+            self.text.push_str("  b = true;\n");
+        }
+        self.text.push_str("}\n");
     }
 
     fn declarations(&mut self) {
@@ -118,6 +164,14 @@ impl Generator {
 
     fn expression(&mut self) -> String {
         let r = &mut self.random;
+        if self.apart && !r.one_in(3) {
+            return match r.below(4) {
+                0 => format!("a[id] == {}", r.below(3)),
+                1 => format!("l < {}", r.below(3)),
+                2 if !self.rendezvous => "nempty(in)".into(),
+                _ => "l != a[id]".into(),
+            };
+        }
         match r.below(7) {
             0 => format!("x == {}", r.below(3)),
             1 => format!("l < {}", r.below(3)),
@@ -131,6 +185,17 @@ impl Generator {
 
     fn basic(&mut self, guard: bool) -> String {
         let kinds = if guard { 11 } else { 8 };
+        if self.apart && !self.random.one_in(3) {
+            return match self.random.below(if guard { 8 } else { 4 }) {
+                0 => "a[id] = (a[id] + 1) % 3".into(),
+                1 => format!("l = {}", self.random.pick(&["0", "1", "a[id]", "2"])),
+                2 => "l = (l + 1) % 3".into(),
+                3 => format!("assert({})", self.random.pick(&["l != 2", "a[id] < 2", "a[id] != 1 || l < 2"])),
+                4 => self.expression(),
+                5 => self.send(),
+                _ => self.receive(),
+            };
+        }
         match self.random.below(kinds) {
             0 => format!("x = (x + {}) % 3", 1 + self.random.below(2)),
             1 => format!("l = {}", self.random.pick(&["0", "1", "x", "y"])),
@@ -150,6 +215,14 @@ impl Generator {
         if self.in_d_step && self.rendezvous {
             return format!("q!{}", self.random.below(2));
         }
+        if self.apart {
+            return match self.random.below(8) {
+                0 => "q!l".into(),
+                1 if !self.rendezvous => "out!!1".into(),
+                2 => "out!1".into(),
+                _ => "out!l".into(),
+            };
+        }
         match self.random.below(4) {
             0 => "q!l".into(),
             1 => format!("q!!{}", self.random.below(3)),
@@ -159,6 +232,16 @@ impl Generator {
     }
 
     fn receive(&mut self) -> String {
+        if self.apart {
+            return match self.random.below(8) {
+                0 => "q?l".into(),
+                1 if !self.rendezvous => "in??1".into(),
+                2 if !self.rendezvous => "in?<l>".into(),
+                3 => "in?1".into(),
+                4 => "in?a[id]".into(),
+                _ => "in?l".into(),
+            };
+        }
         match self.random.below(6) {
             0 => "q?l".into(),
             1 => "q??1".into(),

@@ -311,7 +311,7 @@ fn fold(op: BinaryOp, a: i32, b: i32) -> Option<i32> {
 }
 
 /// The global channel variables that no statement assigns or receives into.
-fn fixed_channels(program: &Program) -> BTreeMap<u32, i32> {
+pub(crate) fn fixed_channels(program: &Program) -> BTreeMap<u32, i32> {
     let holders = program.channels.iter().enumerate();
     let mut fixed: BTreeMap<u32, i32> = holders.map(|(i, c)| (c.holder.offset, i as i32 + 1)).collect();
     for transition in program.proctypes.iter().flat_map(|p| &p.nodes).flat_map(|n| &n.transitions) {

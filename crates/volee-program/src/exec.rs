@@ -12,6 +12,9 @@ use crate::frame::{ChannelAt, Frame};
 /// A `d_step` that takes more steps than this is taken to run for ever.
 const LONGEST_D_STEP: u32 = 10_000_000;
 
+/// Steps of a `d_step` up to which nobody asks whether it runs for ever.
+const SHORT_D_STEP: u32 = 64;
+
 /// The node of a monitor that watches no more.
 pub(crate) const MONITOR_IS_DONE: usize = u16::MAX as usize;
 
@@ -383,7 +386,17 @@ impl Executor<'_> {
         let body = &compiled.bodies[self.frame.proctype(self.pid)];
         let mut node = entry;
         let mut handed_over = partner;
-        for _ in 0..LONGEST_D_STEP {
+        // Returning to a marked point means running for ever; the mark moves at powers of two, as in Brent's cycle finding.
+        let mut mark = (u32::MAX, Vec::new());
+        for taken in 0..LONGEST_D_STEP {
+            if taken >= SHORT_D_STEP {
+                if node == mark.0 && self.frame.bytes == mark.1 {
+                    break;
+                }
+                if taken.is_power_of_two() {
+                    mark = (node, self.frame.bytes.clone());
+                }
+            }
             let chosen = match handed_over {
                 Some(channel) => self.first_accepting(&body.nodes[node as usize], channel),
                 None => self.first_ready(&body.nodes[node as usize], rendezvous),

@@ -207,6 +207,12 @@ impl Frame {
         usize::from(self.types[pid])
     }
 
+    /// The types of all processes.
+    #[inline]
+    pub fn types(&self) -> &[u8] {
+        &self.types
+    }
+
     #[inline]
     pub fn control(&self, layout: &Layout, pid: usize) -> usize {
         let at = self.base(pid) + 1;

@@ -20,9 +20,9 @@ use crate::eval::write_scalar;
 use crate::exec::Executor;
 use crate::frame::Frame;
 use crate::moves::{Enumerator, Level, Visitor, any_mark, evaluate};
-use crate::optimise::{Observed, optimise, visit_expr};
+use crate::optimise::{Observed, optimise};
 use crate::program::{Expr, Program};
-use crate::reduction::{private_nodes, sees_control};
+use crate::reduction::Choice;
 
 /// Numbers of errors in predicates start here, above those of the program.
 const PREDICATE_FAULTS: u32 = 1 << 31;
@@ -67,13 +67,13 @@ pub struct Machine {
     /// For predicates and marks.
     frame: Frame,
     predicates: Vec<Code>,
+    /// The same as they were given.
+    predicate_exprs: Vec<Expr>,
     /// Errors of predicates, numbered from [`PREDICATE_FAULTS`] on.
     predicate_faults: Vec<Fault>,
     options: MachineOptions,
-    /// By process type and control point: whether all that can be done there is private.
-    private: Vec<Vec<bool>>,
-    /// Some predicate sees more of the processes than `observed` can tell.
-    sees_control: bool,
+    /// Which processes may move first without loss; made when first asked for.
+    choice: Option<Choice>,
 }
 
 impl Machine {
@@ -87,10 +87,10 @@ impl Machine {
             enumerator: Enumerator::default(),
             frame: Frame::default(),
             predicates: Vec::new(),
+            predicate_exprs: Vec::new(),
             predicate_faults: Vec::new(),
             options,
-            private: Vec::new(),
-            sees_control: false,
+            choice: None,
         };
         machine.prepare();
         machine
@@ -110,7 +110,7 @@ impl Machine {
         });
         self.enumerator = Enumerator::new(compiled.transitions.len(), endless);
         self.compiled = Arc::new(compiled);
-        self.private = private_nodes(&self.program, &self.observed);
+        self.choice = None;
     }
 
     /// Where the channels that exist from the start are in every state, in the order of their numbers.
@@ -136,11 +136,11 @@ impl Machine {
     pub fn add_predicate(&mut self, expr: &Expr) -> PredicateId {
         let before = self.observed.clone();
         self.observed.add(expr);
-        visit_expr(expr, &mut |e| self.sees_control |= sees_control(e));
         if self.observed != before && !self.options.plain {
             self.prepare();
         }
-        self.private = private_nodes(&self.program, &self.observed);
+        self.predicate_exprs.push(expr.clone());
+        self.choice = None;
         let mut compiler = Compiler {
             faults: std::mem::take(&mut self.predicate_faults),
             ..Compiler::new(&self.compiled.layout)
@@ -269,11 +269,9 @@ impl System for Machine {
     }
 
     fn reduced_steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> ControlFlow<(), bool> {
-        if self.sees_control {
-            return ControlFlow::Continue(false);
-        }
-        let compiled = Arc::clone(&self.compiled);
-        self.enumerator.run_private(&compiled, &self.private, state, &mut ToSink { sink, source: state })
+        let (compiled, program, predicates) = (&self.compiled, &self.program, &self.predicate_exprs);
+        let choice = self.choice.get_or_insert_with(|| Choice::new(program, compiled, predicates));
+        self.enumerator.run_reduced(compiled, choice, state, &mut ToSink { sink, source: state })
     }
 
     fn label(&self, label: Label) -> Cow<'_, str> {

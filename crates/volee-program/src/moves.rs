@@ -6,9 +6,11 @@
 //! Order: processes from the youngest to the oldest, statements as written; so it is in SPIN, and so counts and
 //! counterexamples can be compared.
 //!
-//! A sequence that returns to a state it has been in is cut there. If a process can do nothing but run for ever
+//! A sequence that returns to a state it has been in is cut there; where an expansion takes long, every sequence is cut that
+//! comes to a point where another has been. If a process can do nothing but run for ever
 //! inside an `atomic`, that is reported as an error rather than passed over in silence.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use volee_system::{FaultId, Flow};
@@ -17,12 +19,19 @@ use crate::code::{Body, Code, Compiled, Move, Op};
 use crate::eval::Context;
 use crate::exec::{Executor, Ready, accepts, prepare, ready};
 use crate::frame::Frame;
+use crate::reduction::Choice;
 
 /// Levels up to which returning to an earlier state of the sequence is not looked for.
 const SHORT_SEQUENCE: usize = 100;
 
 /// Levels after which a sequence is taken to run for ever.
 const LONGEST_SEQUENCE: usize = 200_000;
+
+/// Moves inside sequences that an expansion may make before it begins to remember where it was: few do.
+const SMALL_EXPANSION: u32 = 10_000;
+
+/// Points inside sequences that an expansion remembers.
+const MOST_POINTS: usize = 1 << 20;
 
 /// One move: who did which transition, with whom.
 #[derive(Debug, Clone, Copy, Default)]
@@ -120,11 +129,21 @@ pub(crate) struct Enumerator {
     /// Executed transitions.
     pub reached: Vec<u8>,
     endless: Option<FaultId>,
+    /// The points inside sequences that were met in this expansion, once it is a large one.
+    met: HashSet<Point>,
 }
+
+/// A point inside a sequence: who goes on alone, the first error so far, and the state.
+type Point = (usize, Option<FaultId>, Box<[u8]>);
 
 impl Enumerator {
     pub fn new(transitions: usize, endless: FaultId) -> Self {
-        Enumerator { levels: Vec::new(), reached: vec![0; transitions], endless: Some(endless) }
+        Enumerator {
+            levels: Vec::new(),
+            reached: vec![0; transitions],
+            endless: Some(endless),
+            met: HashSet::new(),
+        }
     }
 
     /// Visits the steps of `state`.
@@ -141,25 +160,24 @@ impl Enumerator {
         Flow::Continue(())
     }
 
-    /// Visits the steps of the youngest process that can move and stands where all it can do is private; whether there
-    /// is one.
-    pub fn run_private<V: Visitor>(
+    /// Visits a persistent set of steps that are not all steps; whether there is one.
+    pub fn run_reduced<V: Visitor>(
         &mut self,
         compiled: &Compiled,
-        private: &[Vec<bool>],
+        choice: &mut Choice,
         state: &[u8],
         visitor: &mut V,
     ) -> ControlFlow<(), bool> {
         self.reserve(2);
         self.levels[0].frame.load(&compiled.layout, state);
         self.levels[0].fault = None;
-        for pid in (0..self.levels[0].frame.count()).rev() {
-            let frame = &self.levels[0].frame;
-            if !private[frame.proctype(pid)][frame.control(&compiled.layout, pid)] {
-                continue;
+        for &set in choice.candidates(compiled, &self.levels[0].frame) {
+            let mut moved = false;
+            for pid in (0..64).rev().filter(|pid| set >> pid & 1 == 1) {
+                self.levels[0].restart(Some(pid), false);
+                moved |= self.explore(compiled, visitor)?;
             }
-            self.levels[0].restart(Some(pid), false);
-            if self.explore(compiled, visitor)? {
+            if moved {
                 return ControlFlow::Continue(true);
             }
         }
@@ -177,6 +195,10 @@ impl Enumerator {
         let mut top = 0;
         let mut emitted = false;
         let mut endless = false;
+        let mut moves = 0_u32;
+        if !self.met.is_empty() {
+            self.met = HashSet::new();
+        }
         loop {
             self.reserve(top + 2);
             let (lower, upper) = self.levels.split_at_mut(top + 1);
@@ -194,7 +216,8 @@ impl Enumerator {
                 Attempt::Made { keeps: Some(pid) } => {
                     upper[0].restart(Some(pid), false);
                     top += 1;
-                    if self.returns(top) {
+                    moves += 1;
+                    if self.returns(top) || moves > SMALL_EXPANSION && self.is_met(top, pid) {
                         endless = true;
                         top -= 1;
                     }
@@ -218,6 +241,15 @@ impl Enumerator {
                 }
             }
         }
+    }
+
+    /// Whether the point that a sequence has come to was met before in this expansion: what can follow is known already.
+    /// A sequence that runs through more points than anybody would wait for is taken to run for ever.
+    #[cold]
+    fn is_met(&mut self, top: usize, pid: usize) -> bool {
+        let level = &self.levels[top];
+        self.met.len() >= MOST_POINTS
+            || !self.met.insert((pid, level.fault, level.frame.bytes.as_slice().into()))
     }
 
     /// Whether the sequence has come back to a state it was in, or is too long to be anything else.

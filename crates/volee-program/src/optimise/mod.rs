@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use crate::program::{Expr, NodeId, ProctypeId, Program};
 
-pub(crate) use effects::{extent, is_local, visit_expr, visit_program, visit_stores};
+pub(crate) use effects::{Cells, extent, visit_action, visit_expr, visit_program, visit_stores};
 
 /// What properties look at from outside, and optimisations must not touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
