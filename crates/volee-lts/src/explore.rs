@@ -5,13 +5,10 @@
 //! graph are often neighbours in memory.
 
 use std::collections::HashMap;
-use std::hash::BuildHasher;
 
-use foldhash::fast::FixedState;
-use hashbrown::HashTable;
 use volee_system::{FaultId, Flow, Label, Meter, Progress, Snapshot, Step, System, collect_initial};
 
-use crate::{LabelId, Labels, Lts, LtsBuilder, LtsError, StateId};
+use crate::{LabelId, Labels, Lts, LtsBuilder, LtsError, PackedStates, StateId};
 
 /// Explores a system completely.
 ///
@@ -63,7 +60,7 @@ pub fn explore(system: &mut dyn System, meter: &Meter, progress: &mut dyn Progre
 }
 
 struct Graph {
-    states: States,
+    states: PackedStates,
     builder: LtsBuilder,
     labels: LabelMap,
     row: Vec<(Step, StateId)>,
@@ -98,7 +95,12 @@ impl LabelMap {
 
 impl Graph {
     fn new() -> Self {
-        Graph { states: States::new(), builder: Lts::builder(), labels: LabelMap::default(), row: Vec::new() }
+        Graph {
+            states: PackedStates::new(),
+            builder: Lts::builder(),
+            labels: LabelMap::default(),
+            row: Vec::new(),
+        }
     }
 
     fn memory(&self) -> u64 {
@@ -121,59 +123,5 @@ impl Graph {
             self.builder.add(source, label, target);
         }
         Ok(())
-    }
-}
-
-/// Packed states, each once, numbered as they come.
-struct States {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-    table: HashTable<(u32, u32)>,
-    hasher: FixedState,
-}
-
-impl States {
-    fn new() -> Self {
-        States {
-            bytes: Vec::new(),
-            ends: Vec::new(),
-            table: HashTable::new(),
-            hasher: FixedState::with_seed(0x9e37_79b9),
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    fn get(&self, at: usize) -> &[u8] {
-        let start = if at == 0 { 0 } else { self.ends[at - 1] };
-        &self.bytes[start..self.ends[at]]
-    }
-
-    fn reserve_anonymous(&mut self) {
-        self.ends.push(self.bytes.len());
-    }
-
-    fn insert(&mut self, state: &[u8]) -> StateId {
-        let hash = self.hasher.hash_one(state);
-        let short = (hash >> 32) as u32;
-        let found = self.table.find(hash, |&(h, at)| h == short && self.get(at as usize) == state);
-        if let Some(&(_, at)) = found {
-            return StateId(at);
-        }
-        let at = self.ends.len() as u32;
-        self.bytes.extend_from_slice(state);
-        self.ends.push(self.bytes.len());
-        let States { bytes, ends, table, hasher } = self;
-        table.insert_unique(hash, (short, at), |&(_, at)| {
-            let start = if at == 0 { 0 } else { ends[at as usize - 1] };
-            hasher.hash_one(&bytes[start..ends[at as usize]])
-        });
-        StateId(at)
-    }
-
-    fn memory(&self) -> u64 {
-        (self.bytes.capacity() + self.ends.capacity() * 8 + self.table.capacity() * 9) as u64
     }
 }

@@ -27,6 +27,7 @@ mod relabel;
 mod relation;
 mod saturate;
 mod silent;
+mod states;
 mod system;
 
 pub use aut::{read_aut, write_aut};
@@ -43,4 +44,5 @@ pub use onthefly::{Compared, compare_on_the_fly};
 pub use reduce::{Certificate, CertificateError, Divergence, Method, Reduction, reduce};
 pub use relabel::{Relabelling, relabel};
 pub use relation::Relation;
+pub use states::PackedStates;
 pub use system::{pack, unpack};
