@@ -192,7 +192,8 @@ pub fn statistics(answer: &mut Answer, lts: &Lts, meter: &Meter) {
     }
 }
 
-fn peak_memory() -> Option<u64> {
+/// The most memory this process has had, where the system tells.
+pub fn peak_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find(|l| l.starts_with("VmHWM:"))?;
     let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;

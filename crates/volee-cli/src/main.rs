@@ -8,6 +8,7 @@
 mod args;
 mod cli;
 mod commands;
+mod conformance;
 mod context;
 mod counters;
 mod excerpt;

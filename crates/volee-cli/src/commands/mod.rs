@@ -61,6 +61,10 @@ verbs! {
     "generate" Generate in generate;
     /// Solve a system of boolean equations or a parity game
     "solve" Solve in solve;
+    /// Make tests from a specification: a test case, all of them, a covering suite
+    "tests" Tests in tests;
+    /// Run tests against a real program, over its standard streams or TCP
+    "conform" Conform in conform;
     /// Print shell completions
     "completions" Completions in completions;
     /// Print the manual page, of volee or of one verb

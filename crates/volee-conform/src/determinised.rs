@@ -1,0 +1,237 @@
+//! The product of a specification and a purpose, suspended and determinised on demand: SPvis of Joubert and Mateescu 2006.
+//!
+//! A meta-state is the set of product states in which the implementation may be after what was seen so far, closed
+//! under internal steps. Three rules keep the verdicts sound:
+//! * quiescence is that of the specification's state, added before determinisation; a member whose further steps the
+//!   purpose cuts off must not look quiet;
+//! * a meta-state accepts if some member does, and refuses only if all members do;
+//! * refused members of a mixed set are followed, because what they may output is allowed.
+//!
+//! Sets are hash-consed, closures are computed by a search with a small table, and whatever accepts or refuses is not
+//! stored at all.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
+use volee_lts::PackedStates;
+
+use crate::purpose::{ACCEPT, REFUSE};
+use crate::sets::{Member, decode, encode};
+use crate::{ActionId, ConformError, DELTA, Purpose, Specification};
+
+/// A meta-state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MetaId(pub u32);
+
+impl MetaId {
+    /// What the purpose asks for was seen.
+    pub const ACCEPTED: MetaId = MetaId(u32::MAX);
+    /// The purpose is no longer interested.
+    pub const REFUSED: MetaId = MetaId(u32::MAX - 1);
+
+    /// Whether it is one of the two that have no steps.
+    pub fn is_end(self) -> bool {
+        self.0 >= MetaId::REFUSED.0
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The steps of a meta-state, by action.
+pub type Moves = Vec<(ActionId, MetaId)>;
+
+/// A suspended, determinised product.
+pub struct Determinised<'s> {
+    specification: Specification<'s>,
+    purpose: Purpose,
+    /// The state of the purpose after each label, from each of its states.
+    columns: Vec<u16>,
+    sets: PackedStates,
+    seen: HashSet<Member, FixedState>,
+    members: Vec<Member>,
+    gathered: Vec<(ActionId, Member)>,
+    encoded: Vec<u8>,
+}
+
+impl<'s> Determinised<'s> {
+    /// Joins a specification and a purpose. Nothing is explored yet.
+    pub fn new(specification: Specification<'s>, purpose: Purpose) -> Self {
+        Determinised {
+            specification,
+            purpose,
+            columns: Vec::new(),
+            sets: PackedStates::new(),
+            seen: HashSet::with_hasher(FixedState::default()),
+            members: Vec::new(),
+            gathered: Vec::new(),
+            encoded: Vec::new(),
+        }
+    }
+
+    /// The specification.
+    pub fn specification(&self) -> &Specification<'s> {
+        &self.specification
+    }
+
+    pub(crate) fn specification_mut(&mut self) -> &mut Specification<'s> {
+        &mut self.specification
+    }
+
+    /// The purpose.
+    pub fn purpose(&self) -> &Purpose {
+        &self.purpose
+    }
+
+    /// How many meta-states were met.
+    pub fn meta_count(&self) -> usize {
+        self.sets.len()
+    }
+
+    /// The product states of the start, not closed.
+    pub(crate) fn seeds(&mut self) -> Result<Vec<Member>, ConformError> {
+        let purpose = self.purpose.initial();
+        Ok(self.specification.initial()?.into_iter().map(|s| Member::new(s, purpose)).collect())
+    }
+
+    /// Where everything starts.
+    ///
+    /// # Errors
+    /// A limit, or the specification or the purpose makes no sense.
+    pub fn initial(&mut self) -> Result<MetaId, ConformError> {
+        let seeds = self.seeds()?;
+        self.close(&seeds)
+    }
+
+    /// The members of a meta-state that is not an end.
+    pub(crate) fn members(&self, meta: MetaId, out: &mut Vec<Member>) {
+        decode(self.sets.get(meta.index()), out);
+    }
+
+    /// Puts the steps of a meta-state into `out`, by action; ends have none.
+    ///
+    /// # Errors
+    /// A limit, or the specification or the purpose makes no sense.
+    pub fn moves(&mut self, meta: MetaId, out: &mut Moves) -> Result<(), ConformError> {
+        out.clear();
+        if meta.is_end() {
+            return Ok(());
+        }
+        self.specification.tick()?;
+        let mut members = std::mem::take(&mut self.members);
+        self.members(meta, &mut members);
+        let mut gathered = std::mem::take(&mut self.gathered);
+        gathered.clear();
+        for &member in &members {
+            self.visible(member, &mut gathered)?;
+        }
+        self.members = members;
+        gathered.sort_unstable();
+        gathered.dedup();
+        let mut seeds = Vec::new();
+        for same in gathered.chunk_by(|a, b| a.0 == b.0) {
+            seeds.clear();
+            seeds.extend(same.iter().map(|(_, member)| *member));
+            out.push((same[0].0, self.close(&seeds)?));
+        }
+        self.gathered = gathered;
+        self.specification.others = self.sets.memory() + self.columns.capacity() as u64 * 2;
+        Ok(())
+    }
+
+    /// The visible steps of a member, quiescence among them.
+    fn visible(&mut self, member: Member, out: &mut Vec<(ActionId, Member)>) -> Result<(), ConformError> {
+        for at in self.specification.row(member.state())? {
+            let edge = self.specification.edge(at);
+            if let Some(action) = self.specification.action(edge.label) {
+                let purpose = self.step(member.purpose(), edge.label)?;
+                out.push((action, Member::new(edge.target, purpose)));
+            }
+        }
+        if self.specification.quiescent(member.state())? {
+            out.push((DELTA, member));
+        }
+        Ok(())
+    }
+
+    /// The state of the purpose after a label.
+    pub(crate) fn step(&mut self, purpose: u16, label: u32) -> Result<u16, ConformError> {
+        if purpose >= ACCEPT {
+            return Ok(purpose);
+        }
+        let width = self.purpose.len();
+        let at = label as usize * width;
+        while self.columns.len() <= at {
+            let next = self.columns.len() / width;
+            self.purpose.column(&self.specification.labels()[next], &mut self.columns)?;
+        }
+        Ok(self.columns[at + usize::from(purpose)])
+    }
+
+    /// The meta-state of some product states and all that internal steps lead to.
+    fn close(&mut self, seeds: &[Member]) -> Result<MetaId, ConformError> {
+        if seeds.iter().all(|m| m.purpose() == REFUSE) {
+            return Ok(MetaId::REFUSED);
+        }
+        if self.seen.capacity() > 64 * (self.seen.len() + 64) {
+            self.seen.shrink_to(1024);
+        }
+        self.seen.clear();
+        let mut members = std::mem::take(&mut self.members);
+        members.clear();
+        for &seed in seeds {
+            if self.seen.insert(seed) {
+                members.push(seed);
+            }
+        }
+        let closed = self.closure(&mut members);
+        let meta = match closed {
+            Ok(true) => Ok(MetaId::ACCEPTED),
+            Ok(false) => {
+                members.sort_unstable();
+                encode(&members, &mut self.encoded);
+                Ok(MetaId(self.sets.insert(&self.encoded).0))
+            }
+            Err(error) => Err(error),
+        };
+        self.members = members;
+        meta
+    }
+
+    /// Adds what internal steps lead to; `true` as soon as some member accepts.
+    fn closure(&mut self, members: &mut Vec<Member>) -> Result<bool, ConformError> {
+        if members.iter().any(|m| m.purpose() == ACCEPT) {
+            return Ok(true);
+        }
+        let mut at = 0;
+        while at < members.len() {
+            let member = members[at];
+            at += 1;
+            self.specification.tick()?;
+            for edge in self.specification.row(member.state())? {
+                let edge = self.specification.edge(edge);
+                if self.specification.action(edge.label).is_some() {
+                    continue;
+                }
+                let next = Member::new(edge.target, self.step(member.purpose(), edge.label)?);
+                if next.purpose() == ACCEPT {
+                    return Ok(true);
+                }
+                if self.seen.insert(next) {
+                    members.push(next);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// The meta-state after an action; `None` where it cannot happen.
+    ///
+    /// # Errors
+    /// As [`Determinised::moves`].
+    pub fn after(&mut self, meta: MetaId, action: ActionId) -> Result<Option<MetaId>, ConformError> {
+        let mut moves = Moves::new();
+        self.moves(meta, &mut moves)?;
+        Ok(moves.iter().find(|(a, _)| *a == action).map(|(_, target)| *target))
+    }
+}

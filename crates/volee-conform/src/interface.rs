@@ -1,0 +1,196 @@
+//! Which labels are inputs, which are outputs; all others are hidden.
+//!
+//! A pattern is a name (the label itself, or the part before its first space, offer or bracket: `PUT` means `PUT !1`
+//! and the channel `c` means `c!msg`), a prefix (`PUT*`), or a regular expression for the whole label (`/PUT.*/`).
+//! Without patterns labels that start with `?` are inputs and those that start with `!` outputs, as papers write them.
+//! When only inputs are named, everything else is an output, as for TGV; and the other way round.
+
+use regex::{Regex, RegexBuilder};
+use volee_lts::is_internal;
+
+use crate::{ConformError, Kind};
+
+/// A pattern for labels.
+#[derive(Debug, Clone)]
+pub enum Matcher {
+    /// A label or its gate.
+    Name(String),
+    /// The beginning of a label.
+    Prefix(String),
+    /// A regular expression for the whole label.
+    Regex(Regex),
+    /// A statement of any process of this type.
+    Statement {
+        /// The process type.
+        process: String,
+        /// The statement as labels have it.
+        text: String,
+    },
+}
+
+impl Matcher {
+    /// Reads `NAME`, `PREFIX*` or `/REGEX/`.
+    ///
+    /// # Errors
+    /// The regular expression is not one.
+    pub fn parse(text: &str) -> Result<Matcher, ConformError> {
+        if text.len() >= 2 && text.starts_with('/') && text.ends_with('/') {
+            return Ok(Matcher::Regex(whole(&text[1..text.len() - 1])?));
+        }
+        Ok(match text.strip_suffix('*') {
+            Some(prefix) => Matcher::Prefix(prefix.into()),
+            None => Matcher::Name(text.into()),
+        })
+    }
+
+    /// Reads a list divided by commas; a regular expression stands alone, because it may have commas.
+    ///
+    /// # Errors
+    /// A regular expression is not one.
+    pub fn parse_list(text: &str) -> Result<Vec<Matcher>, ConformError> {
+        if text.starts_with('/') {
+            return Ok(vec![Matcher::parse(text)?]);
+        }
+        text.split(',').map(str::trim).filter(|t| !t.is_empty()).map(Matcher::parse).collect()
+    }
+
+    /// The pattern as it is written.
+    pub fn text(&self) -> String {
+        match self {
+            Matcher::Name(name) => name.clone(),
+            Matcher::Prefix(prefix) => format!("{prefix}*"),
+            Matcher::Statement { process, text } => format!("{process}: {text}"),
+            Matcher::Regex(regex) => {
+                let inner = regex.as_str();
+                format!(
+                    "/{}/",
+                    inner.strip_prefix("^(?:").and_then(|t| t.strip_suffix(")$")).unwrap_or(inner)
+                )
+            }
+        }
+    }
+
+    /// Whether a label is meant.
+    pub fn matches(&self, label: &str) -> bool {
+        match self {
+            Matcher::Name(name) => label == name || gate(label) == name,
+            Matcher::Prefix(prefix) => label.starts_with(prefix.as_str()),
+            Matcher::Regex(regex) => regex.is_match(label),
+            Matcher::Statement { process, text } => {
+                let rest = label.strip_prefix(process.as_str()).and_then(|rest| rest.strip_prefix('['));
+                rest.and_then(|rest| rest.split_once("] ")).is_some_and(|(_, statement)| statement == text)
+            }
+        }
+    }
+}
+
+/// A regular expression that must match a whole text.
+pub(crate) fn whole(pattern: &str) -> Result<Regex, ConformError> {
+    RegexBuilder::new(&format!("^(?:{pattern})$")).size_limit(1 << 20).build().map_err(|e| {
+        let reason = e.to_string();
+        let last = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        ConformError::input(format!("`{pattern}` is not a regular expression: {last}"))
+    })
+}
+
+fn gate(label: &str) -> &str {
+    let end = label.find([' ', '!', '?', '(', '\t']).unwrap_or(label.len());
+    &label[..end]
+}
+
+/// Which labels a tester can send, and which it can see.
+#[derive(Debug, Clone, Default)]
+pub struct Interface {
+    /// The labels the tester sends.
+    pub inputs: Vec<Matcher>,
+    /// The labels the tester sees.
+    pub outputs: Vec<Matcher>,
+    /// Labels that nobody sees, whatever the other two say.
+    pub hidden: Vec<Matcher>,
+    /// The names are those of channels of a program: what passes through them is seen, with its values.
+    pub channels: bool,
+}
+
+impl Interface {
+    /// What a label is.
+    ///
+    /// # Errors
+    /// It is both an input and an output.
+    pub fn kind(&self, label: &str) -> Result<Kind, ConformError> {
+        let among = |matchers: &[Matcher]| matchers.iter().any(|m| m.matches(label));
+        if is_internal(label.as_bytes()) || among(&self.hidden) {
+            return Ok(Kind::Internal);
+        }
+        Ok(match (self.inputs.is_empty(), self.outputs.is_empty()) {
+            (true, true) if label.starts_with('?') => Kind::Input,
+            (true, true) if label.starts_with('!') => Kind::Output,
+            (true, true) => Kind::Internal,
+            (false, true) if !self.channels => {
+                if among(&self.inputs) {
+                    Kind::Input
+                } else {
+                    Kind::Output
+                }
+            }
+            (true, false) if !self.channels => {
+                if among(&self.outputs) {
+                    Kind::Output
+                } else {
+                    Kind::Input
+                }
+            }
+            _ => match (among(&self.inputs), among(&self.outputs)) {
+                (true, true) => {
+                    let message = format!("`{label}` is named both as an input and as an output");
+                    return Err(ConformError::advised(
+                        message,
+                        "each label goes one way: narrow one of the two lists",
+                    ));
+                }
+                (true, false) => Kind::Input,
+                (false, true) => Kind::Output,
+                (false, false) => Kind::Internal,
+            },
+        })
+    }
+
+    /// Whether messages on this channel are seen.
+    pub(crate) fn names_channel(&self, channel: &str) -> bool {
+        let bare = channel.split('[').next().unwrap_or(channel);
+        let named = |m: &Matcher| m.matches(channel) || m.matches(bare);
+        self.inputs.iter().any(named) || self.outputs.iter().any(named)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interface(inputs: &str, outputs: &str) -> Interface {
+        let list = |text: &str| Matcher::parse_list(text).expect("patterns");
+        Interface { inputs: list(inputs), outputs: list(outputs), ..Interface::default() }
+    }
+
+    #[test]
+    fn names_prefixes_and_regular_expressions_choose_labels() {
+        let i = interface("PUT, ask*", "/GET !(1|2)/");
+        let kinds =
+            ["PUT !1", "PUTS", "ask_again", "GET !1", "GET !3", "i"].map(|l| i.kind(l).expect("one way"));
+        use Kind::{Input, Internal, Output};
+        assert_eq!(kinds, [Input, Internal, Input, Output, Internal, Internal]);
+    }
+
+    #[test]
+    fn one_list_alone_decides_the_other() {
+        assert_eq!(interface("a", "").kind("b").expect("one way"), Kind::Output);
+        assert_eq!(interface("", "a").kind("b").expect("one way"), Kind::Input);
+        assert_eq!(interface("", "").kind("?coin").expect("one way"), Kind::Input);
+        assert_eq!(interface("", "").kind("coin").expect("one way"), Kind::Internal);
+    }
+
+    #[test]
+    fn a_label_that_goes_both_ways_is_refused() {
+        assert!(interface("a*", "ab").kind("ab").is_err());
+        assert!(Matcher::parse("/(/").is_err());
+    }
+}
