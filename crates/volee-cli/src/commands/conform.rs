@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
+use volee::{Model, Options};
 use volee::conform::run::{Event, Mapping, RandomWalk, Report, Rules, StoredTest, Wire, execute};
 use volee::conform::{
     Determinised, DELTA, MetaId, Moves, Purpose, Specification, TestGraph, Verdict, read_test,
@@ -19,8 +20,8 @@ use volee::system::{
     Action, EventKind, Limit, Meter, Reason, ReasonKind, Run, RunState, RunStep, parse_duration,
 };
 
-use crate::args::{BudgetArgs, ModelArgs};
-use crate::conformance::{self, InterfaceArgs};
+use crate::args::BudgetArgs;
+use crate::conformance::InterfaceArgs;
 use crate::context::Context;
 use crate::explicit::Stop;
 use crate::files;
@@ -194,8 +195,9 @@ impl Conform {
         let [path] = self.tests.as_slice() else {
             return Err(Failure::new("--random walks through one specification, not through several files").into());
         };
-        let arguments = ModelArgs { model: path.clone(), defines: self.defines.clone(), plain: true };
-        let mut model = conformance::open(&arguments, context)?;
+        let options = Options { defines: self.defines.clone(), plain: true, ..Options::default() };
+        let mut model = Model::open(path, &options).map_err(Failure::from)?;
+        context.warn(&model.warnings);
         let interface = self.interface.interface(&model)?;
         let mut progress = ProgressLine::new(meter.budget().memory);
         let livelock = self.interface.livelock();
