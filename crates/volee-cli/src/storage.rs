@@ -7,7 +7,7 @@ use volee::search::{Approximation, Check, Reduction, Replacement, Turnover};
 #[derive(Debug, Clone, Args)]
 pub struct StorageArgs {
     /// What a depth-first search does when the memory is used up: which state it forgets to make room, or `none` to end
-    #[arg(long, value_name = "POLICY", value_enum, default_value_t = Policy::Cheapest, help_heading = "Budget")]
+    #[arg(long, value_name = "POLICY", value_enum, default_value_t = Policy::Random, help_heading = "Budget")]
     pub replacement: Policy,
 
     /// Remember less than the states, so that more of them fit; no error found is then no proof (exit code 3)

@@ -34,11 +34,12 @@ impl Queue {
     }
 }
 
-impl Paths for Queue {
+impl<V> Paths<V> for Queue {
     fn witness<S: System + ?Sized>(
         &self,
         system: &mut S,
         tree: &mut Tree,
+        _: &V,
         mut at: usize,
         last: Option<u32>,
     ) -> Witness {

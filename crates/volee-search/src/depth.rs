@@ -36,6 +36,24 @@ impl Stack {
         (self.frames.len() as u64).saturating_sub(1)
     }
 
+    /// Adds a state to the frame that is to come.
+    pub(crate) fn push(&mut self, state: Staged) {
+        if self.waiting.len() == self.waiting.capacity() {
+            grow(&mut self.waiting);
+        }
+        self.waiting.push(state);
+    }
+
+    /// What was pushed are the initial states.
+    pub(crate) fn begin(&mut self) {
+        self.frames.push(Frame { start: 0, rest: self.waiting.len() });
+    }
+
+    /// The names of all states that it knows.
+    pub(crate) fn names(&self) -> impl Iterator<Item = Name> + '_ {
+        self.waiting.iter().map(|state| state.name)
+    }
+
     /// Takes the state that waits at the end of the top frame: its place, for its witness, and its name.
     pub(crate) fn take(&mut self) -> Option<(usize, Name)> {
         loop {
@@ -64,12 +82,13 @@ impl Stack {
     }
 }
 
-impl Paths for Stack {
+impl<V> Paths<V> for Stack {
     /// `at` is a place in the top frame. A parent is named by how far before the start of its children's frame it stands.
     fn witness<S: System + ?Sized>(
         &self,
         system: &mut S,
         tree: &mut Tree,
+        _: &V,
         mut at: usize,
         last: Option<u32>,
     ) -> Witness {
@@ -82,6 +101,12 @@ impl Paths for Stack {
         steps.reverse();
         Witness { initial: self.waiting[at].ordinal, steps, loop_start: None }
     }
+}
+
+/// Makes room for more by an eighth, not by doubling: what a stack reserves, the table of states does not have.
+#[cold]
+pub(crate) fn grow<T>(items: &mut Vec<T>) {
+    items.reserve_exact(items.len() / 8 + 64);
 }
 
 pub(crate) fn search<S: System + ?Sized, V: Visited>(
@@ -98,8 +123,16 @@ pub(crate) fn run<S: System + ?Sized, V: Visited>(
     stack: &mut Stack,
 ) -> Flow {
     explorer.stage_initial();
-    explorer.settle(|state| stack.waiting.push(state))?;
-    stack.frames.push(Frame { start: 0, rest: stack.waiting.len() });
+    explorer.settle(|state| stack.push(state))?;
+    stack.begin();
+    go_on(explorer, stack)
+}
+
+/// Searches on from a stack, perhaps with another store than before.
+pub(crate) fn go_on<S: System + ?Sized, V: Visited>(
+    explorer: &mut Explorer<'_, '_, S, V>,
+    stack: &mut Stack,
+) -> Flow {
     while let Some(&top) = stack.frames.last() {
         if explorer.visited.replaces() {
             return Flow::Continue(());
@@ -112,10 +145,10 @@ pub(crate) fn run<S: System + ?Sized, V: Visited>(
         expand_group(explorer, stack, top)?;
         let start = stack.waiting.len();
         explorer.traversal_bytes = stack.bytes();
-        explorer.settle(|state| stack.waiting.push(state))?;
+        explorer.settle(|state| stack.push(state))?;
         if explorer.has_reduced() {
             explorer.expand_starved(stack)?;
-            explorer.settle(|state| stack.waiting.push(state))?;
+            explorer.settle(|state| stack.push(state))?;
         }
         if stack.waiting.len() > start {
             stack.frames.push(Frame { start, rest: stack.waiting.len() });

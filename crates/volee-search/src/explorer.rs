@@ -16,8 +16,9 @@ use crate::store::{Full, MAX_SHAPES, Name, Tree, Visited};
 
 /// Look-ups that are worth settling together.
 const BATCH: usize = 32;
-/// Expansions between two looks at clock and budget.
-const TICK: u32 = 256;
+/// Expansions between two looks at clock and budget, at most; fewer where the budget is small.
+const MAX_TICK: u64 = 256;
+const MIN_TICK: u64 = 4;
 /// Time between two snapshots of progress.
 const REPORT: Duration = Duration::from_millis(50);
 
@@ -44,9 +45,19 @@ pub(crate) fn ordinal_of<S: System + ?Sized>(
     if target.ordinal != UNNUMBERED {
         return target.ordinal;
     }
+    ordinal_between(system, tree, source, target.name)
+}
+
+/// The ordinal of the first step between two states, found by expanding the first.
+pub(crate) fn ordinal_between<S: System + ?Sized>(
+    system: &mut S,
+    tree: &mut Tree,
+    source: Name,
+    target: Name,
+) -> u32 {
     let (mut from, mut to) = (Vec::new(), Vec::new());
     tree.load(source, &mut from);
-    tree.load(target.name, &mut to);
+    tree.load(target, &mut to);
     place_of(&to, |push| system.steps(&from, &mut |_: Step, state: &[u8]| push(state)))
 }
 
@@ -74,12 +85,13 @@ struct Reduced {
 }
 
 /// A traversal's knowledge of how it got to a state.
-pub(crate) trait Paths {
+pub(crate) trait Paths<V> {
     /// How to get to the state that the traversal calls `at`, and from there by the step `last` if there is one.
     fn witness<S: System + ?Sized>(
         &self,
         system: &mut S,
         tree: &mut Tree,
+        store: &V,
         at: usize,
         last: Option<u32>,
     ) -> Witness;
@@ -105,7 +117,8 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     limit: Option<Limit>,
     /// What the traversal itself used at the last look.
     pub(crate) traversal_bytes: u64,
-    until_tick: u32,
+    until_tick: u64,
+    tick: u64,
     last_report: Duration,
 }
 
@@ -128,9 +141,24 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             limit: self.limit,
             traversal_bytes: self.traversal_bytes,
             until_tick: self.until_tick,
+            tick: self.tick,
             last_report: self.last_report,
         };
         (other, self.visited)
+    }
+
+    /// Whether so many bytes are more than the budget's part of one in `share`.
+    pub(crate) fn is_more_than_share(&self, bytes: u64, share: u64) -> bool {
+        self.meter.budget().memory.is_some_and(|budget| bytes > budget / share)
+    }
+
+    /// How far the numbers of nodes may grow before names need more bits; 0 where names have no nodes.
+    pub(crate) fn node_numbers(&self) -> u64 {
+        let most = self.meter.budget().memory.unwrap_or(u64::MAX) / 12;
+        match self.tree.node_count() {
+            ..=1 => 0,
+            nodes => nodes.saturating_mul(4).min(most).max(nodes),
+        }
     }
 
     /// How many bytes of the memory budget a store may have, with something left for nodes and stack to grow.
@@ -149,6 +177,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         visited: V,
     ) -> Self {
         let reduction = questions.check().reduction;
+        let tick = meter.budget().memory.map_or(MAX_TICK, |bytes| (bytes >> 12).clamp(MIN_TICK, MAX_TICK));
         Explorer {
             reduced: Vec::new(),
             reduction,
@@ -164,7 +193,8 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             statistics: Statistics::default(),
             limit: None,
             traversal_bytes: 0,
-            until_tick: TICK,
+            until_tick: tick,
+            tick,
             last_report: Duration::ZERO,
         }
     }
@@ -189,7 +219,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         name: Name,
         parent: u32,
         depth: u64,
-        paths: &impl Paths,
+        paths: &impl Paths<V>,
         at: usize,
     ) -> Flow {
         self.tree.load(name, &mut self.state);
@@ -209,7 +239,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     /// Stages all targets of the loaded state and tells the questions what its steps show.
     #[inline]
-    fn expand_fully(&mut self, parent: u32, paths: &impl Paths, at: usize) -> Flow {
+    fn expand_fully(&mut self, parent: u32, paths: &impl Paths<V>, at: usize) -> Flow {
         let pushed = self.expand(parent);
         if pushed == 0 {
             let flow = self.questions.end(self.system, &self.state);
@@ -253,7 +283,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     /// Expands in full those states of the batch whose reduced successors were all known, lest their other steps be put
     /// off for ever: each reduced state then leads to a state that was expanded later, and so in the end to a full one.
-    pub(crate) fn expand_starved(&mut self, paths: &impl Paths) -> Flow {
+    pub(crate) fn expand_starved(&mut self, paths: &impl Paths<V>) -> Flow {
         for index in 0..self.reduced.len() {
             let Reduced { name, parent, at, fresh } = self.reduced[index];
             if !fresh {
@@ -278,9 +308,9 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     /// Answers a wish of the questions for the way to what they have just seen.
     #[inline]
-    fn give_witness(&mut self, paths: &impl Paths, at: usize, last: Option<u32>) {
+    fn give_witness(&mut self, paths: &impl Paths<V>, at: usize, last: Option<u32>) {
         if self.questions.wants_witness() {
-            let witness = paths.witness(self.system, &mut self.tree, at, last);
+            let witness = paths.witness(self.system, &mut self.tree, &self.visited, at, last);
             self.questions.give_witness(&witness);
         }
     }
@@ -350,19 +380,18 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     fn make_room(&mut self) -> Flow {
         while let Some(growth) = self.visited.growth(self.staged.len()) {
             let used = self.visited.bytes() + self.tree.bytes() + self.traversal_bytes;
-            if let Err(limit) = self.meter.check_memory(used + growth, || self.memory_words()) {
+            // A store that is about to be left takes this batch all the same.
+            let leaving = self.visited.replaces();
+            let checked = self.meter.check_memory(used + growth, || self.visited.needs());
+            if let (Err(limit), false) = (checked, leaving) {
                 if !self.visited.give_room(growth) {
                     return self.stop(limit);
                 }
             } else if self.visited.grow().is_none() {
-                return self.stop_on_memory(&self.memory_words());
+                return self.stop_on_memory();
             }
         }
         Flow::Continue(())
-    }
-
-    fn memory_words(&self) -> String {
-        format!("there are more than {} states", self.visited.len())
     }
 
     /// Gives all that is staged to `keep`, without looking it up.
@@ -385,16 +414,16 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             },
             Full::Nodes => Limit::Memory {
                 budget: self.visited.bytes() + self.tree.bytes(),
-                needed: self.memory_words(),
+                needed: self.visited.needs(),
             },
         })
     }
 
     /// Ends the search because the memory budget does not hold what is needed.
-    pub(crate) fn stop_on_memory(&mut self, needed: &str) -> Flow {
+    pub(crate) fn stop_on_memory(&mut self) -> Flow {
         let used = self.visited.bytes() + self.tree.bytes() + self.traversal_bytes;
         let budget = self.meter.budget().memory.unwrap_or(used);
-        self.stop(Limit::Memory { budget, needed: needed.into() })
+        self.stop(Limit::Memory { budget, needed: self.visited.needs() })
     }
 
     /// Ends the search with a limit.
@@ -410,7 +439,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         if self.until_tick > 0 {
             return Flow::Continue(());
         }
-        self.until_tick = TICK;
+        self.until_tick = self.tick;
         self.look_around(depth, pending, extra_bytes)
     }
 
@@ -438,7 +467,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     }
 
     fn keep_budget(&mut self, memory: u64) -> Result<(), Limit> {
-        let checked = self.meter.check_memory(memory, || self.memory_words());
+        let checked = self.meter.check_memory(memory, || self.visited.needs());
         match (&checked, self.meter.budget().memory) {
             (Err(_), Some(budget)) if self.visited.give_room(memory - budget) => Ok(()),
             _ => checked,

@@ -7,88 +7,62 @@
 //!   once) or is stored then: by induction along any run, every reachable state is visited;
 //! * no state is twice on the path, so the path is at most as long as there are states, and the search ends.
 //!
-//! Differences from the report. As long as everything fits this is the ordinary search, a few states abreast; what
-//! waits on its stack when the store first forgets are then roots of strict depth-first traversals, one after the other
-//! (they are stored and will be expanded, which is all the argument above asks for). Successors that are known when
-//! they are generated are dropped at once; the others wait on the stack and are looked up again when their turn comes.
-//! And the budget is in bytes, for names, nodes and stack together: when nodes or stack grow, the table of names shrinks.
+//! Differences from the report. As long as everything fits this is the ordinary search, a few states abreast: first
+//! over the exact store, then, when that may not grow any more, over the bounded store, whose names are shorter. What
+//! waits on the stack when the store first forgets are then roots of strict depth-first traversals, one after the other
+//! (they will be expanded, which is all the argument above asks for). Successors that are known when they are generated
+//! are dropped at once; the others wait on the stack and are looked up again when their turn comes. And the budget is
+//! in bytes, for names, nodes and stack together: when nodes or stack grow, the table of names shrinks; nodes that no
+//! remembered state uses are given back. Where the ordinary search's stack is already large when the exact store is
+//! left, because most states it met still wait, the strict traversal begins from the initial states.
 
 use volee_system::{Flow, Limit, System, Witness};
 
 use crate::check::{Replacement, Statistics, Turnover};
-use crate::depth::{self, Stack};
-use crate::explorer::{Explorer, Paths, Staged, ordinal_of};
-use crate::store::{Bounded, Exact, Name, Sketch, Tree, Visited};
+use crate::depth::{self, Stack, grow};
+use crate::explorer::{Explorer, Paths, ordinal_between};
+use crate::store::{Advance, Bounded, Exact, Name, Sketch, Tree, Visited};
 
 /// What a search leaves behind.
 type Ended = (Statistics, Option<Limit>);
 
-/// A name in four-byte halves: path and waiting states are what fills the budget, so they have no padding.
-type Packed = [u32; 2];
+/// Of the memory budget the stack may have one part in so many when the exact store is left; else the search begins
+/// anew, with one path: see [`search`].
+const STACK_SHARE: u64 = 8;
 
-fn pack(name: Name) -> Packed {
-    [(name >> 32) as u32, name as u32]
-}
-
-fn unpack(packed: Packed) -> Name {
-    u64::from(packed[0]) << 32 | u64::from(packed[1])
-}
-
-/// A state on the path.
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    name: Packed,
-    /// By which step of the state before it was reached.
-    ordinal: u32,
-    /// How many of its successors wait.
-    waiting: u32,
-    /// How many states had been stored before it, but for the higher bits.
-    stored_before: u32,
-}
-
-/// A successor of a state on the path.
-#[derive(Debug, Clone, Copy)]
-struct Waiting {
-    name: Packed,
-    ordinal: u32,
-}
-
-/// The path of one strict traversal, from a root on the stack of the search before it.
+/// One strict traversal, from a root on the stack of the search before it. The store keeps its path.
 #[derive(Default)]
 struct Path {
     stack: Stack,
     /// The place of the root on the stack.
     root: usize,
-    entries: Vec<Entry>,
-    waiting: Vec<Waiting>,
+    /// For each state of the path, how many states had been stored before it, but for the higher bits.
+    stored_before: Vec<u32>,
     longest: u64,
+    /// The sketch has seen what was stored before the store first forgot.
+    sketched: bool,
 }
 
 impl Path {
-    fn depth(&self) -> u64 {
-        self.stack.depth() + (self.entries.len() as u64).saturating_sub(1)
-    }
-
     fn bytes(&self) -> u64 {
-        let entries = self.entries.capacity() * size_of::<Entry>();
-        let waiting = self.waiting.capacity() * size_of::<Waiting>();
-        self.stack.bytes() + (entries + waiting) as u64
+        self.stack.bytes() + (self.stored_before.capacity() * size_of::<u32>()) as u64
     }
 }
 
-impl Paths for Path {
+impl Paths<Bounded> for Path {
     /// The witness of the last state of the path, whatever `at` is.
     fn witness<S: System + ?Sized>(
         &self,
         system: &mut S,
         tree: &mut Tree,
+        store: &Bounded,
         _: usize,
         last: Option<u32>,
     ) -> Witness {
-        let mut witness = self.stack.witness(system, tree, self.root, None);
-        for pair in self.entries.windows(2) {
-            let target = Staged { name: unpack(pair[1].name), ordinal: pair[1].ordinal, parent: 0 };
-            witness.steps.push(ordinal_of(system, tree, unpack(pair[0].name), target));
+        let mut witness = self.stack.witness(system, tree, store, self.root, None);
+        let names: Vec<Name> = store.path().collect();
+        for pair in names.windows(2) {
+            witness.steps.push(ordinal_between(system, tree, pair[0], pair[1]));
         }
         witness.steps.extend(last);
         witness
@@ -106,43 +80,44 @@ pub(crate) fn search<S: System + ?Sized>(
         let (statistics, limit, _) = explorer.finish(path.stack.bytes());
         return (statistics, limit);
     }
-    let mut explorer = match forget(explorer, policy, seed) {
-        Ok(explorer) => explorer,
-        Err(ended) => return *ended,
-    };
-    let _ = run(&mut explorer, &mut path);
-    let (mut statistics, limit, store) = explorer.finish(path.bytes());
-    let turnover = turnover(&store, path.longest);
-    statistics.states = turnover.distinct;
-    statistics.turnover = Some(turnover);
-    (statistics, limit)
-}
-
-/// Moves from a store that remembers everything to one that forgets.
-fn forget<'a, 'c, S: System + ?Sized>(
-    explorer: Explorer<'a, 'c, S, Exact>,
-    policy: Replacement,
-    seed: u64,
-) -> Result<Explorer<'a, 'c, S, Bounded>, Box<Ended>> {
+    path.stack.shrink();
+    explorer.traversal_bytes = path.stack.bytes();
+    let wide = explorer.is_more_than_share(path.stack.bytes(), STACK_SHARE);
+    if wide {
+        // What waits takes what the states need. A single path needs less, so it begins anew: what is lost is the
+        // work on the states that were expanded, fewer than those that wait.
+        path.stack = Stack::default();
+        explorer.traversal_bytes = 0;
+        explorer.stage_initial();
+        let _ = explorer.drain(|_, state| path.stack.push(state));
+        path.stack.begin();
+    }
     let room = explorer.room_for_store();
-    let (mut explorer, exact) = explorer.with_store(Sketch::new());
-    // The names are about to be lost, so the sketch has to see the states now.
-    let mut state = Vec::new();
-    for name in exact.names() {
-        explorer.tree.load(name, &mut state);
-        explorer.visited.add(&state);
+    let nodes = explorer.node_numbers();
+    let (explorer, exact) = explorer.with_store(());
+    let Some(mut bounded) = Bounded::new(&exact, room, nodes, policy, seed) else {
+        let limit = Limit::Memory { budget: room, needed: "there is less than the budget".into() };
+        return (explorer.statistics, Some(limit));
+    };
+    if !wide {
+        bounded.fill(exact);
     }
-    match Bounded::new(exact, room, policy, seed) {
-        Some(bounded) => {
-            let (mut explorer, sketch) = explorer.with_store(bounded);
-            explorer.visited.sketch = sketch;
-            Ok(explorer)
-        }
-        None => {
-            let limit = Limit::Memory { budget: room, needed: "there is less than the budget".into() };
-            Err(Box::new((explorer.statistics, Some(limit))))
-        }
+    let (mut explorer, ()) = explorer.with_store(bounded);
+    let mut flow = Flow::Continue(());
+    if !wide && !explorer.visited.replaces() {
+        flow = depth::go_on(&mut explorer, &mut path.stack);
     }
+    if flow.is_continue() {
+        path.stack.shrink();
+        let _ = one_by_one(&mut explorer, &mut path, policy);
+    }
+    let (mut statistics, limit, store) = explorer.finish(path.bytes());
+    if store.replaces() {
+        let turnover = turnover(&store, path.longest);
+        statistics.states = turnover.distinct;
+        statistics.turnover = Some(turnover);
+    }
+    (statistics, limit)
 }
 
 fn turnover(store: &Bounded, longest_path: u64) -> Turnover {
@@ -158,73 +133,89 @@ fn turnover(store: &Bounded, longest_path: u64) -> Turnover {
     }
 }
 
-fn run<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>, path: &mut Path) -> Flow {
-    path.stack.shrink();
+/// Goes on from what waits, one state after the other; the store may forget what is not on the path.
+fn one_by_one<S: System + ?Sized>(
+    explorer: &mut Explorer<'_, '_, S, Bounded>,
+    path: &mut Path,
+    policy: Replacement,
+) -> Flow {
+    explorer.tree.watch();
+    let weighs_work = policy == Replacement::Cheapest;
     while let Some((root, name)) = path.stack.take() {
         path.root = root;
-        descend(explorer, path, Waiting { name: pack(name), ordinal: 0 })?;
-        while let Some(top) = path.entries.last_mut() {
-            if top.waiting == 0 {
-                let work = (explorer.visited.turnover.insertions as u32).wrapping_sub(top.stored_before);
-                explorer.visited.unpin(unpack(top.name), u64::from(work));
-                path.entries.pop();
-                continue;
-            }
-            top.waiting -= 1;
-            let Some(next) = path.waiting.pop() else { break };
-            if !explorer.visited.contains(unpack(next.name)) {
-                descend(explorer, path, next)?;
+        if explorer.visited.pin(name).is_none() {
+            return explorer.stop_on_memory();
+        }
+        enter(explorer, path, name, weighs_work)?;
+        while explorer.visited.path_len() > 0 {
+            match explorer.visited.advance() {
+                Advance::To(next) => enter(explorer, path, next, weighs_work)?,
+                Advance::Full => return explorer.stop_on_memory(),
+                Advance::Nowhere => {
+                    let before = path.stored_before.pop().unwrap_or_default();
+                    let work = (explorer.visited.turnover.insertions as u32).wrapping_sub(before);
+                    explorer.visited.unpin(u64::from(work));
+                }
             }
         }
     }
     Flow::Continue(())
 }
 
-/// Puts a state on the path, visits it, and lets its unknown successors wait.
-fn descend<S: System + ?Sized>(
+/// Visits the last state of the path, and lets its unknown successors wait.
+fn enter<S: System + ?Sized>(
     explorer: &mut Explorer<'_, '_, S, Bounded>,
     path: &mut Path,
-    next: Waiting,
+    name: Name,
+    weighs_work: bool,
 ) -> Flow {
-    grow(&mut path.entries);
-    let stored_before = explorer.visited.turnover.insertions as u32;
-    path.entries.push(Entry { name: next.name, ordinal: next.ordinal, waiting: 0, stored_before });
-    path.longest = path.longest.max(path.entries.len() as u64);
-    let depth = path.depth();
+    if weighs_work {
+        if path.stored_before.len() == path.stored_before.capacity() {
+            grow(&mut path.stored_before);
+        }
+        path.stored_before.push(explorer.visited.turnover.insertions as u32);
+    }
+    let depth = path.stack.depth() + explorer.visited.path_len() - 1;
     explorer.visited.depth = depth;
     explorer.statistics.max_depth = explorer.statistics.max_depth.max(depth);
-    if explorer.visited.insert_pinned(unpack(next.name)).is_none() {
-        return explorer.stop_on_memory(&format!("a path of {} states must be kept", path.entries.len()));
+    path.longest = path.longest.max(explorer.visited.path_len());
+    if explorer.visited.replaces() && !path.sketched {
+        sketch(explorer);
+        path.sketched = true;
     }
-    explorer.visit(unpack(next.name), 0, depth, path, 0)?;
-    let before = path.waiting.len();
-    wait(explorer, path)?;
+    explorer.visit(name, 0, depth, path, 0)?;
+    let before = explorer.visited.waiting_len();
+    wait(explorer)?;
     if explorer.has_reduced() {
-        if path.waiting.len() > before {
+        if explorer.visited.waiting_len() > before {
             explorer.refresh();
         }
         explorer.expand_starved(path)?;
-        wait(explorer, path)?;
+        wait(explorer)?;
     }
-    if let Some(top) = path.entries.last_mut() {
-        top.waiting = (path.waiting.len() - before) as u32;
+    if explorer.tree.is_crowded() {
+        let store = &explorer.visited;
+        explorer.tree.collect(store.names().chain(store.waiting()).chain(path.stack.names()));
     }
-    explorer.tick(depth, path.waiting.len() as u64, path.bytes())
+    explorer.tick(depth, explorer.visited.waiting_len(), path.bytes())
 }
 
 /// Lets the staged states that are unknown wait.
-fn wait<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>, path: &mut Path) -> Flow {
+fn wait<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>) -> Flow {
+    let mut no_memory = false;
     explorer.drain(|store, staged| {
-        if !store.contains(staged.name) {
-            grow(&mut path.waiting);
-            path.waiting.push(Waiting { name: pack(staged.name), ordinal: staged.ordinal });
-        }
-    })
+        no_memory |= store.wait_unless_known(staged.name).is_none();
+    })?;
+    if no_memory { explorer.stop_on_memory() } else { Flow::Continue(()) }
 }
 
-/// Makes room for one more by an eighth, not by doubling: the budget is tight here.
-fn grow<T>(items: &mut Vec<T>) {
-    if items.len() == items.capacity() {
-        items.reserve_exact(items.len() / 8 + 64);
+/// Shows all stored states to the sketch: from now on names will be lost.
+fn sketch<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>) {
+    let mut state = Vec::new();
+    let mut sketch = std::mem::replace(&mut explorer.visited.sketch, Sketch::none());
+    for name in explorer.visited.names() {
+        explorer.tree.load(name, &mut state);
+        sketch.add(&state);
     }
+    explorer.visited.sketch = sketch;
 }

@@ -1,35 +1,36 @@
 //! The bounded store: names within a fixed budget. When it is full, a name that may be forgotten makes room.
 //!
 //! After Jard and Jéron, Bounded-memory algorithms for verification on-the-fly (1991), section 2. Names on the current
-//! path are *pinned* and never forgotten. The table is an array of cache lines with six names each and sixteen bits of
-//! mark by name (whether it is pinned, and what the policy of replacement needs to know). A name lives in its home line,
-//! or in a line after it when all names of the lines between are pinned; each line counts the names that passed it by, so
-//! a look-up knows when to stop.
+//! path are *pinned* and never forgotten. The table is one allocation, an array of cache lines ([`Line`]); it keeps of
+//! each name only what its line does not tell ([`Coding`]), two to four bytes for most systems where the exact store
+//! has eight and free places besides. So the states of a search that does not fit the exact store often still fit here,
+//! and of those that do not a larger share does.
 //!
-//! Replacement is set-associative: the victim comes from the home line of the newcomer. The report chooses among all
-//! visited states; among the six that hash to the same line is as random, and costs no more than the look-up before.
+//! A code lives in its home line or in one of the six after it; each line counts the codes that passed it by, so that a
+//! look-up knows when to stop. As long as there are free places in reach nothing is forgotten. After that, replacement
+//! is set-associative: the victim comes from the home line of the newcomer, and from a later one only where all of the
+//! home line is pinned. The report chooses among all visited states; one of the dozen that share a line is as random.
 //!
-//! The home line grows with the hash, so that a table can be moved into another of any size from front to back, and given
-//! back on the way: neither taking over the exact store's names nor shrinking needs two tables at once.
+//! The home line grows with the hash, so a table can be moved into a smaller one from front to back, and given back on
+//! the way. The store also keeps the path ([`Trail`]): where its names are in the table, and which successors wait.
 
+use super::coding::{Coding, low_bits, whole_bytes};
 use super::exact::Exact;
 use super::hash::mix;
+use super::line::{Layout, Line, MAX_RANK, REACH, pass, passed};
 use super::pages::{Pages, prefetch};
 use super::sketch::Sketch;
+use super::trail::{Slot, Trail};
 use super::{Name, Visited};
 use crate::Replacement;
 
-const NAMES: usize = 6;
-const FIRST_LINES: usize = 64;
-/// How many times a price survives being passed over before it is worth an eighth of a doubling less.
-const AGEING: u16 = 4;
-const PINNED: u16 = 1 << 15;
-const MARK: u16 = PINNED - 1;
+const FIRST_LINES: usize = REACH + 1;
+/// A place is a number of 31 bits, and a line has at most 31 places.
+const MAX_LINES: usize = (1 << 31) / 32;
 /// Lines moved before the old table's front is given back.
 const MOVED: usize = 1 << 15;
-
-/// Six names; then their marks, four and two; then how many names passed by.
-type Line = [u64; 8];
+/// Of this many victims one lets the others of its line lose value, in the policy that weighs work.
+const AGEING: u64 = 32;
 
 /// What happened to the names so far.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,10 +40,25 @@ pub(crate) struct Turnover {
     pub(crate) hits: u64,
 }
 
+/// Where a path goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Advance {
+    /// To this name, which is now its last.
+    To(Name),
+    /// No successor that waits is unknown.
+    Nowhere,
+    /// There is an unknown successor, and all room is pinned.
+    Full,
+}
+
 pub(crate) struct Bounded {
+    coding: Coding,
+    layout: Layout,
+    /// What is stored of a code: its low bits.
+    kept: u64,
     lines: Pages<Line>,
     len: usize,
-    pinned: usize,
+    trail: Trail,
     policy: Replacement,
     random: u64,
     /// The depth that names are inserted at, for the policy that asks.
@@ -52,204 +68,396 @@ pub(crate) struct Bounded {
 }
 
 impl Bounded {
-    /// A store in so many bytes, with the names of an exact one as far as they fit. `None` when there is no memory.
-    pub(crate) fn new(exact: Exact, bytes: u64, policy: Replacement, seed: u64) -> Option<Self> {
-        let lines = usize::try_from(bytes).ok()? / size_of::<Line>();
+    /// An empty store in so many bytes, for names like those of an exact one. Node numbers in names may grow to `nodes`
+    /// before the codes must be widened. `None` when there is no memory.
+    pub(crate) fn new(exact: &Exact, bytes: u64, nodes: u64, policy: Replacement, seed: u64) -> Option<Self> {
+        let coding = coding_of(exact, nodes);
+        let lines = (usize::try_from(bytes).ok()? / size_of::<Line>()).min(MAX_LINES);
         let mut bounded = Bounded {
+            layout: Layout::new(0),
+            kept: 0,
             lines: Pages::zeroed(lines.max(FIRST_LINES))?,
+            coding,
             len: 0,
-            pinned: 0,
+            trail: Trail::default(),
             policy,
             random: seed,
             depth: 0,
             turnover: Turnover::default(),
-            sketch: Sketch::new(),
+            sketch: Sketch::new(bytes),
         };
-        exact.drain(|name| {
-            bounded.put(name);
-        });
+        bounded.lay_out();
         Some(bounded)
+    }
+
+    /// Takes the names of an exact store, as far as they fit.
+    pub(crate) fn fill(&mut self, exact: Exact) {
+        exact.drain(|name| {
+            if let Some(hash) = self.coding.encode(name) {
+                self.put(hash);
+            }
+        });
+    }
+
+    /// How many names there is room for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.lines.len() * self.layout.places
     }
 
     /// Whether a name is remembered.
     #[inline]
     pub(crate) fn contains(&mut self, name: Name) -> bool {
-        let found = self.find(name);
-        if let Some((line, slot)) = found {
-            self.touch(line, slot);
+        let found = self.coding.encode(name).and_then(|hash| self.find(hash));
+        if let Some((line, place)) = found {
+            self.touch(line, place);
         }
         found.is_some()
     }
 
-    /// Remembers a name that stays until [`Bounded::unpin`]. `None` when all room is pinned.
-    pub(crate) fn insert_pinned(&mut self, name: Name) -> Option<()> {
-        // Half the table is kept from the path: a table of pinned names only would make each look-up a walk.
-        if self.pinned * 2 >= self.lines.len() * NAMES {
+    /// Remembers a name as the last of the path, until [`Bounded::unpin`]. `None` when all room is pinned.
+    pub(crate) fn pin(&mut self, name: Name) -> Option<()> {
+        let hash = self.encode(name)?;
+        let found = self.find(hash);
+        self.pin_at(hash, found)
+    }
+
+    fn pin_at(&mut self, hash: u64, found: Option<(usize, usize)>) -> Option<()> {
+        // A few places stay free for others: a table of pinned names only would make each look-up a walk.
+        if self.trail.len() >= self.capacity() / 8 * 7 {
             return None;
         }
-        let (line, slot) = match self.find(name) {
-            Some(place) => place,
-            None => self.put(name),
+        let (line, place) = match found {
+            Some(found) => found,
+            None => self.put(hash)?,
         };
-        let mark = mark(&self.lines[line], slot);
-        debug_assert_eq!(mark & PINNED, 0, "a name is on the path once");
-        set_mark(&mut self.lines[line], slot, mark | PINNED);
-        self.pinned += 1;
+        debug_assert!(!self.layout.is_pinned(&self.lines[line], place), "a name is on the path once");
+        self.layout.pin(&mut self.lines[line], place);
+        self.trail.push((line * self.layout.places + place) as Slot);
         Some(())
     }
 
-    /// A name leaves the path; it may be forgotten from now on. So many names were stored while it was there.
-    pub(crate) fn unpin(&mut self, name: Name, work: u64) {
-        if let Some((line, slot)) = self.find(name) {
-            let mark = match self.policy {
-                Replacement::Cheapest => price(work),
-                _ => mark(&self.lines[line], slot) & !PINNED,
-            };
-            set_mark(&mut self.lines[line], slot, mark);
-            self.pinned -= 1;
+    /// The last name of the path leaves it; it may be forgotten from now on. So many names were stored meanwhile.
+    pub(crate) fn unpin(&mut self, work: u64) {
+        if let Some(slot) = self.trail.pop() {
+            let (line, place) = self.place(slot);
+            let line = &mut self.lines[line];
+            self.layout.unpin(line, place);
+            if self.policy == Replacement::Cheapest {
+                self.layout.set_rank(line, place, price(work));
+            }
         }
     }
 
-    #[inline(always)]
-    fn home(&self, name: Name) -> usize {
-        home(name, self.lines.len())
+    /// Lets a successor of the last name of the path wait, unless it is remembered. `None` when there is no memory.
+    #[inline]
+    pub(crate) fn wait_unless_known(&mut self, name: Name) -> Option<()> {
+        let hash = self.encode(name)?;
+        match self.find(hash) {
+            Some((line, place)) => self.touch(line, place),
+            None => self.trail.wait(hash, self.coding.width()),
+        }
+        Some(())
+    }
+
+    /// Goes on to a successor that waits for the last name of the path and is still unknown: it is the last name then.
+    pub(crate) fn advance(&mut self) -> Advance {
+        while let Some(hash) = self.trail.take_waiting(self.coding.width()) {
+            if let Some((line, place)) = self.find(hash) {
+                self.touch(line, place);
+                continue;
+            }
+            return match self.pin_at(hash, None) {
+                Some(()) => Advance::To(self.coding.decode(hash)),
+                None => Advance::Full,
+            };
+        }
+        Advance::Nowhere
+    }
+
+    /// How many successors wait along the path.
+    pub(crate) fn waiting_len(&self) -> u64 {
+        self.trail.waiting_len(self.coding.width())
+    }
+
+    /// How long the path is.
+    pub(crate) fn path_len(&self) -> u64 {
+        self.trail.len() as u64
+    }
+
+    /// The names of the path, from its start.
+    pub(crate) fn path(&self) -> impl Iterator<Item = Name> + '_ {
+        self.trail.slots().map(|slot| {
+            let (line, place) = self.place(slot);
+            self.name(line, place)
+        })
+    }
+
+    /// The names of the successors that wait along the path.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = Name> + '_ {
+        self.trail.waiting(self.coding.width()).map(|(hash, _)| self.coding.decode(hash))
+    }
+
+    /// All names.
+    pub(crate) fn names(&self) -> impl Iterator<Item = Name> + '_ {
+        let places = self.layout.places;
+        (0..self.lines.len()).flat_map(move |line| {
+            (0..places)
+                .filter(move |&place| self.layout.displaced(&self.lines[line], place).is_some())
+                .map(move |place| self.name(line, place))
+        })
+    }
+
+    /// Frees at least so many bytes by shrinking the table. `None` when the path needs what is left.
+    pub(crate) fn shrink(&mut self, bytes: u64) -> Option<()> {
+        // A part of the table more, so that it is not moved too often; a larger one where places are free.
+        let part = if self.len < self.capacity() / 4 * 3 { 8 } else { 32 };
+        let fewer = bytes as usize / size_of::<Line>() + self.lines.len() / part + 1;
+        let lines = self.lines.len().checked_sub(fewer)?;
+        if lines < FIRST_LINES || self.trail.len() >= lines * self.layout.places / 8 * 7 {
+            return None;
+        }
+        self.move_to(lines, self.coding.clone())
+    }
+
+    /// The hash of a name. A name that has none yet makes all codes wider, and the table forgets what is not pinned: its
+    /// places change their order, and there is no room for two tables. It happens a few times in a search at most.
+    fn encode(&mut self, name: Name) -> Option<u64> {
+        if self.coding.encode(name).is_none() {
+            self.move_to(self.lines.len(), self.coding.wider(name))?;
+        }
+        self.coding.encode(name)
+    }
+
+    /// Decides how lines are divided.
+    fn lay_out(&mut self) {
+        let lines = self.lines.len() as u128;
+        let codes_by_line = (1u128 << self.coding.width()).div_ceil(lines);
+        let bits = 128 - (codes_by_line - 1).leading_zeros();
+        self.layout = Layout::new(bits);
+        self.kept = low_bits(bits);
     }
 
     #[inline(always)]
-    fn find(&self, name: Name) -> Option<(usize, usize)> {
-        let mut at = self.home(name);
-        loop {
+    fn home(&self, hash: u64) -> usize {
+        ((u128::from(hash) * self.lines.len() as u128) >> self.coding.width()) as usize
+    }
+
+    /// The name in a place that is taken. The hashes of one home are adjacent numbers, fewer than stored codes, so the
+    /// code tells which of them it is.
+    fn name(&self, line: usize, place: usize) -> Name {
+        let count = self.lines.len();
+        let displaced = self.layout.displaced(&self.lines[line], place).unwrap_or(0);
+        let home = if line >= displaced { line - displaced } else { line + count - displaced };
+        let first = ((home as u128) << self.coding.width()).div_ceil(count as u128) as u64;
+        let code = self.layout.code(&self.lines[line], place);
+        self.coding.decode(first + (code.wrapping_sub(first) & self.kept))
+    }
+
+    fn place(&self, slot: Slot) -> (usize, usize) {
+        (slot as usize / self.layout.places, slot as usize % self.layout.places)
+    }
+
+    #[inline(always)]
+    fn find(&self, hash: u64) -> Option<(usize, usize)> {
+        let code = hash & self.kept;
+        let mut at = self.home(hash);
+        for displaced in 0..REACH {
             let line = &self.lines[at];
-            for (slot, &held) in line[..NAMES].iter().enumerate() {
-                if held == name {
-                    return Some((at, slot));
-                }
+            if let Some(place) = self.layout.find(line, code, displaced) {
+                return Some((at, place));
             }
             if passed(line) == 0 {
                 return None;
             }
             at = next(at, self.lines.len());
         }
+        None
     }
 
-    /// Puts a name that is not there. There is a line that is neither full nor pinned.
+    /// Puts a name that is not there. `None` when all places in its reach are pinned.
     #[inline]
-    fn put(&mut self, name: Name) -> (usize, usize) {
-        self.turnover.insertions += 1;
-        let mut at = self.home(name);
-        let slot = loop {
-            if let Some(slot) = self.lines[at][..NAMES].iter().position(|&held| held == 0) {
-                self.len += 1;
-                break slot;
-            }
-            if let Some(slot) = self.victim(at) {
-                self.forget(at, slot);
-                break slot;
-            }
-            pass(&mut self.lines[at], 1);
-            at = next(at, self.lines.len());
+    fn put(&mut self, hash: u64) -> Option<(usize, usize)> {
+        let home = self.home(hash);
+        let (at, displaced, place) = match self.find_room(home) {
+            Some(room) => room,
+            None => self.make_room(home)?,
         };
-        let mark = self.first_mark();
-        let line = &mut self.lines[at];
-        line[slot] = name;
-        set_mark(line, slot, mark);
-        (at, slot)
+        self.turnover.insertions += 1;
+        let count = self.lines.len();
+        for before in 0..displaced {
+            pass(&mut self.lines[(home + before) % count], 1);
+        }
+        let rank = self.first_rank();
+        self.layout.put(&mut self.lines[at], place, hash & self.kept, displaced, rank);
+        Some((at, place))
     }
 
-    /// Empties a slot whose name another one takes.
-    fn forget(&mut self, line: usize, slot: usize) {
-        self.turnover.replaced += 1;
-        let name = self.lines[line][slot];
-        let mut at = self.home(name);
-        while at != line {
-            pass(&mut self.lines[at], -1);
+    /// A free place in reach: line, by how much it is displaced, place. In a full table only the home line is worth a
+    /// look.
+    #[inline(always)]
+    fn find_room(&mut self, home: usize) -> Option<(usize, usize, usize)> {
+        let reach = if self.len < self.capacity() / 32 * 31 { REACH } else { 1 };
+        let mut at = home;
+        for displaced in 0..reach {
+            if let Some(place) = self.layout.free(&self.lines[at]) {
+                self.len += 1;
+                return Some((at, displaced, place));
+            }
             at = next(at, self.lines.len());
         }
-        self.lines[line][slot] = 0;
+        None
     }
 
-    /// The slot of a line whose name is to be forgotten; `None` when all are pinned.
+    /// Forgets a name in reach.
+    fn make_room(&mut self, home: usize) -> Option<(usize, usize, usize)> {
+        let mut at = home;
+        for displaced in 0..REACH {
+            if let Some(place) = self.layout.free(&self.lines[at]) {
+                self.len += 1;
+                return Some((at, displaced, place));
+            }
+            if let Some(place) = self.victim(at) {
+                self.forget(at, place);
+                return Some((at, displaced, place));
+            }
+            at = next(at, self.lines.len());
+        }
+        None
+    }
+
+    /// Empties a place whose name another one takes.
+    fn forget(&mut self, line: usize, place: usize) {
+        self.turnover.replaced += 1;
+        let count = self.lines.len();
+        let displaced = self.layout.displaced(&self.lines[line], place).unwrap_or(0);
+        for back in 1..=displaced {
+            pass(&mut self.lines[(line + count - back) % count], -1);
+        }
+        self.layout.clear(&mut self.lines[line], place);
+    }
+
+    /// The place of a line whose name is to be forgotten; `None` when all are pinned.
     fn victim(&mut self, line: usize) -> Option<usize> {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let start = (mix(self.random) >> 32) as usize % NAMES;
+        let random = mix(self.random);
         let now = self.epoch();
+        let layout = self.layout;
         let line = &mut self.lines[line];
+        let start = (random >> 32) as usize % layout.places;
+        let free = rotated(start, layout.places).filter(|&place| !layout.is_pinned(line, place));
         match self.policy {
-            Replacement::Clock => return sweep(line, start),
-            Replacement::Cheapest => return cheapest(line, start),
-            _ => {}
-        }
-        let mut free = rotated(start).filter(|&slot| mark(line, slot) & PINNED == 0);
-        match self.policy {
-            Replacement::Oldest => free.max_by_key(|&slot| now.wrapping_sub(mark(line, slot)) & MARK),
-            Replacement::LeastDeep | Replacement::LeastFrequent => free.min_by_key(|&slot| mark(line, slot)),
-            Replacement::Random | Replacement::Clock | Replacement::Cheapest => free.next(),
+            Replacement::Random => { free }.next(),
+            Replacement::Oldest => {
+                free.max_by_key(|&place| now.wrapping_sub(layout.rank(line, place)) & MAX_RANK)
+            }
+            Replacement::LeastDeep | Replacement::LeastFrequent => {
+                free.min_by_key(|&place| layout.rank(line, place))
+            }
+            Replacement::Clock => sweep(layout, line, start),
+            Replacement::Cheapest => {
+                let chosen = free.min_by_key(|&place| layout.rank(line, place));
+                if random.is_multiple_of(AGEING) {
+                    age(layout, line);
+                }
+                chosen
+            }
         }
     }
 
-    /// The mark of a name that comes in.
-    fn first_mark(&self) -> u16 {
+    /// The rank of a name that comes in.
+    fn first_rank(&self) -> u8 {
         match self.policy {
             Replacement::Random | Replacement::Clock | Replacement::Cheapest => 0,
             Replacement::LeastFrequent => 1,
             Replacement::Oldest => self.epoch(),
-            Replacement::LeastDeep => self.depth.min(u64::from(MARK)) as u16,
+            Replacement::LeastDeep => price(self.depth),
         }
     }
 
     /// A name is met again.
     #[inline]
-    fn touch(&mut self, line: usize, slot: usize) {
+    fn touch(&mut self, line: usize, place: usize) {
         self.turnover.hits += 1;
         let line = &mut self.lines[line];
-        let old = mark(line, slot);
         match self.policy {
-            Replacement::Clock => set_mark(line, slot, old | 1),
-            Replacement::LeastFrequent if old & MARK < MARK => set_mark(line, slot, old + 1),
+            Replacement::Clock => self.layout.set_rank(line, place, 1),
+            Replacement::LeastFrequent => {
+                let rank = self.layout.rank(line, place);
+                self.layout.set_rank(line, place, (rank + 1).min(MAX_RANK));
+            }
             _ => {}
         }
     }
 
-    /// The time of an insertion, as coarse as fifteen bits need: the table turns over in some thousands of ticks.
-    fn epoch(&self) -> u16 {
-        (self.turnover.insertions / (self.lines.len() as u64 / 512 + 1)) as u16 & MARK
+    /// The time of an insertion, as coarse as four bits need: the table turns over in eight ticks.
+    fn epoch(&self) -> u8 {
+        (self.turnover.insertions / (self.capacity() as u64 / 8 + 1)) as u8 & MAX_RANK
     }
 
-    /// Moves all names into a table of so many lines; what does not fit is forgotten. `None` when there is no memory.
-    fn move_to(&mut self, lines: usize) -> Option<()> {
-        let mut old = std::mem::replace(&mut self.lines, Pages::zeroed(lines)?);
+    /// Moves all names into a table of so many lines; what does not fit is forgotten, and with another coding all that
+    /// is not pinned. `None` when there is no memory, or not even the path fits.
+    fn move_to(&mut self, lines: usize, coding: Coding) -> Option<()> {
+        let path: Vec<Name> = self.path().collect();
         let before = self.turnover;
-        self.len = 0;
-        for at in 0..old.len() {
-            for slot in 0..NAMES {
-                if old[at][slot] != 0 {
-                    let (line, place) = self.put(old[at][slot]);
-                    set_mark(&mut self.lines[line], place, mark(&old[at], slot));
-                }
-            }
-            if at.is_multiple_of(MOVED) {
-                old.give_back(at);
-            }
+        let old_len = self.len;
+        let fresh = Bounded {
+            layout: self.layout,
+            kept: 0,
+            lines: Pages::zeroed(lines)?,
+            coding,
+            len: 0,
+            trail: std::mem::take(&mut self.trail),
+            policy: self.policy,
+            random: self.random,
+            depth: self.depth,
+            turnover: before,
+            sketch: std::mem::replace(&mut self.sketch, Sketch::none()),
+        };
+        let mut old = std::mem::replace(self, fresh);
+        self.lay_out();
+        for (index, &name) in path.iter().enumerate() {
+            let (line, place) = self.coding.encode(name).and_then(|hash| self.put(hash))?;
+            self.layout.pin(&mut self.lines[line], place);
+            self.trail.move_slot(index, (line * self.layout.places + place) as Slot);
         }
-        self.turnover = Turnover { replaced: self.turnover.replaced, ..before };
+        if old.coding.width() == self.coding.width() {
+            self.take_over(&mut old);
+        } else {
+            let (from, to) = (&old.coding, &self.coding);
+            self.trail.recode(from.width(), to.width(), |hash| to.encode(from.decode(hash)));
+        }
+        let forgotten = (old_len - self.len.min(old_len)) as u64;
+        self.turnover = Turnover { replaced: before.replaced + forgotten, ..before };
         Some(())
     }
 
-    /// Frees at least so many bytes by shrinking the table. `None` when the path needs what is left.
-    pub(crate) fn shrink(&mut self, bytes: u64) -> Option<()> {
-        let fewer = bytes as usize / size_of::<Line>() + self.lines.len() / 16 + 1;
-        let lines = self.lines.len().checked_sub(fewer)?;
-        if lines < FIRST_LINES || self.pinned * 2 >= lines * NAMES {
-            return None;
+    /// Takes the names that are not pinned, front to back, and gives memory back on the way.
+    fn take_over(&mut self, old: &mut Bounded) {
+        for line in 0..old.lines.len() {
+            for place in 0..old.layout.places {
+                let held = &old.lines[line];
+                if old.layout.displaced(held, place).is_none() || old.layout.is_pinned(held, place) {
+                    continue;
+                }
+                let rank = old.layout.rank(held, place);
+                let hash = self.coding.encode(old.name(line, place));
+                if let Some((line, place)) = hash.and_then(|hash| self.put(hash)) {
+                    self.layout.set_rank(&mut self.lines[line], place, rank);
+                }
+            }
+            if line.is_multiple_of(MOVED) {
+                old.lines.give_back(line);
+            }
         }
-        self.move_to(lines)
     }
 }
 
 impl Visited for Bounded {
     #[inline(always)]
     fn prefetch(&self, name: Name) {
-        prefetch(&self.lines[self.home(name)]);
+        if let Some(hash) = self.coding.encode(name) {
+            prefetch(&self.lines[self.home(hash)]);
+        }
     }
 
     #[inline(always)]
@@ -257,7 +465,10 @@ impl Visited for Bounded {
         if self.contains(name) {
             return false;
         }
-        self.put(name);
+        // Where there is no place at all the name is just not remembered.
+        if let Some(hash) = self.encode(name) {
+            self.put(hash);
+        }
         true
     }
 
@@ -271,15 +482,23 @@ impl Visited for Bounded {
 
     #[inline(always)]
     fn replaces(&self) -> bool {
-        true
+        self.turnover.replaced > 0
     }
 
+    #[inline]
     fn note(&mut self, state: &[u8]) {
-        self.sketch.add(state);
+        // As long as nothing is forgotten the table itself knows how many there are.
+        if self.replaces() {
+            self.sketch.add(state);
+        }
     }
 
     fn give_room(&mut self, bytes: u64) -> bool {
         self.shrink(bytes).is_some()
+    }
+
+    fn needs(&self) -> String {
+        format!("a path of {} states, and what waits along it, must be kept", self.trail.len() + 1)
     }
 
     fn len(&self) -> u64 {
@@ -287,55 +506,53 @@ impl Visited for Bounded {
     }
 
     fn bytes(&self) -> u64 {
-        self.lines.bytes()
+        self.lines.bytes() + self.trail.bytes() + self.sketch.bytes()
     }
 }
 
-/// What it costs to forget a state that took so much work: on a logarithmic scale, an eighth of a doubling by step.
-fn price(work: u64) -> u16 {
-    let work = work.max(1);
-    let doublings = work.ilog2();
-    let eighths = ((u128::from(work) << 3) >> doublings) as u16 & 7;
-    (doublings as u16 * 8 + eighths) * AGEING
-}
-
-/// The cheapest name of a line. The others lose a little, so that a dear name that is never met again goes in the end.
-fn cheapest(line: &mut Line, start: usize) -> Option<usize> {
-    let free = rotated(start).filter(|&slot| mark(line, slot) & PINNED == 0);
-    let chosen = free.min_by_key(|&slot| mark(line, slot))?;
-    for slot in 0..NAMES {
-        let price = mark(line, slot);
-        if price & PINNED == 0 {
-            set_mark(line, slot, price.saturating_sub(1));
-        }
+/// Which bits the names of a store vary in, with those that node numbers may still grow into.
+fn coding_of(exact: &Exact, nodes: u64) -> Coding {
+    let base = exact.names().next().unwrap_or(1);
+    let varies = exact.names().fold(0, |varies, name| varies | name ^ base);
+    if nodes == 0 {
+        return Coding::new(base, whole_bytes(varies));
     }
-    Some(chosen)
+    let number = low_bits(64 - nodes.leading_zeros());
+    Coding::new(base, varies | number | number << 32 | 1 << 63)
 }
 
-/// All slots of a line, from one on.
-fn rotated(start: usize) -> impl Iterator<Item = usize> {
-    (0..NAMES).map(move |i| (start + i) % NAMES)
+/// What it costs to forget a state that took so much work, on a logarithmic scale.
+fn price(work: u64) -> u8 {
+    (work.max(1).ilog2() as u8).min(MAX_RANK)
+}
+
+/// All names of a line lose a little, so that a dear one that is never met again goes in the end.
+fn age(layout: Layout, line: &mut Line) {
+    for place in 0..layout.places {
+        let rank = layout.rank(line, place);
+        layout.set_rank(line, place, rank.saturating_sub(1));
+    }
+}
+
+/// All places of a line, from one on.
+fn rotated(start: usize, places: usize) -> impl Iterator<Item = usize> {
+    (start..places).chain(0..start)
 }
 
 /// The clock's hand goes over a line: the first name not met since the last time, else the first at all.
-fn sweep(line: &mut Line, start: usize) -> Option<usize> {
+fn sweep(layout: Layout, line: &mut Line, start: usize) -> Option<usize> {
     let mut first = None;
-    for slot in rotated(start) {
-        match mark(line, slot) {
-            0 => return Some(slot),
-            met if met & PINNED == 0 => {
-                set_mark(line, slot, 0);
-                first = first.or(Some(slot));
-            }
-            _ => {}
+    for place in rotated(start, layout.places) {
+        if layout.is_pinned(line, place) {
+            continue;
         }
+        if layout.rank(line, place) == 0 {
+            return Some(place);
+        }
+        layout.set_rank(line, place, 0);
+        first = first.or(Some(place));
     }
     first
-}
-
-#[inline(always)]
-fn home(name: Name, lines: usize) -> usize {
-    ((u128::from(mix(name)) * lines as u128) >> 64) as usize
 }
 
 #[inline(always)]
@@ -343,31 +560,10 @@ fn next(at: usize, lines: usize) -> usize {
     if at + 1 == lines { 0 } else { at + 1 }
 }
 
-#[inline(always)]
-fn mark(line: &Line, slot: usize) -> u16 {
-    (line[NAMES + slot / 4] >> (16 * (slot % 4))) as u16
-}
-
-#[inline(always)]
-fn set_mark(line: &mut Line, slot: usize, mark: u16) {
-    let shift = 16 * (slot % 4);
-    let word = &mut line[NAMES + slot / 4];
-    *word = *word & !(0xFFFF << shift) | u64::from(mark) << shift;
-}
-
-/// How many names of the lines before, and of this one, had to go further.
-#[inline(always)]
-fn passed(line: &Line) -> u32 {
-    (line[7] >> 32) as u32
-}
-
-fn pass(line: &mut Line, more: i32) {
-    let passed = passed(line).wrapping_add_signed(more);
-    line[7] = line[7] & 0xFFFF_FFFF | u64::from(passed) << 32;
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     const ALL: [Replacement; 6] = [
@@ -383,46 +579,115 @@ mod tests {
         mix(i) | 1
     }
 
+    /// Names as two node numbers, of few bits.
+    fn short(i: u64) -> Name {
+        let both = i.wrapping_mul(0x9_E375) & 0xF_FFFF;
+        ((both >> 10) << 32) | ((both & 0x3FF) + 1)
+    }
+
+    fn filled(names: impl Iterator<Item = Name>, lines: u64, nodes: u64, policy: Replacement) -> Bounded {
+        let mut exact = Exact::new().replaceable();
+        for name in names {
+            if exact.growth(1).is_some() {
+                exact.grow().expect("small");
+            }
+            exact.insert(name);
+        }
+        let mut bounded = Bounded::new(&exact, 64 * lines, nodes, policy, 7).expect("small");
+        bounded.fill(exact);
+        bounded
+    }
+
     #[test]
     fn nothing_is_forgotten_before_the_table_is_full() {
         for policy in ALL {
-            let mut exact = Exact::new().replaceable();
-            (0..150).for_each(|i| assert!(exact.insert(name(i))));
-            let mut bounded = Bounded::new(exact, 64 * 64, policy, 7).expect("small");
-            (0..150).for_each(|i| assert!(bounded.contains(name(i)), "{policy:?} {i}"));
-            assert!(!bounded.contains(name(150)));
-            assert_eq!((bounded.len(), bounded.turnover.replaced), (150, 0));
+            for (namer, nodes) in [(name as fn(u64) -> Name, 0), (short, 2000)] {
+                let mut bounded = filled((0..150).map(namer), 64, nodes, policy);
+                let mut inserted: HashSet<Name> = (0..150).map(namer).collect();
+                assert_eq!(bounded.names().collect::<HashSet<_>>(), inserted);
+                let full = (150u64..).take_while(|&i| {
+                    let name = namer(i);
+                    assert_eq!(bounded.insert(name), inserted.insert(name));
+                    !bounded.replaces()
+                });
+                let _ = full.count();
+                assert!(
+                    inserted.len() > bounded.capacity() / 4 * 3,
+                    "{} of {}",
+                    inserted.len(),
+                    bounded.capacity()
+                );
+                assert_eq!(bounded.names().count() + 1, inserted.len(), "one was forgotten");
+            }
         }
     }
 
     #[test]
     fn pinned_names_are_never_forgotten_and_what_is_held_was_inserted() {
         for policy in ALL {
-            let mut bounded = Bounded::new(Exact::new(), 128 * 64, policy, 7).expect("small");
+            let mut bounded = filled((0..0).map(name), 128, 0, policy);
             let mut path: Vec<Name> = Vec::new();
             for i in 0..30_000u64 {
                 bounded.depth = path.len() as u64;
                 let new = name(i % 7000);
                 if i % 5 < 3 && path.len() < 200 && !path.contains(&new) {
-                    bounded.insert_pinned(new).expect("a path of 200 names");
+                    bounded.pin(new).expect("a path of 200 names");
                     path.push(new);
-                } else if let Some(last) = path.pop() {
-                    bounded.unpin(last, i % 100);
+                } else if path.pop().is_some() {
+                    bounded.unpin(i % 100);
                 }
                 assert!(i % 100 != 0 || path.iter().all(|&name| bounded.contains(name)), "{policy:?}");
                 assert!(!bounded.contains(name(i % 1000 + 8000)));
                 if i == 20_000 {
                     bounded.shrink(20 * 64).expect("most is free");
+                    assert!(bounded.path().eq(path.iter().copied()));
                 }
             }
             assert!(bounded.turnover.replaced > 1000);
-            assert!(bounded.len() <= (bounded.lines.len() * NAMES) as u64);
+            assert!(bounded.len() <= bounded.capacity() as u64);
+            assert_eq!(bounded.len() as usize, bounded.names().count());
         }
+    }
+
+    #[test]
+    fn successors_wait_for_their_state_also_when_codes_become_wider() {
+        let mut bounded = filled((0..100).map(short), 64, 500, Replacement::Random);
+        let mut twin: Vec<Vec<Name>> = Vec::new();
+        for i in 0..2000u64 {
+            if twin.len() < 3 || i % 3 > 0 && twin.len() < 60 {
+                bounded.pin(short(200 + i)).expect("a short path");
+                let wide = |j| (i * 4 + j + 1) << (33 + i / 500 * 6) | (i / 500) << 20 | 0x400;
+                let names: Vec<Name> = (0..mix(i) % 4).map(wide).collect();
+                names.iter().for_each(|&name| bounded.wait_unless_known(name).expect("small"));
+                twin.push(names);
+                continue;
+            }
+            let waiting: usize = twin.iter().map(Vec::len).sum();
+            assert_eq!(bounded.waiting().count(), waiting);
+            while let Advance::To(name) = bounded.advance() {
+                assert_eq!(twin.last_mut().and_then(Vec::pop), Some(name));
+                bounded.unpin(1);
+            }
+            assert_eq!(twin.pop(), Some(Vec::new()));
+            bounded.unpin(1);
+            assert_eq!(bounded.path_len(), twin.len() as u64);
+        }
+    }
+
+    #[test]
+    fn shrinking_forgets_only_what_does_not_fit() {
+        let mut bounded = filled((0..1000).map(short), 200, 2000, Replacement::Random);
+        let before: HashSet<Name> = bounded.names().collect();
+        bounded.shrink(20 * 64).expect("there is room");
+        assert!(!bounded.replaces() && bounded.names().collect::<HashSet<_>>() == before);
+        bounded.shrink(100 * 64).expect("nothing is pinned");
+        assert!(bounded.names().all(|name| before.contains(&name)));
+        assert_eq!(bounded.names().count() as u64 + bounded.turnover.replaced, before.len() as u64);
     }
 
     #[test]
     fn prices_grow_with_the_work() {
         assert!((1..5000u64).all(|work| price(work) <= price(work + 1)));
-        assert!(price(u64::MAX) < PINNED);
+        assert_eq!(price(u64::MAX), MAX_RANK);
     }
 }

@@ -108,11 +108,11 @@ impl Visited for Exact {
     }
 
     fn give_room(&mut self, _: u64) -> bool {
-        let moves = self.overflow == Overflow::Moves;
-        if moves {
-            self.overflow = Overflow::Due;
+        if self.overflow == Overflow::Ends {
+            return false;
         }
-        moves
+        self.overflow = Overflow::Due;
+        true
     }
 
     #[inline(always)]

@@ -5,16 +5,20 @@
 
 mod bitstate;
 mod bounded;
+mod coding;
+mod collect;
 mod compact;
 mod exact;
 pub(crate) mod hash;
+mod line;
 mod nodes;
 pub(crate) mod pages;
 mod sketch;
+mod trail;
 mod tree;
 
 pub(crate) use bitstate::Bitstate;
-pub(crate) use bounded::Bounded;
+pub(crate) use bounded::{Advance, Bounded};
 pub(crate) use compact::Compact;
 pub(crate) use exact::Exact;
 pub(crate) use sketch::Sketch;
@@ -49,6 +53,11 @@ pub(crate) trait Visited {
     /// A state is visited, here in full: for estimates.
     #[inline(always)]
     fn note(&mut self, _state: &[u8]) {}
+
+    /// What more memory is needed for, in words.
+    fn needs(&self) -> String {
+        format!("there are more than {} states", self.len())
+    }
 
     /// How many names are remembered.
     fn len(&self) -> u64;

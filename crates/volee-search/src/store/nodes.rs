@@ -2,12 +2,15 @@
 //!
 //! A node is found by a small direct-mapped cache in front of an index in front of the array of pairs. The same few
 //! thousand pairs are asked for over and over (a step changes little), so most look-ups end in the cache, which fits
-//! the first two levels of the processor's.
+//! the first two levels of the processor's. It grows with the index up to that size.
+//!
+//! A search that forgets states gives nodes back, all that are no longer used at once ([`Nodes::sweep`]); their numbers
+//! are used again for new ones. They wait in a list that goes through the array of pairs itself.
 
 use super::hash::mix;
 use super::pages::Pages;
 
-const CACHE_BITS: u32 = 12;
+const MAX_CACHE_BITS: u32 = 12;
 const FIRST_PLACES: usize = 64;
 /// Numbers stay below this, so that their highest bit is free for whoever builds names from them.
 const MAX_NODES: u32 = 1 << 31;
@@ -24,7 +27,13 @@ pub(crate) struct Nodes {
     /// Node numbers by hash of their pair; 0 is a free place.
     index: Pages<u32>,
     shift: u32,
-    cache: Box<[Cached; 1 << CACHE_BITS]>,
+    cache: Vec<Cached>,
+    cache_shift: u32,
+    /// The first of the nodes that wait to be used again, and how many there are.
+    free: u32,
+    free_count: usize,
+    /// From so many nodes on it is time to look for unused ones.
+    crowd: usize,
     full: bool,
 }
 
@@ -34,7 +43,11 @@ impl Nodes {
             pairs: vec![0],
             index: Pages::small(FIRST_PLACES),
             shift: 64 - FIRST_PLACES.trailing_zeros(),
-            cache: Box::new([Cached { pair: 0, node: 0 }; 1 << CACHE_BITS]),
+            cache: vec![Cached { pair: 0, node: 0 }; FIRST_PLACES],
+            cache_shift: 64 - FIRST_PLACES.trailing_zeros(),
+            free: 0,
+            free_count: 0,
+            crowd: usize::MAX,
             full: false,
         }
     }
@@ -55,13 +68,12 @@ impl Nodes {
     #[inline(always)]
     pub(crate) fn intern(&mut self, pair: u64) -> u32 {
         let hash = mix(pair);
-        let slot = (hash >> (64 - CACHE_BITS)) as usize;
-        let cached = self.cache[slot];
+        let cached = self.cache[(hash >> self.cache_shift) as usize];
         if cached.pair == pair && cached.node != 0 {
             return cached.node;
         }
         let node = self.find(pair, hash);
-        self.cache[slot] = Cached { pair, node };
+        self.cache[(hash >> self.cache_shift) as usize] = Cached { pair, node };
         node
     }
 
@@ -82,9 +94,17 @@ impl Nodes {
     }
 
     fn add(&mut self, pair: u64, at: usize) -> Option<u32> {
+        if self.free != 0 {
+            let node = self.free;
+            self.free = self.pairs[node as usize] as u32;
+            self.free_count -= 1;
+            self.pairs[node as usize] = pair;
+            self.index[at] = node;
+            return Some(node);
+        }
         let node = u32::try_from(self.pairs.len()).ok().filter(|&node| node < MAX_NODES)?;
         if self.pairs.len() == self.pairs.capacity() {
-            self.pairs.try_reserve_exact(self.pairs.len() / 2 + 64).ok()?;
+            self.pairs.try_reserve_exact(self.pairs.len() / 8 + 64).ok()?;
         }
         if self.pairs.len() >= self.index.len() / 4 * 3 {
             self.grow()?;
@@ -97,6 +117,7 @@ impl Nodes {
         Some(node)
     }
 
+    /// Doubles the index. All nodes are in use then.
     fn grow(&mut self) -> Option<()> {
         let mut larger = Pages::<u32>::zeroed(self.index.len() * 2)?;
         let shift = self.shift - 1;
@@ -105,7 +126,45 @@ impl Nodes {
         }
         self.index = larger;
         self.shift = shift;
+        if self.cache_shift > 64 - MAX_CACHE_BITS {
+            self.cache_shift -= 1;
+            self.cache = vec![Cached { pair: 0, node: 0 }; 2 * self.cache.len()];
+        }
         Some(())
+    }
+
+    /// How many numbers have been given, used or not.
+    pub(crate) fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// From now on new nodes make a crowd.
+    pub(crate) fn watch(&mut self) {
+        self.crowd = self.pairs.len();
+    }
+
+    /// Whether it is time for a [`Nodes::sweep`].
+    #[inline(always)]
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.free == 0 && self.pairs.len() > self.crowd
+    }
+
+    /// Gives back the nodes that are not used. Where these are few, more nodes are let come before the next time.
+    pub(crate) fn sweep(&mut self, is_used: impl Fn(u32) -> bool) {
+        self.index.fill(0);
+        self.cache.fill(Cached { pair: 0, node: 0 });
+        (self.free, self.free_count) = (0, 0);
+        for node in (1..self.pairs.len()).rev() {
+            if is_used(node as u32) {
+                place(&mut self.index, self.shift, node as u32, self.pairs[node]);
+            } else {
+                self.pairs[node] = u64::from(self.free);
+                self.free = node as u32;
+                self.free_count += 1;
+            }
+        }
+        let enough = self.pairs.len() / 8;
+        self.crowd = self.pairs.len() + enough.saturating_sub(self.free_count);
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -116,7 +175,7 @@ impl Nodes {
 /// Where a pair belongs in an index. It uses lower bits than the cache, lest one line of the cache be one run of the index.
 #[inline(always)]
 fn home(hash: u64, shift: u32) -> usize {
-    (hash.rotate_left(CACHE_BITS) >> shift) as usize
+    (hash.rotate_left(MAX_CACHE_BITS) >> shift) as usize
 }
 
 fn place(index: &mut [u32], shift: u32, node: u32, pair: u64) {
@@ -142,5 +201,26 @@ mod tests {
         }
         let distinct: std::collections::HashSet<_> = first.iter().collect();
         assert_eq!(distinct.len(), first.len());
+    }
+
+    #[test]
+    fn nodes_that_are_not_used_are_used_again_and_the_others_stay() {
+        let mut nodes = Nodes::new();
+        let first: Vec<_> = (0..5000u64).map(|i| nodes.intern(i * 7)).collect();
+        nodes.watch();
+        nodes.sweep(|node| node % 3 == 0);
+        let again: Vec<_> = (0..3000u64).map(|i| nodes.intern(i * 7 + 1)).collect();
+        assert_eq!(nodes.len(), first.len() + 1, "there was room");
+        assert!(!nodes.is_crowded());
+        for (i, &node) in (0..).zip(&first).filter(|(_, node)| *node % 3 == 0) {
+            assert_eq!((nodes.intern(i * 7), nodes.pair(node)), (node, i * 7));
+        }
+        for (i, &node) in (0..).zip(&again) {
+            assert_eq!((nodes.intern(i * 7 + 1), nodes.pair(node)), (node, i * 7 + 1));
+        }
+        (0..1000u64).for_each(|i| {
+            nodes.intern(i * 7 + 2);
+        });
+        assert!(nodes.is_crowded());
     }
 }

@@ -36,6 +36,10 @@ unsafe impl Plain for u32 {
     const ZERO: Self = 0;
 }
 // SAFETY: as above.
+unsafe impl Plain for [u8; 64] {
+    const ZERO: Self = [0; 64];
+}
+// SAFETY: as above.
 unsafe impl Plain for [u64; 8] {
     const ZERO: Self = [0; 8];
 }

@@ -19,7 +19,7 @@ const WORD: usize = 8;
 /// Each shape has a base, so a system whose states have all lengths would eat memory without storing anything.
 pub(crate) const MAX_SHAPES: usize = 4096;
 /// Set in names of states that are not of the first shape (or a word too large to be its own name).
-const WRAPPED: u64 = 1 << 63;
+pub(super) const WRAPPED: u64 = 1 << 63;
 
 /// The name of a state: equal names of one tree are equal states.
 pub(crate) type Name = u64;
@@ -34,13 +34,13 @@ pub(crate) enum Full {
 }
 
 /// All states of one length.
-struct Shape {
+pub(super) struct Shape {
     /// The length in bytes.
     len: usize,
     /// The words of the base state.
-    words: Vec<u64>,
+    pub(super) words: Vec<u64>,
     /// The nodes of the base state, level after level: one per word, then half as many, … until two are left.
-    nodes: Vec<u32>,
+    pub(super) nodes: Vec<u32>,
     /// Where each level starts in `nodes`, and its end.
     levels: Vec<usize>,
     /// For each word the way up: at each join, the place in `nodes` of what it is joined with (see [`Join`]).
@@ -127,8 +127,8 @@ type Change = (u32, u32);
 
 /// The compressor. See the head of the file.
 pub(crate) struct Tree {
-    nodes: Nodes,
-    shapes: Vec<Shape>,
+    pub(super) nodes: Nodes,
+    pub(super) shapes: Vec<Shape>,
     /// The shape of each length, plus one; 0 is none yet.
     by_len: Vec<u32>,
     full: Option<Full>,
@@ -197,7 +197,7 @@ impl Tree {
     }
 
     /// The shape and the root behind a name.
-    fn unwrap(&self, name: Name) -> (usize, u64) {
+    pub(super) fn unwrap(&self, name: Name) -> (usize, u64) {
         if name & WRAPPED == 0 {
             let root = if self.shapes[0].height() > 0 { name } else { name - 1 };
             return (0, root);
@@ -262,7 +262,7 @@ fn pair(left: u32, right: u32) -> u64 {
 }
 
 #[inline(always)]
-fn halves(pair: u64) -> (u32, u32) {
+pub(super) fn halves(pair: u64) -> (u32, u32) {
     ((pair >> 32) as u32, pair as u32)
 }
 

@@ -94,7 +94,8 @@ impl System for Web {
 }
 
 fn run(web: &mut Web, questions: &Check, memory: u64) -> Outcome {
-    let budget = Budget { memory: Some(memory), ..Budget::default() };
+    let time = Some(std::time::Duration::from_millis(300));
+    let budget = Budget { memory: Some(memory), time, ..Budget::default() };
     check(web, questions, &Meter::start(budget), &mut Quiet)
 }
 
@@ -112,7 +113,7 @@ fn every_reachable_state_is_expanded_although_most_are_forgotten() {
     for seed in 0..30 {
         let mut web = Web::random(seed, 2500, 0);
         let reachable = web.reachable();
-        for (policy, memory) in POLICIES.into_iter().zip([104u64, 110, 116, 122, 128].into_iter().cycle()) {
+        for (policy, memory) in POLICIES.into_iter().zip([13u64, 14, 15, 16, 17].into_iter().cycle()) {
             web.expanded.clear();
             let questions = Check::new().replacement(Some(policy)).seed(seed);
             let outcome = run(&mut web, &questions, memory << 10);
@@ -120,20 +121,20 @@ fn every_reachable_state_is_expanded_although_most_are_forgotten() {
                 Verdict::Holds => {
                     assert_eq!(web.expanded, reachable, "seed {seed} {policy:?}");
                     let Some(turnover) = outcome.statistics.turnover.clone() else { continue };
-                    assert!(turnover.replaced > 0 && turnover.insertions > reachable.len() as u64);
+                    assert!(turnover.replaced > 0 && turnover.insertions >= reachable.len() as u64);
                     assert!(turnover.hit_rate > 0.0 && turnover.hit_rate < 1.0);
-                    let off = turnover.distinct.abs_diff(reachable.len() as u64);
-                    assert!(off * 20 < reachable.len() as u64, "{turnover:?}");
+                    let off = turnover.distinct.abs_diff(reachable.len() as u64) as f64;
+                    assert!(off < 5.0 * turnover.distinct_error * reachable.len() as f64, "{turnover:?}");
                     ended += 1;
                 }
-                Verdict::Unknown(limit) => assert_eq!(limit.kind(), "memory", "seed {seed} {policy:?}"),
+                Verdict::Unknown(limit) => assert!(["memory", "time"].contains(&limit.kind()), "{limit:?}"),
                 Verdict::Violated(_) => panic!("there is no error to find"),
             }
             // The stack may grow a little between two looks at the budget.
-            assert!(outcome.statistics.memory_bytes <= (memory + 40) << 10, "{:?}", outcome.statistics);
+            assert!(outcome.statistics.memory_bytes <= (memory + 6) << 10, "{:?}", outcome.statistics);
         }
     }
-    assert!(ended > 40, "only {ended} searches came to an end");
+    assert!(ended > 60, "only {ended} searches came to an end");
 }
 
 #[test]
@@ -143,7 +144,7 @@ fn a_goal_is_found_with_its_way_and_nothing_is_found_that_is_not_there() {
         let reachable = web.reachable();
         for goal in [2499u32, 1700 + seed as u32, 900, 77] {
             let questions = Check::new().goal("there", PredicateId(goal)).seed(seed);
-            let outcome = run(&mut web, &questions, 250 << 10);
+            let outcome = run(&mut web, &questions, 64 << 10);
             let answer = &outcome.answers[2];
             match &answer.verdict {
                 Verdict::Holds => {
@@ -151,7 +152,7 @@ fn a_goal_is_found_with_its_way_and_nothing_is_found_that_is_not_there() {
                     assert_eq!(follow(&mut web, &witness), goal);
                 }
                 Verdict::Violated(_) => assert!(!reachable.contains(&goal)),
-                Verdict::Unknown(limit) => assert_eq!(limit.kind(), "memory"),
+                Verdict::Unknown(limit) => assert!(["memory", "time"].contains(&limit.kind())),
             }
         }
     }
