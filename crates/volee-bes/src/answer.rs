@@ -8,7 +8,7 @@ use crate::certificate::check;
 use crate::explain::{Explanation, Keeper, explain, proof_of_game};
 use crate::game::{Player, build, verify, zielonka};
 use crate::model::ModelGraph;
-use crate::solve::{SolveError, Solver, Statistics, solve};
+use crate::solve::{Solution, SolveError, Solver, Statistics, solve};
 
 /// A confirmed answer.
 #[derive(Debug, Clone)]
@@ -61,12 +61,26 @@ pub fn ask<S: System + ?Sized>(
         return by_game(&mut graph, most, meter, progress);
     }
     let solved = solve(&mut graph, solver, meter, progress)?;
-    let mut keeper = Keeper::new(most);
-    check(&mut graph, &solved.solution, solved.value, meter, &mut keeper).map_err(SolveError::from)?;
-    let proof = keeper.proof(&solved.solution);
+    let explanation = confirm(&mut graph, &solved.solution, solved.value, most, meter)?;
     let method = Method::Equations(solved.solver);
-    let explanation = explain(&mut graph, &proof);
     Ok(Answer { value: solved.value, method, statistics: solved.statistics, explanation })
+}
+
+/// Checks that a solution proves a value, and explains why. Explanations keep at most `most` variables.
+///
+/// # Errors
+/// It does not, or a limit was hit.
+pub fn confirm<S: System + ?Sized>(
+    graph: &mut ModelGraph<'_, S>,
+    solution: &Solution,
+    value: bool,
+    most: usize,
+    meter: &Meter,
+) -> Result<Explanation, SolveError> {
+    let mut keeper = Keeper::new(most);
+    check(graph, solution, value, meter, &mut keeper)?;
+    let proof = keeper.proof(solution);
+    Ok(explain(graph, &proof))
 }
 
 fn by_game<S: System + ?Sized>(

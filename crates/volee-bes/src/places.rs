@@ -12,42 +12,70 @@ use volee_system::Limit;
 use crate::memory::lengthen;
 use crate::prefetch::prefetch;
 
-/// The set of places.
+/// Which of the places belong to this worker, where several share them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    /// Which worker this is, from 0.
+    pub me: u16,
+    /// How many workers there are, at least 1.
+    pub peers: u16,
+}
+
+impl Share {
+    /// Everything belongs to one.
+    pub const ALONE: Share = Share { me: 0, peers: 1 };
+}
+
+/// The set of places, those of one share only.
 #[derive(Debug, Clone)]
 pub(crate) enum Places {
-    /// Places are the numbers below this one.
-    Numbered(u32),
-    /// Anything else.
-    Hashed(Table),
+    /// Places are the numbers below this one; worker k of p has those that leave k when divided by p.
+    Numbered(u32, Share),
+    /// Anything else; worker k of p has the k-th p-th of all tags.
+    Hashed(Table, Share),
 }
 
 impl Places {
-    pub fn new(numbered: Option<u32>) -> Self {
+    pub fn new(numbered: Option<u32>, share: Share) -> Self {
         match numbered {
-            Some(n) => Places::Numbered(n),
-            None => Places::Hashed(Table::new()),
+            Some(n) => Places::Numbered(n, share),
+            None => Places::Hashed(Table::new(), share),
         }
     }
 
     /// How many places there are: all of them when they are numbers.
     pub fn len(&self) -> usize {
         match self {
-            Places::Numbered(n) => *n as usize,
-            Places::Hashed(table) => table.len as usize,
+            Places::Numbered(n, Share { me, peers }) => {
+                n.saturating_sub(u32::from(*me)).div_ceil(u32::from(*peers)) as usize
+            }
+            Places::Hashed(table, _) => table.len as usize,
+        }
+    }
+
+    /// Whose the place with this tag is.
+    #[inline]
+    pub fn owner(&self, tag: u32) -> usize {
+        match self {
+            Places::Numbered(_, share) if share.peers == 1 => 0,
+            Places::Numbered(_, share) => (tag % u32::from(share.peers)) as usize,
+            Places::Hashed(_, share) => (u64::from(tag) * u64::from(share.peers) >> 32) as usize,
         }
     }
 
     #[inline]
     pub fn tag(&self, place: &[u8]) -> u32 {
         match self {
-            Places::Numbered(_) => number(place),
-            Places::Hashed(_) => tag(place),
+            Places::Numbered(..) => number(place),
+            Places::Hashed(..) => tag(place),
         }
     }
 
     #[inline]
     pub fn prefetch(&self, tag: u32) {
-        if let Places::Hashed(table) = self {
+        if let Places::Hashed(table, share) = self
+            && (share.peers == 1 || self.owner(tag) == usize::from(share.me))
+        {
             prefetch(&table.lines, table.start(tag).0);
         }
     }
@@ -59,19 +87,25 @@ impl Places {
     #[inline]
     pub fn insert(&mut self, place: &[u8], tag: u32) -> Result<u32, Limit> {
         match self {
-            Places::Numbered(_) => Ok(tag),
-            Places::Hashed(table) => table.insert(place, tag),
+            Places::Numbered(_, share) => Ok(local(tag, *share)),
+            Places::Hashed(table, _) => table.insert(place, tag),
         }
     }
 
     /// The number of a place, if it is known.
     pub fn find(&self, place: &[u8]) -> Option<u32> {
+        self.find_tagged(place, self.tag(place))
+    }
+
+    /// The number of a place whose tag is known, if the place is.
+    #[inline]
+    pub fn find_tagged(&self, place: &[u8], tag: u32) -> Option<u32> {
         match self {
-            Places::Numbered(n) => {
-                let number = u32::from_le_bytes(place.try_into().ok()?);
-                (number < *n).then_some(number)
+            Places::Numbered(n, share) => {
+                let own = share.peers == 1 || tag % u32::from(share.peers) == u32::from(share.me);
+                (place.len() == 4 && tag < *n && own).then(|| local(tag, *share))
             }
-            Places::Hashed(table) => table.find(place),
+            Places::Hashed(table, _) => table.search(tag, place).ok(),
         }
     }
 
@@ -79,22 +113,28 @@ impl Places {
     #[inline]
     pub fn get<'a>(&'a self, id: u32, scratch: &'a mut [u8; 4]) -> &'a [u8] {
         match self {
-            Places::Numbered(_) => {
-                *scratch = id.to_le_bytes();
+            Places::Numbered(_, share) => {
+                *scratch = (id * u32::from(share.peers) + u32::from(share.me)).to_le_bytes();
                 scratch
             }
-            Places::Hashed(table) => table.key(id),
+            Places::Hashed(table, _) => table.key(id),
         }
     }
 
     pub fn bytes(&self) -> usize {
         match self {
-            Places::Numbered(_) => 0,
-            Places::Hashed(table) => {
+            Places::Numbered(..) => 0,
+            Places::Hashed(table, _) => {
                 table.lines.capacity() * size_of::<Line>() + table.keys.capacity() + table.ends.capacity() * 8
             }
         }
     }
+}
+
+/// The number of a number among those of a share.
+#[inline]
+fn local(number: u32, share: Share) -> u32 {
+    if share.peers == 1 { number } else { number / u32::from(share.peers) }
 }
 
 #[inline]
@@ -199,10 +239,6 @@ impl Table {
         }
     }
 
-    fn find(&self, place: &[u8]) -> Option<u32> {
-        self.search(tag(place), place).ok()
-    }
-
     #[inline]
     fn add(&mut self, place: &[u8], tag: u32, (line, at): (usize, usize)) -> Result<u32, Limit> {
         let id = self.len;
@@ -264,7 +300,7 @@ mod tests {
 
     #[test]
     fn places_keep_their_numbers_while_the_table_grows_and_widths_mix() {
-        let mut places = Places::new(None);
+        let mut places = Places::new(None, Share::ALONE);
         let key =
             |n: u32| if n % 7 == 3 { format!("{n} and more").into_bytes() } else { n.to_le_bytes().to_vec() };
         for n in 0..50_000 {
@@ -277,5 +313,24 @@ mod tests {
             assert_eq!(places.get(n, &mut scratch), key(n));
         }
         assert_eq!(places.find(&key(50_001)), None);
+    }
+
+    #[test]
+    fn every_number_belongs_to_one_share_and_keeps_its_bytes() {
+        for peers in 1..5u16 {
+            let shares: Vec<Places> =
+                (0..peers).map(|me| Places::new(Some(103), Share { me, peers })).collect();
+            assert_eq!(shares.iter().map(Places::len).sum::<usize>(), 103);
+            for n in 0..103u32 {
+                let place = n.to_le_bytes();
+                let owners: Vec<usize> =
+                    (0..shares.len()).filter(|k| shares[*k].find(&place).is_some()).collect();
+                assert_eq!(owners, [shares[0].owner(n)]);
+                let own = &shares[owners[0]];
+                let (id, mut scratch) = (own.find(&place).expect("it is its own"), [0; 4]);
+                assert!((id as usize) < own.len());
+                assert_eq!(own.get(id, &mut scratch), place);
+            }
+        }
     }
 }

@@ -12,7 +12,7 @@ use std::ops::Range;
 use volee_system::{Flow, Limit};
 
 use crate::graph::{BooleanGraph, Node, Operator, Successors, Trouble};
-use crate::places::Places;
+use crate::places::{Places, Share};
 use crate::solve::SolveError;
 
 /// With more nodes than this, cells are not reserved for all of them.
@@ -29,13 +29,26 @@ pub(crate) struct Variables {
 
 impl Variables {
     pub fn new<G: BooleanGraph + ?Sized>(graph: &G) -> Self {
-        let nodes = graph.nodes();
+        Self::shared(graph, Share::ALONE)
+    }
+
+    /// Those variables whose key belongs to a share.
+    pub fn shared<G: BooleanGraph + ?Sized>(graph: &G, share: Share) -> Self {
+        Self::with_places(graph.nodes(), graph.numbered(), share)
+    }
+
+    /// Variables of few places, whatever the graph says of their numbers.
+    pub fn sparse<G: BooleanGraph + ?Sized>(graph: &G) -> Self {
+        Self::with_places(graph.nodes(), None, Share::ALONE)
+    }
+
+    fn with_places(nodes: Node, numbered: Option<u32>, share: Share) -> Self {
         if nodes > MAXIMUM_DENSE_NODES {
-            return Variables { places: Places::new(None), nodes: 1, packed: true };
+            return Variables { places: Places::new(None, share), nodes: 1, packed: true };
         }
         let fits = |n: &u32| u64::from(*n) * u64::from(nodes) < u64::from(u32::MAX);
         Variables {
-            places: Places::new(graph.numbered().filter(fits)),
+            places: Places::new(numbered.filter(fits), share),
             nodes: u32::from(nodes.max(1)),
             packed: false,
         }
@@ -82,6 +95,77 @@ impl Variables {
         place.clear();
         place.extend_from_slice(found);
         node
+    }
+
+    /// The tag of a key (a place, with the node where it is part of it); its line is on its way from memory then.
+    #[inline]
+    pub fn tag(&self, key: &[u8]) -> u32 {
+        let tag = self.places.tag(key);
+        self.places.prefetch(tag);
+        tag
+    }
+
+    /// Whose the key with this tag is.
+    #[inline]
+    pub fn owner(&self, tag: u32) -> usize {
+        self.places.owner(tag)
+    }
+
+    /// Whose a variable is, and its key; `key` is scratch space.
+    pub fn owner_of<'k>(&self, place: &[u8], node: Node, key: &'k mut Vec<u8>) -> (usize, &'k [u8], Node) {
+        key.clear();
+        key.extend_from_slice(place);
+        if self.packed {
+            key.extend_from_slice(&node.to_le_bytes());
+        }
+        let kept = if self.packed { 0 } else { node };
+        (self.places.owner(self.places.tag(key)), key, kept)
+    }
+
+    /// Whether a key can be one of these variables.
+    pub fn admits(&self, key: &[u8], tag: u32, node: Node) -> bool {
+        let known = match self.places {
+            Places::Numbered(n, _) => key.len() == 4 && tag < n,
+            Places::Hashed(..) => !self.packed || key.len() >= 2,
+        };
+        known && u32::from(node) < self.nodes
+    }
+
+    /// The number of a variable by its key, new or old.
+    #[inline]
+    pub fn insert_key(&mut self, key: &[u8], tag: u32, node: Node) -> Result<u32, Limit> {
+        self.number(key, tag, node)
+    }
+
+    /// The number of a variable by its key, if its place is known.
+    #[inline]
+    pub fn find_key(&self, key: &[u8], tag: u32, node: Node) -> Option<u32> {
+        self.places.find_tagged(key, tag).map(|id| id * self.nodes + u32::from(node))
+    }
+
+    /// The operator and the block of a variable by its key.
+    #[inline]
+    pub fn equation<G: BooleanGraph + ?Sized>(&self, graph: &G, key: &[u8], node: Node) -> (Operator, u16) {
+        if !self.packed {
+            return graph.equation(key, node);
+        }
+        let end = key.len() - 2;
+        graph.equation(&key[..end], Node::from_le_bytes([key[end], key[end + 1]]))
+    }
+
+    /// Whether a place that was pushed is one of those that the graph has announced.
+    ///
+    /// # Errors
+    /// It is not.
+    #[inline]
+    pub fn announced(&self, tag: u32) -> Result<(), SolveError> {
+        if let Places::Numbered(n, _) = self.places
+            && tag >= n
+        {
+            let message = "the system pushed a state whose number it had not announced";
+            return Err(SolveError::Trouble(Trouble(message.into())));
+        }
+        Ok(())
     }
 
     /// The number of a variable, new or old.
@@ -265,17 +349,19 @@ impl Batch {
         let mut scratch = [0; 4];
         for p in &self.pushed[range] {
             let key = p.key(&self.bytes, &mut scratch);
-            if let Places::Numbered(n) = variables.places
-                && p.tag >= n
-            {
-                let message = "the system pushed a state whose number it had not announced";
-                return Err(SolveError::Trouble(Trouble(message.into())));
-            }
+            variables.announced(p.tag)?;
             let variable = variables.number(key, p.tag, p.node)?;
             look(variable);
             found.push(variable);
         }
         Ok(())
+    }
+
+    /// The tag, the key and the node of the `at`-th variable that was pushed.
+    #[inline]
+    pub fn item<'a>(&'a self, at: usize, scratch: &'a mut [u8; 4]) -> (u32, &'a [u8], Node) {
+        let p = &self.pushed[at];
+        (p.tag, p.key(&self.bytes, scratch), p.node)
     }
 
     /// The operator and the block of the `at`-th variable that was pushed.
@@ -286,13 +372,8 @@ impl Batch {
         variables: &Variables,
         at: usize,
     ) -> (Operator, u16) {
-        let p = self.pushed[at];
         let mut scratch = [0; 4];
-        let key = p.key(&self.bytes, &mut scratch);
-        if !variables.packed {
-            return graph.equation(key, p.node);
-        }
-        let end = key.len() - 2;
-        graph.equation(&key[..end], Node::from_le_bytes([key[end], key[end + 1]]))
+        let (_, key, node) = self.item(at, &mut scratch);
+        variables.equation(graph, key, node)
     }
 }

@@ -8,6 +8,7 @@
 //! This crate depends on no other room.
 
 mod budget;
+pub mod part;
 mod place;
 mod progress;
 mod run;

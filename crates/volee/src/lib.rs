@@ -9,6 +9,7 @@ pub mod model;
 pub use model::{Model, Options};
 pub use volee_bes as bes;
 pub use volee_channels as channels;
+pub use volee_cluster as cluster;
 pub use volee_conform as conform;
 pub use volee_counters as counters;
 pub use volee_families as families;

@@ -6,11 +6,13 @@
 
 mod acyclic;
 mod breadth_first;
+pub mod confirm;
 mod depth_first;
 mod economical;
+pub mod partition;
 mod table;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use volee_system::{Limit, Meter, Progress, Snapshot};
 
 pub use self::table::Solution;
@@ -82,7 +84,7 @@ impl From<Limit> for SolveError {
 }
 
 /// What a resolution cost.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statistics {
     /// Different places met (states, pairs of states).
     pub places: u64,
@@ -171,8 +173,9 @@ impl<'a> Watch<'a> {
         self.look(&statistics, pending)
     }
 
+    /// Looks at the clock, and at the budget, and shows progress.
     #[cold]
-    fn look(&mut self, statistics: &Statistics, pending: u64) -> Result<(), Limit> {
+    pub fn look(&mut self, statistics: &Statistics, pending: u64) -> Result<(), Limit> {
         self.meter.check()?;
         self.meter.check_memory(statistics.memory, || {
             format!("{} variables and {} edges of the boolean graph", statistics.variables, statistics.edges)

@@ -177,6 +177,38 @@ impl Solution {
         Solution { variables, cells }
     }
 
+    /// A solution of those variables whose values somebody claims: place, node, value, rank.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub fn assemble<'v, G: BooleanGraph + ?Sized>(
+        graph: &G,
+        claims: impl Iterator<Item = (&'v [u8], Node, bool, u32)>,
+    ) -> Result<Self, Limit> {
+        let mut solution = Solution { variables: Variables::sparse(graph), cells: Vec::new() };
+        for (place, node, value, rank) in claims.filter(|claim| claim.1 < graph.nodes()) {
+            let number = solution.variables.insert(place, node)?;
+            lengthen(&mut solution.cells, solution.variables.len());
+            solution.cells[number as usize] = Cell::decided(value, rank);
+        }
+        Ok(solution)
+    }
+
+    pub(super) fn variables(&self) -> &Variables {
+        &self.variables
+    }
+
+    /// Starts fetching what is known of a variable.
+    #[inline]
+    pub(super) fn prefetch(&self, number: u32) {
+        prefetch(&self.cells, number as usize);
+    }
+
+    /// Bytes in use.
+    pub fn bytes(&self) -> usize {
+        self.variables.bytes() + self.cells.capacity() * size_of::<Cell>()
+    }
+
     /// A bound on the numbers that [`Solution::find`] gives.
     pub fn len(&self) -> usize {
         self.cells.len()

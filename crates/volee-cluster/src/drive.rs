@@ -1,0 +1,295 @@
+//! Runs one worker's part: takes what has arrived, lets the part work, sends what it has posted, until all are done.
+//!
+//! * **Early answers.** A part that knows the answer tells everybody to stop; each drops its work, and the stage becomes
+//!   quiet. (Who has not entered that stage yet hears of it only then: the answer may rest on what parts do when
+//!   they enter it.) The quantum of work between two looks at what arrived is small at first and grows, because what is expanded
+//!   before an early answer is known is wasted.
+//! * **Flow control.** A worker counts the packets that each peer has not acknowledged yet and stops working, not
+//!   receiving, while too many are out. Receiving posts nothing, so every packet is acknowledged in the end and nobody
+//!   waits in a circle. Acknowledgements travel with packets; they travel alone only when a quarter of the window is
+//!   owed and nothing else goes that way.
+//! * **Ends.** Somebody watches from outside ([`Overseer`]): when it says stop, the loop ends at once, whatever the other
+//!   workers do.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use timely::worker::Worker;
+use volee_system::part::{Figures, Outbox, Packet, Part, PartError, Work};
+
+use crate::exchange::{ACKNOWLEDGE, Exchange, Parcel, count_progress};
+
+/// Packets that a peer may leave unacknowledged.
+const WINDOW: u32 = 64;
+/// Packets after which they are acknowledged even when nothing else goes that way.
+const OWED: u16 = (WINDOW / 4) as u16;
+const FIRST_QUANTUM: usize = 16;
+const LARGEST_QUANTUM: usize = 1024;
+/// How long a worker without work waits before it looks around.
+const NAP: Duration = Duration::from_millis(20);
+/// Time between two looks of the overseer.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A packet that says: the answer is known, stop.
+const STOP: u8 = 0xff;
+
+/// What a worker has done, for the view of all of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Account {
+    /// What its part has done.
+    pub figures: Figures,
+    /// The most bytes it used at once.
+    pub peak: u64,
+    /// Records it has sent to others.
+    pub messages: u64,
+    /// Packets they travelled in.
+    pub packets: u64,
+    /// Bytes they had.
+    pub bytes: u64,
+    /// Messages of progress tracking: the cost of finding out that all is done.
+    pub progress: u64,
+    /// Seconds without anything to do.
+    pub idle: f64,
+    /// Seconds in all.
+    pub elapsed: f64,
+}
+
+/// Why a worker ends without an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// Its own part cannot go on.
+    Part(PartError),
+    /// Somebody else has a reason; it is told elsewhere.
+    Elsewhere,
+}
+
+impl From<PartError> for Stop {
+    fn from(error: PartError) -> Self {
+        Stop::Part(error)
+    }
+}
+
+/// Watches a worker from outside.
+pub trait Overseer {
+    /// Looks at what the worker has done so far, every few milliseconds.
+    ///
+    /// # Errors
+    /// The worker must end now.
+    fn look(&mut self, account: &Account) -> Result<(), Stop>;
+}
+
+/// A worker's dataflow, its account and who watches it: all that a part needs to be run.
+pub struct Driver<'a> {
+    worker: &'a mut Worker,
+    overseer: &'a mut dyn Overseer,
+    account: Account,
+    progress: Rc<RefCell<u64>>,
+    start: Instant,
+    looked: Instant,
+}
+
+/// What is between this worker and one other.
+#[derive(Debug, Clone, Copy, Default)]
+struct Peer {
+    /// Packets it has not acknowledged.
+    out: u32,
+    /// Packets of it that we have not acknowledged.
+    owed: u16,
+}
+
+impl<'a> Driver<'a> {
+    /// For a worker.
+    pub fn new(worker: &'a mut Worker, overseer: &'a mut dyn Overseer) -> Self {
+        let progress = count_progress(worker);
+        let now = Instant::now();
+        Driver { worker, overseer, account: Account::default(), progress, start: now, looked: now }
+    }
+
+    /// Which worker this is.
+    pub fn me(&self) -> usize {
+        self.worker.index()
+    }
+
+    /// How many workers there are.
+    pub fn peers(&self) -> usize {
+        self.worker.peers()
+    }
+
+    /// What the worker has done.
+    pub fn account(&mut self) -> Account {
+        self.account.progress = *self.progress.borrow();
+        self.account.elapsed = self.start.elapsed().as_secs_f64();
+        self.account
+    }
+
+    /// Runs a part through all its stages. All workers must run their parts in the same order.
+    ///
+    /// # Errors
+    /// The part cannot go on, or somebody else cannot.
+    pub fn run<P: Part>(&mut self, part: &mut P) -> Result<(), Stop> {
+        let mut exchange = Exchange::new(self.worker);
+        let ran = Run::new(self, &mut exchange).stages(part);
+        self.note(part.figures());
+        match ran {
+            Ok(()) => exchange.finish(self.worker),
+            Err(_) => exchange.abandon(self.worker),
+        }
+        ran
+    }
+
+    /// Waits until all workers have ended all their dataflows.
+    ///
+    /// # Errors
+    /// Somebody cannot.
+    pub fn finish(&mut self) -> Result<(), Stop> {
+        while self.worker.has_dataflows() {
+            self.worker.step_or_park(Some(NAP));
+            let account = self.account();
+            self.overseer.look(&account)?;
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, figures: Figures) {
+        self.account.figures = figures;
+        self.account.peak = self.account.peak.max(figures.memory);
+    }
+
+    fn look(&mut self, figures: impl FnOnce() -> Figures) -> Result<(), Stop> {
+        let now = Instant::now();
+        if now.duration_since(self.looked) < LOOK {
+            return Ok(());
+        }
+        self.looked = now;
+        self.note(figures());
+        let account = self.account();
+        self.overseer.look(&account)
+    }
+}
+
+/// A part's run at work.
+struct Run<'d, 'a, 'e> {
+    driver: &'d mut Driver<'a>,
+    exchange: &'e mut Exchange,
+    out: Outbox,
+    peers: Vec<Peer>,
+    quantum: usize,
+    /// The answer is known.
+    stopped: bool,
+}
+
+impl<'d, 'a, 'e> Run<'d, 'a, 'e> {
+    fn new(driver: &'d mut Driver<'a>, exchange: &'e mut Exchange) -> Self {
+        let (me, peers) = (driver.me(), driver.peers());
+        Run {
+            driver,
+            exchange,
+            out: Outbox::new(me, peers),
+            peers: vec![Peer::default(); peers],
+            quantum: FIRST_QUANTUM,
+            stopped: false,
+        }
+    }
+
+    fn stages<P: Part>(mut self, part: &mut P) -> Result<(), Stop> {
+        let mut work = Work::More;
+        loop {
+            self.step(work);
+            if self.receive(part)? {
+                work = Work::More;
+            }
+            if self.exchange.is_quiet() {
+                if self.stopped || !part.next_stage()? {
+                    return Ok(());
+                }
+                self.exchange.next_stage();
+                work = Work::More;
+            }
+            if !self.stopped && work == Work::More && !self.is_held_back() {
+                work = part.work(self.quantum, &mut self.out)?;
+                self.quantum = (self.quantum * 2).min(LARGEST_QUANTUM);
+                if work == Work::Decided {
+                    self.stop_all();
+                }
+            }
+            self.flush();
+            self.exchange.set_busy(!self.stopped && work == Work::More);
+            let out = &self.out;
+            self.driver.look(|| {
+                let figures = part.figures();
+                Figures { memory: figures.memory + out.memory(), ..figures }
+            })?;
+        }
+    }
+
+    /// Lets timely run; waits a little when there is nothing to do here.
+    fn step(&mut self, work: Work) {
+        if work == Work::More && !self.stopped && !self.is_held_back() {
+            self.driver.worker.step();
+            return;
+        }
+        let before = Instant::now();
+        self.driver.worker.step_or_park(Some(NAP));
+        self.driver.account.idle += before.elapsed().as_secs_f64();
+    }
+
+    fn is_held_back(&self) -> bool {
+        self.peers.iter().any(|peer| peer.out >= WINDOW)
+    }
+
+    /// Takes all that has arrived; tells whether anything did that a part cares about.
+    fn receive<P: Part>(&mut self, part: &mut P) -> Result<bool, Stop> {
+        let mut any = false;
+        while let Some(parcel) = self.exchange.take() {
+            let from = usize::from(parcel.from);
+            let peer = &mut self.peers[from];
+            peer.out = peer.out.saturating_sub(u32::from(parcel.acknowledged));
+            match parcel.kind {
+                ACKNOWLEDGE => continue,
+                STOP => self.stopped = true,
+                kind => {
+                    peer.owed += 1;
+                    if !self.stopped {
+                        part.receive(from, kind, parcel.records())?;
+                        any = true;
+                    }
+                }
+            }
+            if let Some(bytes) = parcel.into_bytes_of_its_own() {
+                self.out.recycle(bytes);
+            }
+        }
+        Ok(any)
+    }
+
+    fn stop_all(&mut self) {
+        self.stopped = true;
+        drop(self.out.take());
+        for to in (0..self.peers.len()).filter(|to| *to != self.out.me()) {
+            let packet = Packet { to: to as u16, kind: STOP, ..Packet::default() };
+            self.exchange.send(Parcel::new(self.out.me(), packet, 0));
+        }
+    }
+
+    /// Sends what was posted and acknowledges what is owed.
+    fn flush(&mut self) {
+        let me = self.out.me();
+        let account = &mut self.driver.account;
+        for packet in self.out.take() {
+            let peer = &mut self.peers[usize::from(packet.to)];
+            peer.out += 1;
+            account.messages += u64::from(packet.records);
+            account.packets += 1;
+            account.bytes += packet.bytes.len() as u64;
+            self.exchange.send(Parcel::new(me, packet, std::mem::take(&mut peer.owed)));
+        }
+        for (to, peer) in self.peers.iter_mut().enumerate() {
+            if peer.owed >= OWED {
+                let packet = Packet { to: to as u16, kind: ACKNOWLEDGE, ..Packet::default() };
+                self.exchange.send(Parcel::new(me, packet, std::mem::take(&mut peer.owed)));
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Equations on several workers have the values of the sequential solver, and certificates that the sequential checker
+//! accepts.
+
+use volee_bes::explicit::Explicit;
+use volee_bes::random::{Implicit, Shape, equations};
+use volee_bes::{BooleanGraph, Solver, solve};
+use volee_cluster::equations::{JointAnswer, work};
+use volee_cluster::threads::on_threads;
+use volee_system::{Budget, Meter, Quiet};
+
+/// How many random cases: `VOLEE_CASES=20000` for a thorough run.
+fn cases(usual: u64) -> u64 {
+    std::env::var("VOLEE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
+}
+
+fn solve_on<G: BooleanGraph>(workers: usize, context: &str, graph: impl Fn() -> G + Sync) -> JointAnswer {
+    let meter = Meter::start(Budget::default());
+    let parts = on_threads(workers, &meter, &mut |_| {}, |driver| work(driver, graph()));
+    let parts = parts.unwrap_or_else(|failure| panic!("{failure}: {context}, {workers} workers"));
+    let joint = JointAnswer::new(parts).expect("there is a value");
+    let checked = joint.check(&mut graph(), &meter);
+    assert_eq!(checked, Ok(()), "{context}, {workers} workers");
+    joint
+}
+
+/// An explicit system whose places are hashed rather than numbered.
+struct Hashed<'e>(&'e Explicit);
+
+impl BooleanGraph for Hashed<'_> {
+    fn root(&mut self) -> Result<(Vec<u8>, volee_bes::Node), volee_bes::Trouble> {
+        self.0.root()
+    }
+    fn blocks(&self) -> &[volee_bes::Sign] {
+        self.0.blocks()
+    }
+    fn equation(&self, place: &[u8], node: volee_bes::Node) -> (volee_bes::Operator, u16) {
+        (&self.0).equation(place, node)
+    }
+    fn successors(
+        &mut self,
+        place: &[u8],
+        node: volee_bes::Node,
+        sink: &mut dyn volee_bes::Successors,
+    ) -> Result<(), volee_bes::Trouble> {
+        self.0.successors(place, node, sink)
+    }
+}
+
+#[test]
+fn random_systems_have_the_values_of_the_sequential_solver_on_1_to_4_workers() {
+    let meter = Meter::start(Budget::default());
+    for seed in 0..cases(2000) {
+        let shape = Shape {
+            variables: 1 + (seed % 41) as u32,
+            degree: 1 + (seed % 4) as u32,
+            blocks: 1 + (seed % 4) as u16,
+            conjunctions: [50, 10, 90, 30, 100, 0][(seed % 6) as usize],
+            alternating: false,
+        };
+        let system = equations(shape, seed);
+        let expected = solve(&mut &system, Solver::DepthFirst, &meter, &mut Quiet).expect("small");
+        let workers = 1 + (seed / 2 % 4) as usize;
+        let context = format!("seed {seed}: {system:?}");
+        let joint = match seed % 2 {
+            0 => solve_on(workers, &context, || &system),
+            _ => solve_on(workers, &context, || Hashed(&system)),
+        };
+        assert_eq!(joint.value, expected.value, "{workers} workers, {context}");
+        assert!(joint.statistics.variables <= u64::from(shape.variables.max(4)), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_large_system_is_explored_as_a_whole_by_all_workers() {
+    let graph = Implicit { variables: 60_000, degree: 3, constants: 0 };
+    let meter = Meter::start(Budget::default());
+    let alone = solve(&mut { graph }, Solver::BreadthFirst, &meter, &mut Quiet).expect("small");
+    for workers in 1..=4 {
+        let joint = solve_on(workers, "implicit", || graph);
+        assert_eq!(joint.value, alone.value);
+        assert_eq!(joint.statistics.variables, alone.statistics.variables, "{workers} workers");
+        assert_eq!(joint.statistics.edges, alone.statistics.edges, "{workers} workers");
+        assert_eq!(joint.accounts.iter().any(|a| a.messages > 0), workers > 1);
+    }
+}

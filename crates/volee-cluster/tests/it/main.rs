@@ -1,0 +1,3 @@
+//! Behaviour of the distributed engines, against the sequential ones.
+
+mod equations;
