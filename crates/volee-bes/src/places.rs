@@ -59,7 +59,7 @@ impl Places {
         match self {
             Places::Numbered(_, share) if share.peers == 1 => 0,
             Places::Numbered(_, share) => (tag % u32::from(share.peers)) as usize,
-            Places::Hashed(_, share) => (u64::from(tag) * u64::from(share.peers) >> 32) as usize,
+            Places::Hashed(_, share) => ((u64::from(tag) * u64::from(share.peers)) >> 32) as usize,
         }
     }
 
