@@ -5,6 +5,7 @@
 
 pub mod claims;
 pub mod model;
+pub mod properties;
 
 pub use model::{Model, Options};
 pub use volee_bes as bes;

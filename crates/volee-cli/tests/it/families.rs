@@ -54,6 +54,107 @@ fn the_numbers_and_lengths_of_p5_and_p6_are_those_of_the_paper() {
     assert_eq!(p6["results"][0]["witness"]["steps"].as_array().map(Vec::len), Some(9));
 }
 
+const LOCK: &str = "chan request = [0] of { bit }, release = [0] of { bit };\nbyte held;\n\
+active proctype Server() { do :: request?_ -> held = 1; release?_; held = 0 od }\n\
+proctype Client() { do :: request!0;\ncritical: release!0 od }\n\
+ltl one { [](held <= 1) }\nltl alive { <>(held == 1) }\n";
+
+fn broken() -> String {
+    LOCK.replace("request?_ -> held = 1; release?_; held = 0", "request?_ -> held++ :: release?_ -> held = 0")
+        .replace("byte held", "byte held = 0")
+}
+
+#[test]
+fn every_violation_replays_in_the_explicit_model_of_that_size_in_every_form() {
+    let sandbox = Sandbox::new();
+    for (name, flags, verdict) in PROBLEMS {
+        let traces = "--trace run.json --trace run.svg --trace run.mmd --trace run.itf.json --trace run.txt";
+        let (answer, code) = ask(&sandbox, &format!("{} {flags} {traces}", example(name)));
+        assert_eq!(code, i32::from(verdict == "violated"), "{name}");
+        if verdict == "holds" {
+            continue;
+        }
+        let command = answer["results"][0]["replay"].as_str().expect("a command");
+        let replayed = sandbox.shell(&format!("{command} --format json"));
+        assert_eq!(replayed.code, 0, "{name}: {command}: {}", replayed.stdout);
+        let replayed: Value = serde_json::from_str(&replayed.stdout).expect("one object");
+        let steps = |v: &Value| v["witness"]["steps"].as_array().map(Vec::len);
+        assert_eq!(steps(&replayed), steps(&answer["results"][0]), "{name}");
+        assert_eq!(sandbox.volee(&format!("replay {} run.json", example(name))).code, 0, "{name}");
+        assert!(
+            sandbox.read("run.svg").contains("</svg>") && sandbox.read("run.mmd").contains("participant")
+        );
+        assert!(sandbox.read("run.itf.json").contains("ITF") && !sandbox.read("run.txt").is_empty());
+        // The explicit search of that instance finds it too.
+        let sizes = answer["sizes"].as_object().expect("numbers");
+        let copies: Vec<String> = sizes.iter().map(|(name, n)| format!("{name}={n}")).collect();
+        let explicit =
+            sandbox.volee(&format!("check {} --copies {} --format json", example(name), copies.join(",")));
+        assert_eq!(explicit.code, 1, "{name}");
+    }
+}
+
+#[test]
+fn properties_are_formulas_claims_and_automata_with_named_clients() {
+    let sandbox = Sandbox::new();
+    let never = "never { do :: true :: held > 1 -> break od }\n";
+    sandbox.write("lock.pml", LOCK).write("broken.pml", broken());
+    sandbox
+        .write("claim.pml", format!("{LOCK}{never}"))
+        .write("bad-claim.pml", format!("{}{never}", broken()));
+    let held = "HOA: v1\nStates: 1\nStart: 0\nAP: 1 \"held <= 1\"\nacc-name: Buchi\nAcceptance: 1 Inf(0)\n\
+                --BODY--\nState: 0 {0}\n[0] 0\n--END--\n";
+    let often = "HOA: v1\nStates: 2\nStart: 0\nAP: 1 \"held == 1\"\nacc-name: Buchi\nAcceptance: 1 Inf(0)\n\
+                 --BODY--\nState: 0\n[0] 1\n[!0] 0\nState: 1 {0}\n[0] 1\n[!0] 0\n--END--\n";
+    sandbox.write("held.hoa", held).write("often.hoa", often);
+    let tl = "[](Client[0]:request!0->WX(!Client[1]:request!0WClient[0]:release!0))";
+    let tl = tl.replace("0W", "0 W ").replace("->", " -> ");
+    let call = |words: &[&str]| {
+        let mut all =
+            vec!["check", words[0], "--engine", "families", "--for-any", "Client", "--format", "json"];
+        all.extend(&words[1..]);
+        let answered = sandbox.volee_with(&all, "");
+        let answer: Value = serde_json::from_str(&answered.stdout).expect("one object");
+        (answered.code, answer)
+    };
+    assert_eq!(call(&["lock.pml", "--tl", &tl]).0, 0);
+    let (code, answer) = call(&["broken.pml", "--tl", &tl]);
+    assert_eq!(
+        (code, &answer["sizes"]["Client"], &answer["least"]),
+        (1, &2.into(), &true.into()),
+        "{answer}"
+    );
+    assert_eq!(answer["results"][0]["reason"]["kind"], "trap");
+    for (good, bad, flags) in [
+        ("claim.pml", "bad-claim.pml", ["--property", "never_0"]),
+        ("lock.pml", "broken.pml", ["--property", "one"]),
+        ("lock.pml", "broken.pml", ["--buchi", "held.hoa"]),
+        ("lock.pml", "broken.pml", ["--ltl", "[](held <= 1)"]),
+        ("lock.pml", "broken.pml", ["--invariant", "held <= 1"]),
+        ("lock.pml", "broken.pml", ["--cover", "Client@critical,Client@critical"]),
+    ] {
+        assert_eq!(call(&[good, flags[0], flags[1]]).0, 0, "{flags:?}");
+        let (code, answer) = call(&[bad, flags[0], flags[1]]);
+        assert_eq!((code, &answer["sizes"]["Client"]), (1, &2.into()), "{flags:?}: {answer}");
+        let replay = answer["results"][0]["replay"].as_str().expect("a command");
+        assert_eq!(sandbox.shell(replay).code, 0, "{replay}");
+    }
+    for flags in [
+        vec!["lock.pml", "--property", "alive"],
+        vec!["lock.pml", "--buchi", "often.hoa"],
+        vec!["lock.pml", "--progress"],
+        vec!["lock.pml", "--tl", "[]{held == 0}", "--runs", "maximal"],
+        vec!["lock.pml", "--tl", "[]Nobody:request!0"],
+        vec!["lock.pml", "--invariant", "_nr_pr < 3"],
+        vec!["lock.pml", "--invariant", "len(request) == 0"],
+        vec!["lock.pml", "--reachable", "held == 1"],
+    ] {
+        let (code, answer) = call(&flags);
+        assert_eq!(code, 2, "{flags:?}: {answer}");
+        assert!(answer["errors"][0]["message"].is_string());
+    }
+}
+
 #[test]
 fn nets_are_checked_and_told_apart() {
     let sandbox = Sandbox::new();

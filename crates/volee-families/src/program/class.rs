@@ -15,6 +15,16 @@ pub fn check(program: &Program, for_any: &[String]) -> Result<Vec<ProctypeId>, V
     if class.errors.is_empty() { Ok(class.users) } else { Err(class.errors) }
 }
 
+/// Checks that an expression over the globals can be asked of a family.
+pub fn check_expression(program: &Program, text: &str, expr: &Expr) -> Result<(), Vec<Diagnostic>> {
+    let mut class = Class { program, users: Vec::new(), errors: Vec::new(), here: None, runs: Vec::new() };
+    class.expr(expr);
+    for error in &mut class.errors {
+        error.message = format!("`{text}`: {}", error.message);
+    }
+    if class.errors.is_empty() { Ok(()) } else { Err(class.errors) }
+}
+
 struct Class<'p> {
     program: &'p Program,
     users: Vec<ProctypeId>,
@@ -70,13 +80,6 @@ impl Class<'_> {
                     Some(help),
                 );
             }
-        }
-        if let Some(never) = &program.never {
-            self.refuse(
-                &format!("the claim `{}`", never.name),
-                &None,
-                Some("write the property as an assertion or as --invariant"),
-            );
         }
         if let Some(monitor) = &program.monitor {
             self.refuse("a trace declaration", &monitor.place, None);

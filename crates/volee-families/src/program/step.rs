@@ -29,6 +29,8 @@ pub struct Done {
     pub local: Local,
     pub globals: Vec<i32>,
     pub text: String,
+    /// The first statement of it.
+    pub first: String,
     pub place: Option<Place>,
     /// Processes it started, with their first local values.
     pub started: Vec<(ProctypeId, Local)>,
@@ -49,6 +51,7 @@ struct Point {
     node: u32,
     valuation: Valuation,
     text: String,
+    first: String,
     place: Option<Place>,
     started: Vec<(ProctypeId, Local)>,
     wrong: Option<Wrong>,
@@ -68,6 +71,7 @@ pub fn steps(program: &Program, id: ProctypeId, local: &Local, globals: &[i32]) 
         node: local.node,
         valuation,
         text: String::new(),
+        first: String::new(),
         place: None,
         started: Vec::new(),
         wrong: None,
@@ -101,9 +105,9 @@ pub fn steps(program: &Program, id: ProctypeId, local: &Local, globals: &[i32]) 
 }
 
 fn finish(point: Point) -> Done {
-    let Point { node, valuation, text, place, started, wrong } = point;
+    let Point { node, valuation, text, first, place, started, wrong } = point;
     let Valuation { globals, locals, .. } = valuation;
-    Done { local: Local { node, values: locals }, globals, text, place, started, wrong }
+    Done { local: Local { node, values: locals }, globals, text, first, place, started, wrong }
 }
 
 /// The single moves from a point, each with whether the process keeps control; and whether they depend on globals.
@@ -141,14 +145,14 @@ fn make(program: &Program, proctype: &Proctype, point: &Point, t: &Transition) -
     for &(from, length) in &t.resets {
         valuation.locals[from as usize..(from + length) as usize].fill(0);
     }
-    let text = if point.text.is_empty() {
-        t.statement.text.to_string()
+    let (text, first) = if point.text.is_empty() {
+        (t.statement.text.to_string(), t.statement.text.to_string())
     } else {
-        format!("{}; {}", point.text, t.statement.text)
+        (format!("{}; {}", point.text, t.statement.text), point.first.clone())
     };
     let place = point.place.clone().or_else(|| t.statement.place.clone());
     let wrong = point.wrong.clone().or(wrong);
-    (Some(Point { node: t.target.0, valuation, text, place, started, wrong }), touched)
+    (Some(Point { node: t.target.0, valuation, text, first, place, started, wrong }), touched)
 }
 
 fn act(

@@ -1,25 +1,28 @@
 //! `volee check MODEL --engine families`: one answer for every number of processes.
+//!
+//! Each question is a net of its own. A violation is followed in the explicit model with that many processes before it is
+//! told, so that its run is one of `volee replay MODEL … --copies …`.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use clap::Args;
-use serde_json::json;
-use volee::Model;
+use serde_json::{Map, Value, json};
 use volee::families::{
-    self, Certificate, Checked, Choice, Family, FamilyError, Instance, Net, Questions, family_of,
-    name_processes, read_spec,
+    self, Asked, Certificate, Checked, Choice, Counterexample, Family, FamilyError, Followed, Instance, Net, Property, Questions,
+    family_of, follow, read_spec,
 };
 use volee::program::{Expr, NodeId, ProctypeId};
 use volee::promela::{Lowered, parse_predicate};
-use volee::report::{Answer, QuestionAnswer, Trace, VerdictWord, count, counted, seconds};
-use volee::system::{Diagnostic, Run, Verdict, replay_end};
+use volee::report::{count, counted, seconds};
+use volee::search;
+use volee::system::{Diagnostic, Flow, Limit, Meter, Step, System, Verdict, Violation, Witness};
+use volee::{Model, Options};
 
-use super::Check;
+use super::{Check, temporal};
 use crate::context::Context;
 use crate::outcome::{Ended, Failure, Outcome};
 use crate::progress::ProgressLine;
-use crate::witness::LONGEST_RUN;
+use crate::report::Report;
 
 /// What only this engine asks for.
 #[derive(Debug, Clone, Args)]
@@ -55,46 +58,37 @@ impl FamiliesArgs {
     }
 }
 
-/// What is checked: a net as it is, or the net of a program.
+/// What is checked: a net as it is, or the nets of a program's questions.
 enum Subject {
-    Net(Net),
-    Family(Box<Family>),
+    Net(Box<Net>),
+    Families(Vec<Family>),
 }
 
-impl Subject {
-    fn net(&self) -> &Net {
-        match self {
-            Subject::Net(net) => net,
-            Subject::Family(family) => &family.net,
-        }
-    }
-
-    /// The numbers that an initial marking stands for, by name.
-    fn sizes(&self, initial: usize, marking: &[u32]) -> Vec<(String, u32)> {
-        match self {
-            Subject::Family(family) => {
-                family.sizes(marking).into_iter().map(|(name, n)| (name.to_string(), n)).collect()
-            }
-            Subject::Net(net) => {
-                let open = &net.initial[initial].open;
-                let chosen = (0..net.places.len()).filter(|&p| open[p]);
-                chosen.map(|p| (net.places[p].clone(), marking[p])).collect()
-            }
-        }
-    }
+/// A question that was decided.
+struct Decided {
+    question: String,
+    checked: Checked,
+    sizes: Vec<(String, u32)>,
+    /// The model that has the run of a violation, and how it was read.
+    shown: Option<(Box<dyn System>, Options)>,
 }
 
 /// Runs the check.
 pub fn run(check: &Check, context: &Context) -> Ended {
-    let subject = open(check, context)?;
-    let choice = Choice::parse(&check.families.method).unwrap_or_default();
+    let (subject, unasked) = open(check, context)?;
     let meter = check.budget.meter(context);
-    let checked = {
-        let mut progress = ProgressLine::new(meter.budget().memory);
-        families::check(subject.net(), choice, meter.budget().clone(), &mut progress).map_err(failure)?
-    };
-    let mut report = Report { check, context, subject: &subject, text: String::new() };
-    report.answer(&checked, meter.elapsed().as_secs_f64())
+    let mut all = Vec::new();
+    match &subject {
+        Subject::Net(net) => all.push(decide_net(check, net, &meter)?),
+        Subject::Families(families) => {
+            for family in families {
+                for asked in &family.asked {
+                    all.push(decide(check, family, asked, &meter)?);
+                }
+            }
+        }
+    }
+    report(check, context, all, &unasked, meter.elapsed().as_secs_f64())
 }
 
 fn failure(error: FamilyError) -> Failure {
@@ -104,28 +98,158 @@ fn failure(error: FamilyError) -> Failure {
     }
 }
 
-fn open(check: &Check, context: &Context) -> Result<Subject, Failure> {
+fn open(check: &Check, context: &Context) -> Result<(Subject, Vec<String>), Failure> {
+    if !check.reachable.is_empty() {
+        return Err(Failure::new("--reachable is a question for the explicit search")
+            .with_help("--engine families asks what must never happen: --invariant, --cover, --tl or an assertion"));
+    }
     let path = &check.model.model;
     if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("spec")) {
-        return open_net(check, path).map(Subject::Net);
+        return Ok((Subject::Net(Box::new(open_net(check, path)?)), Vec::new()));
     }
     let model = check.model.open_dormant(context)?;
+    let unasked = if check.temporal.asked() { Vec::new() } else { temporal::unasked(&model) };
     let Model { promela: Some(lowered), .. } = model else {
         return Err(Failure::new("families are read from Promela models and .spec nets"));
     };
-    let questions = questions(check, &lowered)?;
-    let family = family_of(&lowered.program, &check.families.for_any, &questions).map_err(failure)?;
-    if family.net.targets.is_empty() {
+    let families = families_of(check, &lowered)?;
+    if families.iter().all(|f| f.asked.is_empty()) {
         return Err(Failure::new("there is nothing to check: the model has no assertion that could fail").with_help(
-            "add an assertion, or ask with --invariant EXPR or --cover P@LABEL,P@LABEL",
+            "add an assertion, or ask with --invariant EXPR, --cover P@LABEL,P@LABEL or --tl FORMULA",
         ));
     }
-    Ok(Subject::Family(Box::new(family)))
+    Ok((Subject::Families(families), unasked))
+}
+
+/// One family for what is asked of states, and one for each property.
+fn families_of(check: &Check, lowered: &Lowered) -> Result<Vec<Family>, Failure> {
+    let questions = questions(check, lowered)?;
+    let of = |property: Option<&Property>| {
+        family_of(&lowered.program, &check.families.for_any, &questions, property).map_err(failure)
+    };
+    let mut all = vec![of(None)?];
+    for property in check.temporal.properties(lowered)? {
+        all.push(of(Some(&property))?);
+    }
+    Ok(all)
+}
+
+fn decided(check: &Check, net: &Net, meter: &Meter) -> Result<Checked, Failure> {
+    let choice = Choice::parse(&check.families.method).unwrap_or_default();
+    let mut progress = ProgressLine::new(meter.budget().memory);
+    let mut budget = meter.budget().clone();
+    budget.time = budget.time.map(|time| time.saturating_sub(meter.elapsed()));
+    families::check(net, choice, budget, &mut progress).map_err(failure)
+}
+
+fn decide(check: &Check, family: &Family, asked: &Asked, meter: &Meter) -> Result<Decided, Failure> {
+    let net = family.net(asked);
+    let mut checked = decided(check, &net, meter)?;
+    let question = asked.question.clone();
+    let Some(example) = checked.counterexample.clone() else {
+        return Ok(Decided { question, checked, sizes: Vec::new(), shown: None });
+    };
+    let sizes: Vec<(String, u32)> =
+        family.sizes(&example.marking).into_iter().map(|(name, n)| (name.to_string(), n)).collect();
+    let options = Options { plain: true, copies: sizes.clone(), ..check.model.options() };
+    let mut shown = None;
+    match in_the_model(check, family, &net, asked, &example, &options) {
+        Ok((system, Followed { witness, reason })) => {
+            checked.verdict = Verdict::Violated(vec![Violation { reason, witness }]);
+            shown = Some((system, options));
+        }
+        Err(why) => {
+            let message = format!("a violation was found, but {why}; this is a defect of volee");
+            checked.verdict = Verdict::Unknown(Limit::Other { message });
+        }
+    }
+    Ok(Decided { question, checked, sizes, shown })
+}
+
+/// The explicit model of that size and the run in it.
+fn in_the_model(
+    check: &Check,
+    family: &Family,
+    net: &Net,
+    asked: &Asked,
+    example: &Counterexample,
+    options: &Options,
+) -> Result<(Box<dyn System>, Followed), String> {
+    let dormant = Options { dormant: true, ..options.clone() };
+    let open = |all: Vec<Diagnostic>| all.first().map(ToString::to_string).unwrap_or_default();
+    let mut model = Model::open(&check.model.model, &dormant).map_err(open)?;
+    let followed = follow(family, net, asked, example, model.system.as_mut())?;
+    Ok((model.system, followed))
+}
+
+fn decide_net(check: &Check, net: &Net, meter: &Meter) -> Result<Decided, Failure> {
+    let mut checked = decided(check, net, meter)?;
+    let question = "no target is covered".to_string();
+    let Some(example) = checked.counterexample.clone() else {
+        return Ok(Decided { question, checked, sizes: Vec::new(), shown: None });
+    };
+    let open = &net.initial[example.initial].open;
+    let chosen = (0..net.places.len()).filter(|&p| open[p]);
+    let sizes: Vec<(String, u32)> = chosen.map(|p| (net.places[p].clone(), example.marking[p])).collect();
+    let mut options = check.model.options();
+    options.defines.extend(sizes.iter().map(|(place, n)| format!("{place}={n}")));
+    let shown = explicit_net(check, net, &example, &options);
+    if let (Some((_, found)), Verdict::Violated(violations)) = (&shown, &mut checked.verdict) {
+        violations.iter_mut().for_each(|violation| violation.witness.clone_from(found));
+    }
+    Ok(Decided { question, checked, sizes, shown: shown.map(|(system, _)| (system, options)) })
+}
+
+/// Steps times transitions of a net that are looked at to find a run again.
+const MOST_WORK: usize = 2_000_000;
+
+/// The explicit net with those tokens and the run in it, found marking by marking.
+fn explicit_net(
+    check: &Check,
+    net: &Net,
+    example: &Counterexample,
+    options: &Options,
+) -> Option<(Box<dyn System>, Witness)> {
+    if example.trace.len().saturating_mul(net.transitions.len()) > MOST_WORK {
+        return None;
+    }
+    let mut system = Model::open(&check.model.model, options).ok()?.system;
+    let mut state = Vec::new();
+    let _ = system.initial(&mut |first| {
+        state = first.to_vec();
+        Flow::Break(())
+    });
+    let mut marking = example.marking.clone();
+    let mut steps = Vec::new();
+    for t in &example.trace {
+        marking = net.transitions[t.index()].fire(&marking)?;
+        let mut all: Vec<Vec<u8>> = Vec::new();
+        let _ = system.steps(&state, &mut |_: Step, target: &[u8]| {
+            all.push(target.to_vec());
+            Flow::Continue(())
+        });
+        let ordinal = all.iter().position(|target| is_marking(system.as_ref(), target, net, &marking))?;
+        steps.push(u32::try_from(ordinal).ok()?);
+        state = all.swap_remove(ordinal);
+    }
+    let target = system.predicate("target").ok()?;
+    let is_bad = system.holds(target, &state).is_ok_and(|bad| bad);
+    is_bad.then_some((system, Witness { initial: 0, steps, loop_start: None }))
+}
+
+fn is_marking(system: &dyn System, state: &[u8], net: &Net, marking: &[u32]) -> bool {
+    let shown: Map<String, Value> =
+        system.variables(state).into_iter().map(|v| (v.name, Value::from(v.value))).collect();
+    let marked = net.places.iter().zip(marking).filter(|(_, n)| **n > 0);
+    let wanted: Map<String, Value> =
+        marked.map(|(place, n)| (place.clone(), Value::from(n.to_string()))).collect();
+    let shown: Map<String, Value> = shown.into_iter().filter(|(_, n)| *n != Value::from("0")).collect();
+    shown == wanted
 }
 
 fn open_net(check: &Check, path: &Path) -> Result<Net, Failure> {
     let wrong = check.families.for_any.first().map(|_| "--for-any").or(check.families.cover.first().map(|_| "--cover"));
-    let wrong = wrong.or(check.invariant.first().map(|_| "--invariant"));
+    let wrong = wrong.or(check.invariant.first().map(|_| "--invariant")).or(check.temporal.given());
     if let Some(flag) = wrong {
         return Err(Failure::new(format!("{flag} is for Promela models; a net has its own initial and target sections")));
     }
@@ -162,128 +286,112 @@ fn point_of(lowered: &Lowered, text: &str) -> Result<(ProctypeId, NodeId), Failu
     }
 }
 
-struct Report<'a> {
-    check: &'a Check,
-    context: &'a Context,
-    subject: &'a Subject,
-    text: String,
+/// Puts the answers together.
+fn report(check: &Check, context: &Context, all: Vec<Decided>, unasked: &[String], elapsed: f64) -> Ended {
+    let mut report = Report::new(context, "families", &check.model, &check.trace);
+    let mut lines = Vec::new();
+    let mut only_sizes = String::new();
+    let (mut states, mut transitions, mut pruned, mut inequalities) = (0, 0, 0, 0);
+    let mut first_violation = true;
+    for mut decided in all {
+        let Decided { question, checked, sizes, .. } = &decided;
+        let s = &checked.statistics;
+        states += s.states;
+        transitions += s.transitions;
+        pruned += s.pruned;
+        inequalities += s.inequalities;
+        let method = checked.method.name();
+        lines.push(format!(
+            "{question}: answered by {method}, {} kept, {} looked at",
+            count(s.states),
+            count(s.transitions)
+        ));
+        if first_violation && matches!(checked.verdict, Verdict::Violated(_)) {
+            first_violation = false;
+            report.answer.add("sizes", sizes.iter().map(|(n, k)| (n.clone(), json!(k))).collect::<Map<_, _>>());
+            report.answer.add("least", checked.least);
+            only_sizes = numbers(sizes);
+        }
+        report.answer.add("method", method);
+        let note = note(checked, sizes);
+        show(&mut report, &mut decided, check)?;
+        if let Some(note) = note {
+            report.note(&note);
+        }
+    }
+    report.unasked(unasked);
+    report.answer.set("states", states);
+    report.answer.set("transitions", transitions);
+    report.answer.set("pruned", pruned);
+    report.answer.set("inequalities", inequalities);
+    report.answer.set("seconds", elapsed);
+    report.figure("");
+    lines.iter().for_each(|line| report.figure(line));
+    report.figure(&format!("in {}", seconds(elapsed)));
+    let Outcome { answer, text } = report.finish();
+    if check.families.sizes && !first_violation {
+        return Ok(Outcome::new(answer, only_sizes + "\n"));
+    }
+    Ok(Outcome::new(answer, text))
 }
 
-impl Report<'_> {
-    fn answer(&mut self, checked: &Checked, elapsed: f64) -> Ended {
-        let name = self.check.model.model.display().to_string();
-        let mut answer = Answer::new("check").about(&name, "families");
-        let question = "every size";
-        match &checked.verdict {
-            Verdict::Holds => {
-                self.row(VerdictWord::Holds, "for all numbers of processes");
-                self.certificate(checked);
-                answer.push(QuestionAnswer::holds(question));
-            }
-            Verdict::Unknown(limit) => {
-                self.row(VerdictWord::Unknown, &limit.to_string());
-                answer.push(QuestionAnswer::unknown(question, limit));
-            }
-            Verdict::Violated(violations) => {
-                for violation in violations {
-                    let run = self.violated(checked, question, violation)?;
-                    answer.push(QuestionAnswer::violated(question, &violation.reason, Some(&run)));
-                }
-                answer.add("sizes", self.sizes_json(checked));
-                answer.add("least", checked.least);
-            }
+/// Tells a question and its answer; a run is one of the model that was read for it.
+fn show(report: &mut Report<'_>, decided: &mut Decided, check: &Check) -> Result<(), Failure> {
+    let answer = search::Answer {
+        question: decided.question.clone(),
+        verdict: decided.checked.verdict.clone(),
+        errors: 1,
+        witness: None,
+    };
+    match (&mut decided.shown, &decided.checked.counterexample) {
+        (Some((system, options)), _) => {
+            report.read_with(options.clone());
+            report.question(system.as_mut(), &answer)
         }
-        let s = &checked.statistics;
-        answer.set("states", s.states);
-        answer.set("transitions", s.transitions);
-        answer.set("seconds", elapsed);
-        answer.set("pruned", s.pruned);
-        answer.set("inequalities", s.inequalities);
-        answer.add("method", checked.method.name());
-        let line = format!(
-            "answered by {}: {} kept, {} looked at, {}",
-            checked.method.name(),
-            count(s.states),
-            count(s.transitions),
-            seconds(elapsed)
-        );
-        let _ = writeln!(self.text, "\n{}", self.context.palette.faint(line));
-        Ok(Outcome::new(answer, std::mem::take(&mut self.text)))
-    }
-
-    fn row(&mut self, word: VerdictWord, note: &str) {
-        let palette = self.context.palette;
-        let coloured = match word {
-            VerdictWord::Holds => palette.good(word.as_str()),
-            VerdictWord::Unknown => palette.doubtful(word.as_str()),
-            VerdictWord::Violated | VerdictWord::Error => palette.bad(word.as_str()),
-        };
-        let _ = writeln!(self.text, "{coloured} {note}");
-    }
-
-    fn certificate(&mut self, checked: &Checked) {
-        let what = match &checked.certificate {
-            Some(Certificate::Backward { unmarked, inequalities, basis }) => format!(
-                "{} to the bad markings, all kept out by {} and {} that no run fills",
-                counted(basis.len(), "minimal way"),
-                counted(inequalities.len(), "linear invariant"),
-                counted(unmarked.len(), "place"),
-            ),
-            Some(Certificate::Forward { cover }) => {
-                format!("{} with ω cover everything reachable", counted(cover.len(), "marking"))
-            }
-            Some(Certificate::Projection { places, contents }) => format!(
-                "{} of {} are enough to see it",
-                counted(contents.len(), "configuration"),
-                counted(places.len(), "place")
-            ),
-            None => return,
-        };
-        let _ = writeln!(self.text, "proof, re-checked: {what}");
-    }
-
-    fn sizes(&self, checked: &Checked) -> Vec<(String, u32)> {
-        checked.counterexample.as_ref().map(|e| self.subject.sizes(e.initial, &e.marking)).unwrap_or_default()
-    }
-
-    fn sizes_json(&self, checked: &Checked) -> serde_json::Value {
-        self.sizes(checked).into_iter().map(|(name, n)| (name, json!(n))).collect::<serde_json::Map<_, _>>().into()
-    }
-
-    fn violated(
-        &mut self,
-        checked: &Checked,
-        question: &str,
-        violation: &volee::system::Violation,
-    ) -> Result<Run, Failure> {
-        let example = checked.counterexample.as_ref().expect("a violation has its instance");
-        let mut instance = Instance::new(self.subject.net(), example.marking.clone());
-        let mut run = replay_end(&mut instance, &violation.witness, LONGEST_RUN).map_err(|e| {
-            Failure::new(format!("a counterexample was found but does not replay: {e}"))
-                .with_help("this is a defect of volee; please report it with the model and the command")
-        })?;
-        name_processes(self.subject.net(), example, &mut run);
-        let sizes: Vec<String> = self.sizes(checked).iter().map(|(name, n)| format!("{n} {name}")).collect();
-        let numbers = if sizes.is_empty() { "as it stands".to_string() } else { format!("with {}", sizes.join(", ")) };
-        if self.check.families.sizes {
-            let _ = writeln!(self.text, "{}", sizes.join(", "));
-            return Ok(run);
+        // A net that only this engine reads: its own instance shows the run.
+        (None, Some(example)) if matches!(answer.verdict, Verdict::Violated(_)) => {
+            let net = open_net(check, &check.model.model)?;
+            report.question(&mut Instance::new(&net, example.marking.clone()), &answer)
         }
-        self.row(VerdictWord::Violated, &numbers);
-        if checked.least {
-            let _ = writeln!(self.text, "no smaller instance is");
+        _ => report.question(&mut Instance::new(&Net::default(), Vec::new()), &answer),
+    }
+}
+
+fn numbers(sizes: &[(String, u32)]) -> String {
+    let all: Vec<String> = sizes.iter().map(|(name, n)| format!("{n} {name}")).collect();
+    if all.is_empty() { "as it stands".to_string() } else { all.join(", ") }
+}
+
+/// What stands under a verdict: for which numbers it is true, and what proves it.
+fn note(checked: &Checked, sizes: &[(String, u32)]) -> Option<String> {
+    match &checked.verdict {
+        Verdict::Violated(_) => {
+            let least = if checked.least { "; no smaller instance is" } else { "" };
+            Some(format!("          with {}{least}", numbers(sizes)))
         }
-        let palette = self.context.palette;
-        let _ = writeln!(self.text, "\n{}", palette.bad(&violation.reason.message));
-        let length = counted(run.skipped + run.steps.len(), "step");
-        let _ = writeln!(self.text, "{} ({length}):", palette.strong("how it happens"));
-        let name = self.check.model.model.display().to_string();
-        self.text.push_str(&self.check.trace.text(&run, &name, palette));
-        let options = self.check.model.options();
-        let trace = Trace::new(&name, &options.defines, options.plain, question, &violation.witness, &run);
-        for path in self.check.trace.write(&trace, &run)? {
-            let _ = writeln!(self.text, "written to {}", path.display());
+        Verdict::Holds => {
+            let proof = certificate(checked.certificate.as_ref()?);
+            Some(format!("          for all numbers of processes; proof, re-checked: {proof}"))
         }
-        Ok(run)
+        Verdict::Unknown(_) => None,
+    }
+}
+
+fn certificate(certificate: &Certificate) -> String {
+    match certificate {
+        Certificate::Backward { unmarked, inequalities, basis } => format!(
+            "{} to the bad markings, all kept out by {} and {} that no run fills",
+            counted(basis.len(), "minimal way"),
+            counted(inequalities.len(), "linear invariant"),
+            counted(unmarked.len(), "place"),
+        ),
+        Certificate::Forward { cover } => {
+            format!("{} with ω cover everything reachable", counted(cover.len(), "marking"))
+        }
+        Certificate::Projection { places, contents } => format!(
+            "{} of {} are enough to see it",
+            counted(contents.len(), "configuration"),
+            counted(places.len(), "place")
+        ),
     }
 }

@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use volee::claims::never_claim;
+use volee::families::Property;
 use volee::logic::formula::{self, Formula};
 use volee::program::MachineOptions;
+use volee::promela::Lowered;
+use volee::properties::{of_buchi, of_ltl, of_never, of_tl};
 use volee::search::{
     Answer as Found, Check as Questions, Claim, ClaimOptions, DeterministicProperty, Fairness, LtlQuestion, Names, Order, Runs, Statistics,
     TlQuestion, Watch, check_claim,
@@ -94,14 +97,45 @@ impl TemporalArgs {
         flags.into_iter().find(|f| f.0).map(|f| f.1)
     }
 
-    fn asks(&self, model: &Model) -> Result<Vec<Ask>, Failure> {
+    /// The questions as property automata, for families of any size.
+    pub fn properties(&self, lowered: &Lowered) -> Result<Vec<Property>, Failure> {
+        let infinite = [(self.progress, "--progress"), (self.acceptance, "--acceptance"), (self.fair, "--fair")];
+        let infinite = infinite.into_iter().chain([(self.runs == RunsArg::Maximal, "--runs maximal")]);
+        if let Some((_, flag)) = infinite.into_iter().find(|f| f.0) {
+            return Err(Failure::new(format!("{flag} is about whole runs, which families of any size are not decided for"))
+                .with_help("ask one instance: leave --engine and --for-any out and add --copies PROCTYPE=N"));
+        }
+        let mut all = Vec::new();
+        for ask in self.asks(Some(lowered))? {
+            match &ask {
+                Ask::Tl { text } => all.extend(of_tl(lowered, text)?),
+                Ask::Ltl { text, .. } => all.extend(of_ltl(lowered, &ask.question(), text)?),
+                Ask::Never { .. } => all.push(of_never(lowered)?),
+                Ask::Buchi { path } => {
+                    let bytes = volee::model::read_bytes(path)?;
+                    let name = path.display().to_string();
+                    let automaton = volee::logic::hoa::read_hoa(&String::from_utf8_lossy(&bytes), &name)?;
+                    all.push(of_buchi(lowered, automaton, &name)?);
+                }
+                Ask::Progress | Ask::Acceptance => {
+                    return Err(Failure::new(format!(
+                        "{} is about infinite runs, which families of any size are not decided for",
+                        ask.question()
+                    )));
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn asks(&self, lowered: Option<&Lowered>) -> Result<Vec<Ask>, Failure> {
         let mut asks: Vec<Ask> = Vec::new();
         for wanted in &self.property {
-            let found = claims(model).into_iter().filter(|a| wanted == "all" || a.name() == Some(wanted));
+            let found = claims(lowered).into_iter().filter(|a| wanted == "all" || a.name() == Some(wanted));
             let before = asks.len();
             asks.extend(found);
             if asks.len() == before && wanted != "all" {
-                let names: Vec<String> = claims(model).iter().filter_map(|a| a.name().cloned()).collect();
+                let names: Vec<String> = claims(lowered).iter().filter_map(|a| a.name().cloned()).collect();
                 let help = match names.len() {
                     0 => "it has no ltl blocks and no never claim".to_string(),
                     _ => format!("it has {}", names.join(", ")),
@@ -125,8 +159,8 @@ impl TemporalArgs {
 }
 
 /// The claims that a model has.
-fn claims(model: &Model) -> Vec<Ask> {
-    let Some(lowered) = &model.promela else { return Vec::new() };
+fn claims(lowered: Option<&Lowered>) -> Vec<Ask> {
+    let Some(lowered) = lowered else { return Vec::new() };
     let blocks = lowered.model().ltl.iter().map(|p| Ask::Ltl {
         name: p.name.to_string(),
         text: p.text.to_string(),
@@ -142,7 +176,7 @@ fn claims(model: &Model) -> Vec<Ask> {
 
 /// The questions that a model asks by itself and that a check without temporal questions leaves open.
 pub fn unasked(model: &Model) -> Vec<String> {
-    claims(model).iter().map(Ask::question).collect()
+    claims(model.promela.as_ref()).iter().map(Ask::question).collect()
 }
 
 impl Ask {
@@ -178,7 +212,7 @@ impl Check {
     pub(super) fn run_temporal(self, context: &Context) -> Ended {
         let meter = self.budget.meter(context);
         let model = self.model.open(context)?;
-        let asks = self.temporal.asks(&model)?;
+        let asks = self.temporal.asks(model.promela.as_ref())?;
         let (name, is_promela) = (model.name.clone(), model.promela.is_some());
         drop(model);
         let mut all: Vec<Answered> = Vec::new();

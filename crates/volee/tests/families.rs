@@ -1,0 +1,155 @@
+//! Property automata of families against explicit search of their instances.
+//!
+//! A thousand random formulas over events of any client and of named clients: what holds for all sizes holds in every
+//! instance that is searched, and what is violated with n processes is violated in the instance of n, by a run that the
+//! explicit model makes, and in no smaller one where the answer says so.
+
+use std::path::PathBuf;
+
+use volee::families::{Choice, check, family_of, follow};
+use volee::logic::formula::{Shape, SplitMix, parse, random_formula};
+use volee::properties::{of_ltl, of_never, of_tl};
+use volee::search::{Check, Order, Runs, TlQuestion};
+use volee::system::{Budget, Meter, Quiet, Verdict, replay};
+use volee::{Model, Options};
+
+const LOCK: &str = "chan request = [0] of { bit }, release = [0] of { bit };\nbyte held;\n\
+active proctype Server() { do :: request?_ -> held = 1; release?_; held = 0 od }\n\
+proctype Client() { do :: request!0; release!0 od }\n";
+const OPEN: &str = "chan request = [0] of { bit }, release = [0] of { bit };\nbyte held;\n\
+active proctype Server() { do :: request?_ -> held = 1 :: release?_ -> held = 0 od }\n\
+proctype Client() { do :: request!0; release!0 od }\n";
+const SHARED: &str = "byte held;\nchan request = [0] of { bit }, release = [0] of { bit };\n\
+active proctype Server() { if :: request?_; request?_ :: release?_ fi }\n\
+proctype Client() { if :: held == 0 -> held = 1; request!0 :: held == 1 -> held = 2; release!0 fi }\n";
+
+const EVENTS: [&str; 6] = [
+    "Client:request!0",
+    "Client:release!0",
+    "Client[1]:request!0",
+    "Client[1]:release!0",
+    "Client[2]:request!0",
+    "{held == 1}",
+];
+
+fn write(name: &str, text: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("volee-families-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join(name);
+    std::fs::write(&path, text).expect("it can be written");
+    path
+}
+
+fn instance(path: &PathBuf, clients: u32) -> Model {
+    let copies = vec![("Client".to_string(), clients)];
+    let options = Options { plain: true, dormant: true, copies, ..Options::default() };
+    Model::open(path, &options).expect("a good model")
+}
+
+/// Whether every prefix of every run of an instance satisfies a formula. The server is process 0, the clients follow.
+fn explicit(path: &PathBuf, clients: u32, text: &str) -> bool {
+    let mut model = instance(path, clients);
+    let formula = parse(text, "test").expect("a formula");
+    let question = TlQuestion::new(model.system.as_mut(), &formula, text, "test").expect("its atoms");
+    let meter = Meter::start(Budget::default());
+    let how = Check::new().order(Order::BreadthFirst);
+    let outcome = question.check(model.system.as_mut(), Runs::Prefixes, &how, &meter, &mut Quiet);
+    match outcome.answers[0].verdict {
+        Verdict::Holds => true,
+        Verdict::Violated(_) => false,
+        Verdict::Unknown(ref limit) => panic!("{text}: {limit}"),
+    }
+}
+
+/// The verdict of each part of a formula for all sizes: with how many clients it is violated, whether that is the least
+/// number; and a run that the explicit model makes.
+fn for_any(path: &PathBuf, text: &str) -> Vec<Option<(u32, bool)>> {
+    let model = Model::open(path, &Options { dormant: true, ..Options::default() }).expect("a good model");
+    let lowered = model.promela.expect("it is Promela");
+    let mut all = Vec::new();
+    for property in of_tl(&lowered, text).expect("a property") {
+        let family = family_of(&lowered.program, &["Client".into()], &Default::default(), Some(&property))
+            .expect("a family");
+        let asked = &family.asked[0];
+        let net = family.net(asked);
+        let checked = check(&net, Choice::Auto, Budget::default(), &mut Quiet).expect("a net");
+        all.push(match &checked.counterexample {
+            None => {
+                assert_eq!(checked.verdict, Verdict::Holds, "{text}");
+                None
+            }
+            Some(example) => {
+                let clients = family.sizes(&example.marking)[0].1;
+                let mut model = instance(path, clients);
+                let found = follow(&family, &net, asked, example, model.system.as_mut())
+                    .unwrap_or_else(|e| panic!("{text}: {e}"));
+                assert!(replay(model.system.as_mut(), &found.witness).is_ok(), "{text}");
+                Some((clients, checked.least))
+            }
+        });
+    }
+    all
+}
+
+#[test]
+fn properties_of_families_agree_with_explicit_search_of_their_instances() {
+    let mut random = SplitMix(10);
+    let (mut holds, mut violated) = (0, 0);
+    for (name, model) in [("lock.pml", LOCK), ("open.pml", OPEN), ("shared.pml", SHARED)] {
+        let path = write(name, model);
+        for _ in 0..250 {
+            let operators = 1 + random.below(6);
+            let shape = Shape { atoms: EVENTS.len(), operators };
+            let mut text = random_formula(&mut random, shape).to_string();
+            for (number, event) in EVENTS.iter().enumerate().rev() {
+                text = text.replace(&format!("p{number}"), event);
+            }
+            // An instance must have the clients that the formula names.
+            let least = if text.contains("[2]") { 2 } else { u32::from(text.contains("[1]")) };
+            let parts = for_any(&path, &text);
+            let bad: Vec<(u32, bool)> = parts.iter().copied().flatten().collect();
+            for clients in least..=3 {
+                let good = explicit(&path, clients, &text);
+                let told = bad.iter().any(|(n, _)| *n == clients);
+                assert!(
+                    !(bad.is_empty() && !good),
+                    "{name}, {clients} clients: holds for all, but not here: {text}"
+                );
+                assert!(!(told && good), "{name}, {clients} clients: violated, but not here: {text}");
+                let smallest = bad.iter().filter(|(_, least)| *least).map(|(n, _)| *n).min();
+                let all_least = bad.iter().all(|(_, least)| *least);
+                if all_least && smallest.is_some_and(|n| clients < n) {
+                    assert!(good, "{name}, {clients} clients: violated, but said to need more: {text}");
+                }
+            }
+            if bad.is_empty() { holds += 1 } else { violated += 1 }
+        }
+    }
+    println!("hold {holds}, violated {violated}");
+    assert!(holds > 100 && violated > 100, "{holds} {violated}");
+}
+
+#[test]
+fn a_claim_that_ends_and_a_safety_formula_are_property_automata() {
+    let claim = "never { do :: true :: held > 1 -> break od }\n";
+    let verdict = |model: &str, clients: &str| {
+        let path = write(&format!("claim{clients}.pml"), &format!("{model}{claim}"));
+        let opened =
+            Model::open(&path, &Options { dormant: true, ..Options::default() }).expect("a good model");
+        let lowered = opened.promela.expect("it is Promela");
+        let never = of_never(&lowered).expect("a claim that ends");
+        let mut ltl = of_ltl(&lowered, "ltl", "[](held <= 1)").expect("a safety formula");
+        assert!(of_ltl(&lowered, "ltl", "<>(held == 1)").is_err());
+        let decide = |property| {
+            let users = ["Client".to_string()];
+            let family =
+                family_of(&lowered.program, &users, &Default::default(), Some(&property)).expect("a family");
+            let net = family.net(&family.asked[0]);
+            let checked = check(&net, Choice::Auto, Budget::default(), &mut Quiet).expect("a net");
+            checked.counterexample.map(|e| family.sizes(&e.marking)[0].1)
+        };
+        (decide(never), decide(ltl.remove(0)))
+    };
+    assert_eq!(verdict(LOCK, "a"), (None, None));
+    assert_eq!(verdict(SHARED, "b"), (Some(2), Some(2)));
+}
