@@ -5,6 +5,7 @@
 
 mod bench;
 mod equations;
+mod families;
 mod lts;
 mod memory;
 mod nets;
@@ -23,11 +24,18 @@ type Subject = (&'static str, &'static str, fn(&[String]) -> Result<(), String>)
 
 const SUBJECTS: &[Subject] = &[
     ("bench", "measurements beside those of peers", bench::run),
-    ("figures", "`memory`: what searches in ever less memory cost, as CSV and SVG", memory::run),
+    ("figures", "`memory`: searches in ever less memory; `families`: ten problems by four engines", figures),
     ("corpus", "compares with the answers of independent tools", xtask::corpus::run),
     ("oracle", "compares random cases with a peer on this machine", xtask::oracle::run),
     ("temporal", "`oracle`: claims against SPIN's verdicts; `curves`: the 1989 figures", temporal::run),
 ];
+
+fn figures(arguments: &[String]) -> Result<(), String> {
+    match arguments.first().map(String::as_str) {
+        Some("families") => families::run(&arguments[1..]),
+        _ => memory::run(arguments),
+    }
+}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

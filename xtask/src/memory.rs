@@ -48,7 +48,7 @@ struct Point {
 pub fn run(arguments: &[String]) -> Result<(), String> {
     match arguments.first().map(String::as_str) {
         Some("memory") => {}
-        _ => return Err("usage: cargo xtask figures memory [DIRECTORY]".into()),
+        _ => return Err("usage: cargo xtask figures memory [DIRECTORY], or families [DIRECTORY]".into()),
     }
     let directory = arguments.get(1).map_or("target/figures", String::as_str);
     std::fs::create_dir_all(directory).map_err(|e| format!("{directory}: {e}"))?;
