@@ -153,3 +153,94 @@ fn a_claim_that_ends_and_a_safety_formula_are_property_automata() {
     assert_eq!(verdict(LOCK, "a"), (None, None));
     assert_eq!(verdict(SHARED, "b"), (Some(2), Some(2)));
 }
+
+/// One or two statements, then the rest of an option.
+fn statement(random: &mut SplitMix, assertions: bool) -> &'static str {
+    const ALL: [&str; 17] = [
+        "c!0",
+        "c!1",
+        "c!x",
+        "c?0",
+        "c?x",
+        "d!1",
+        "d?_",
+        "a = 1",
+        "a = 0",
+        "b = 1 - b",
+        "a == b",
+        "x == 1",
+        "atomic { a == 0 -> a = 1 }",
+        "d_step { b == 0 -> b = 1; x = b }",
+        "if :: a == 1 -> x = 0 :: else -> b = x fi",
+        "assert(!(a && b))",
+        "assert(!x || b)",
+    ];
+    ALL[random.below(if assertions { 17 } else { 15 })]
+}
+
+fn random_process(random: &mut SplitMix, head: &str) -> String {
+    let mut text = format!("{head} {{ bit x; do\n");
+    for _ in 0..1 + random.below(3) {
+        let length = 1 + random.below(3);
+        let all: Vec<&str> = (0..length).map(|_| statement(random, true)).collect();
+        text.push_str(&format!(":: {}\n", all.join("; ")));
+    }
+    // Some processes end, some go on.
+    if random.below(2) == 0 {
+        text.push_str(&format!(":: {}; break\n", statement(random, false)));
+    }
+    text + "od }\n"
+}
+
+/// Whether some assertion of an instance fails.
+fn fails(path: &PathBuf, clients: u32) -> Option<bool> {
+    let mut model = instance(path, clients);
+    let meter = Meter::start(Budget::default());
+    let mut questions = Check::new();
+    questions.deadlocks = false;
+    let outcome = volee::search::check(model.system.as_mut(), &questions, &meter, &mut Quiet);
+    let bad = |a: &volee::search::Answer| matches!(a.verdict, Verdict::Violated(_));
+    outcome.limit.is_none().then(|| outcome.answers.iter().any(bad))
+}
+
+#[test]
+fn random_programs_agree_with_explicit_search_of_their_instances() {
+    let mut random = SplitMix(2010);
+    let (mut holds, mut violated) = (0, 0);
+    for number in 0..1_500 {
+        let mut text = String::from("bit a, b; chan c = [0] of { bit }; chan d = [0] of { bit };\n");
+        text.push_str(&random_process(&mut random, "active proctype Server()"));
+        text.push_str(&random_process(&mut random, "proctype Client()"));
+        let path = write("random.pml", &text);
+        let opened =
+            Model::open(&path, &Options { dormant: true, ..Options::default() }).expect("a good model");
+        let lowered = opened.promela.expect("it is Promela");
+        let users = ["Client".to_string()];
+        // An `else` that comes to stand beside a rendezvous is refused.
+        let Ok(family) = family_of(&lowered.program, &users, &Default::default(), None) else { continue };
+        let Some(asked) = family.asked.first() else { continue };
+        let net = family.net(asked);
+        let checked = check(&net, Choice::Auto, Budget::default(), &mut Quiet).expect("a net");
+        let told = checked.counterexample.as_ref().map(|example| {
+            let clients = family.sizes(&example.marking)[0].1;
+            let mut model = instance(&path, clients);
+            let found = follow(&family, &net, asked, example, model.system.as_mut());
+            assert!(found.is_ok(), "{number}: {found:?}\n{text}");
+            clients
+        });
+        for clients in 0..=3 {
+            let bad = fails(&path, clients).expect("small");
+            match told {
+                None => assert!(!bad, "{number}: holds for all, but not for {clients}\n{text}"),
+                Some(n) if n == clients => assert!(bad, "{number}: violated, but not with {clients}\n{text}"),
+                Some(n) if clients < n && checked.least => {
+                    assert!(!bad, "{number}: {clients} are enough\n{text}")
+                }
+                Some(_) => {}
+            }
+        }
+        if told.is_some() { violated += 1 } else { holds += 1 }
+    }
+    println!("hold {holds}, violated {violated}");
+    assert!(holds > 50 && violated > 50, "{holds} {violated}");
+}
