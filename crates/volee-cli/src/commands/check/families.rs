@@ -289,7 +289,8 @@ fn point_of(lowered: &Lowered, text: &str) -> Result<(ProctypeId, NodeId), Failu
 /// Puts the answers together.
 fn report(check: &Check, context: &Context, all: Vec<Decided>, unasked: &[String], elapsed: f64) -> Ended {
     let mut report = Report::new(context, "families", &check.model, &check.trace);
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    let alone = all.len() == 1;
     let mut only_sizes = String::new();
     let (mut states, mut transitions, mut pruned, mut inequalities) = (0, 0, 0, 0);
     let mut first_violation = true;
@@ -301,11 +302,9 @@ fn report(check: &Check, context: &Context, all: Vec<Decided>, unasked: &[String
         pruned += s.pruned;
         inequalities += s.inequalities;
         let method = checked.method.name();
-        lines.push(format!(
-            "{question}: answered by {method}, {} kept, {} looked at",
-            count(s.states),
-            count(s.transitions)
-        ));
+        let which = if alone { String::new() } else { format!("{question}: ") };
+        let (kept, looked_at) = (count(s.states), count(s.transitions));
+        lines.push(format!("{which}answered by {method}: {kept} kept, {looked_at} looked at"));
         if first_violation && matches!(checked.verdict, Verdict::Violated(_)) {
             first_violation = false;
             report.answer.add("sizes", sizes.iter().map(|(n, k)| (n.clone(), json!(k))).collect::<Map<_, _>>());
@@ -326,8 +325,14 @@ fn report(check: &Check, context: &Context, all: Vec<Decided>, unasked: &[String
     report.answer.set("inequalities", inequalities);
     report.answer.set("seconds", elapsed);
     report.figure("");
-    lines.iter().for_each(|line| report.figure(line));
-    report.figure(&format!("in {}", seconds(elapsed)));
+    let time = seconds(elapsed);
+    match &lines[..] {
+        [line] => report.figure(&format!("{line}, {time}")),
+        _ => {
+            lines.iter().for_each(|line| report.figure(line));
+            report.figure(&format!("all in {time}"));
+        }
+    }
     let Outcome { answer, text } = report.finish();
     if check.families.sizes && !first_violation {
         return Ok(Outcome::new(answer, only_sizes + "\n"));
@@ -366,12 +371,12 @@ fn numbers(sizes: &[(String, u32)]) -> String {
 fn note(checked: &Checked, sizes: &[(String, u32)]) -> Option<String> {
     match &checked.verdict {
         Verdict::Violated(_) => {
-            let least = if checked.least { "; no smaller instance is" } else { "" };
+            let least = if checked.least { "; no smaller instance is violated" } else { "" };
             Some(format!("          with {}{least}", numbers(sizes)))
         }
         Verdict::Holds => {
             let proof = certificate(checked.certificate.as_ref()?);
-            Some(format!("          for all numbers of processes; proof, re-checked: {proof}"))
+            Some(format!("          for all numbers of processes\n          proof, re-checked: {proof}"))
         }
         Verdict::Unknown(_) => None,
     }
