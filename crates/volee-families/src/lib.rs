@@ -40,7 +40,9 @@ pub use instance::{Found, Instance, search_instance};
 pub use karp_miller::{KarpMiller, karp_miller};
 pub use linear::Inequality;
 pub use net::{Bound, Initial, MAX_TOKENS, Mover, Net, PlaceId, Row, Target, Transition, TransitionId};
-pub use program::{Asked, Family, Followed, Kind, Property, Questions, Reading, Seen, family_of, follow};
+pub use program::{
+    Asked, Family, Followed, Kind, Property, Questions, Reading, Seen, Successors, family_of, follow,
+};
 pub use sizes::Sizes;
 pub use sparse::Entry;
 pub use spec::read_spec;

@@ -19,7 +19,7 @@ mod write;
 use volee_program::{NodeId, ProctypeId, Program};
 
 pub use follow::{Followed, follow};
-pub use property::{Property, Reading, Seen};
+pub use property::{Property, Reading, Seen, Successors};
 
 use crate::FamilyError;
 use crate::net::{Net, PlaceId, Target};

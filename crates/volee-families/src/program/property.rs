@@ -34,6 +34,9 @@ pub enum Reading {
     States,
 }
 
+/// The states after a letter, given by the truth of each atom.
+pub type Successors = Box<dyn Fn(u32, &[bool]) -> Vec<u32>>;
+
 /// A property automaton.
 pub struct Property {
     /// The question that it answers.
@@ -47,7 +50,7 @@ pub struct Property {
     /// For each of its states, whether being there is a violation.
     pub traps: Vec<bool>,
     /// The states after a letter.
-    pub step: Box<dyn Fn(u32, &[bool]) -> Vec<u32>>,
+    pub step: Successors,
 }
 
 impl std::fmt::Debug for Property {

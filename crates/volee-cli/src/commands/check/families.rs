@@ -3,10 +3,11 @@
 //! Each question is a net of its own. A violation is followed in the explicit model with that many processes before it is
 //! told, so that its run is one of `volee replay MODEL … --copies …`.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use clap::Args;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use volee::families::{
     self, Asked, Certificate, Checked, Choice, Counterexample, Family, FamilyError, Followed, Instance, Net, Property, Questions,
     family_of, follow, read_spec,
@@ -238,13 +239,10 @@ fn explicit_net(
 }
 
 fn is_marking(system: &dyn System, state: &[u8], net: &Net, marking: &[u32]) -> bool {
-    let shown: Map<String, Value> =
-        system.variables(state).into_iter().map(|v| (v.name, Value::from(v.value))).collect();
+    let shown = system.variables(state).into_iter().filter(|v| v.value != "0").map(|v| (v.name, v.value));
     let marked = net.places.iter().zip(marking).filter(|(_, n)| **n > 0);
-    let wanted: Map<String, Value> =
-        marked.map(|(place, n)| (place.clone(), Value::from(n.to_string()))).collect();
-    let shown: Map<String, Value> = shown.into_iter().filter(|(_, n)| *n != Value::from("0")).collect();
-    shown == wanted
+    let wanted = marked.map(|(place, n)| (place.clone(), n.to_string()));
+    shown.collect::<HashMap<_, _>>() == wanted.collect::<HashMap<_, _>>()
 }
 
 fn open_net(check: &Check, path: &Path) -> Result<Net, Failure> {
