@@ -4,6 +4,7 @@
 //! add its module and its line in `dispatch`.
 
 mod bench;
+mod conform;
 mod equations;
 mod families;
 mod lts;

@@ -74,10 +74,15 @@ impl InterfaceArgs {
 
     /// What counts as quiescence, in words.
     pub fn quiescence(&self) -> &'static str {
-        match self.livelock {
-            LivelockArg::Quiescent => "deadlock, no output, livelock",
-            LivelockArg::Ignored => "deadlock, no output (livelock does not count)",
-        }
+        quiescence(self.livelock())
+    }
+}
+
+/// What counts as quiescence, in words.
+pub fn quiescence(livelock: Livelock) -> &'static str {
+    match livelock {
+        Livelock::Quiescent => "deadlock, no output, livelock",
+        Livelock::Ignored => "deadlock, no output (livelock does not count)",
     }
 }
 

@@ -121,6 +121,11 @@ impl TestFile {
         }
     }
 
+    /// What the specification's quiescence was taken to be.
+    pub fn livelock(&self) -> Livelock {
+        if self.livelock_is_quiescence { Livelock::Quiescent } else { Livelock::Ignored }
+    }
+
     /// The test graph.
     ///
     /// # Errors

@@ -19,13 +19,8 @@ pub enum Matcher {
     Prefix(String),
     /// A regular expression for the whole label.
     Regex(Regex),
-    /// A statement of any process of this type.
-    Statement {
-        /// The process type.
-        process: String,
-        /// The statement as labels have it.
-        text: String,
-    },
+    /// A statement in this line of a program.
+    Line(u32),
 }
 
 impl Matcher {
@@ -59,7 +54,7 @@ impl Matcher {
         match self {
             Matcher::Name(name) => name.clone(),
             Matcher::Prefix(prefix) => format!("{prefix}*"),
-            Matcher::Statement { process, text } => format!("{process}: {text}"),
+            Matcher::Line(line) => format!("line {line}"),
             Matcher::Regex(regex) => {
                 let inner = regex.as_str();
                 format!(
@@ -76,10 +71,7 @@ impl Matcher {
             Matcher::Name(name) => label == name || gate(label) == name,
             Matcher::Prefix(prefix) => label.starts_with(prefix.as_str()),
             Matcher::Regex(regex) => regex.is_match(label),
-            Matcher::Statement { process, text } => {
-                let rest = label.strip_prefix(process.as_str()).and_then(|rest| rest.strip_prefix('['));
-                rest.and_then(|rest| rest.split_once("] ")).is_some_and(|(_, statement)| statement == text)
-            }
+            Matcher::Line(_) => false,
         }
     }
 }
@@ -154,11 +146,18 @@ impl Interface {
         })
     }
 
-    /// Whether messages on this channel are seen.
+    /// Whether messages on this channel are seen; `c` names all of an array `c[0]`, `c[1]`, ….
     pub(crate) fn names_channel(&self, channel: &str) -> bool {
+        self.channel_kind(channel).map_or(true, |kind| kind != Kind::Internal)
+    }
+
+    /// What messages on a channel are.
+    pub(crate) fn channel_kind(&self, channel: &str) -> Result<Kind, ConformError> {
         let bare = channel.split('[').next().unwrap_or(channel);
-        let named = |m: &Matcher| m.matches(channel) || m.matches(bare);
-        self.inputs.iter().any(named) || self.outputs.iter().any(named)
+        match self.kind(channel)? {
+            Kind::Internal => self.kind(bare),
+            kind => Ok(kind),
+        }
     }
 }
 

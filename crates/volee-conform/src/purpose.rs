@@ -330,6 +330,9 @@ fn standing_of(lts: &Lts, state: StateId) -> Result<Standing, ConformError> {
 }
 
 fn covers(matcher: &Matcher, label: &SpecLabel) -> bool {
+    if let Matcher::Line(line) = matcher {
+        return label.lines.contains(line);
+    }
     let statement = label.statement.as_deref().unwrap_or(&label.name);
     matcher.matches(&label.name) || matcher.matches(statement) || matcher.matches(without_process(statement))
 }

@@ -12,7 +12,8 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use volee_lts::PackedStates;
 use volee_system::{
-    Diagnostic, EventKind, Flow, Label, Limit, Meter, Progress, Snapshot, Step, System, collect_initial,
+    Action, Diagnostic, EventKind, Flow, Label, Limit, Meter, Progress, Snapshot, Step, System,
+    collect_initial,
 };
 
 use crate::{ActionId, Actions, ConformError, Interface, Kind};
@@ -34,6 +35,8 @@ pub struct SpecLabel {
     pub name: String,
     /// The statement behind a message of a channel.
     pub statement: Option<String>,
+    /// The lines of the program where its statements stand.
+    pub lines: Vec<u32>,
     /// The visible action, unless it is internal.
     pub action: Option<ActionId>,
 }
@@ -68,7 +71,7 @@ pub struct Specification<'s> {
     labels: Vec<SpecLabel>,
     /// The number here of each label of the system.
     known: Vec<Option<u32>>,
-    messages: HashMap<(String, String), u32, FixedState>,
+    numbers: HashMap<(String, Vec<u32>), u32, FixedState>,
     states: PackedStates,
     /// Where the row of a state starts; its first entry has the number of steps as its label.
     rows: Vec<u32>,
@@ -101,7 +104,7 @@ impl<'s> Specification<'s> {
             actions: Actions::default(),
             labels: Vec::new(),
             known: Vec::new(),
-            messages: HashMap::with_hasher(FixedState::default()),
+            numbers: HashMap::with_hasher(FixedState::default()),
             states: PackedStates::new(),
             rows: Vec::new(),
             edges: Vec::new(),
@@ -301,51 +304,68 @@ impl<'s> Specification<'s> {
             return Ok(Passed::Nothing(*known));
         }
         let name = self.system.label(label).into_owned();
-        if self.interface.channels && name.contains(['!', '?']) {
-            let messages = self.passing(&name, ordinal)?;
+        if self.interface.channels {
+            let actions = self.system.explain(&self.state, ordinal);
+            let messages = self.passing(&name, &actions)?;
             if !messages.is_empty() {
                 return Ok(Passed::Messages(messages));
             }
-            // Not remembered by its number: the same statement may use another channel elsewhere.
-            return Ok(Passed::Nothing(self.message(&name, "", None)));
+            let number =
+                self.number(SpecLabel { lines: lines(&actions), name, statement: None, action: None });
+            if actions.iter().all(|a| a.event.is_none()) {
+                self.remember(at, number);
+            }
+            // Else not remembered: the same statement may use another channel elsewhere.
+            return Ok(Passed::Nothing(number));
         }
         let action = match self.interface.kind(&name)? {
-            _ if self.interface.channels => None,
             Kind::Internal => None,
             kind => Some(self.actions.intern(&name, kind)),
         };
-        let number = self.message(&name, "", action);
-        if self.known.len() <= at {
-            self.known.resize(at + 1, None);
-        }
-        self.known[at] = Some(number);
+        let number = self.number(SpecLabel { name, statement: None, lines: Vec::new(), action });
+        self.remember(at, number);
         Ok(Passed::Nothing(number))
     }
 
-    fn passing(&mut self, statement: &str, ordinal: usize) -> Result<Vec<u32>, ConformError> {
+    fn remember(&mut self, label: usize, number: u32) {
+        if self.known.len() <= label {
+            self.known.resize(label + 1, None);
+        }
+        self.known[label] = Some(number);
+    }
+
+    /// The messages that pass through the interface in a step.
+    fn passing(&mut self, statement: &str, actions: &[Action]) -> Result<Vec<u32>, ConformError> {
         let mut messages = Vec::new();
-        for action in self.system.explain(&self.state, ordinal) {
-            let Some(event) = action.event else { continue };
+        for action in actions {
+            let Some(event) = &action.event else { continue };
             if event.kind == EventKind::Receive || !self.interface.names_channel(&event.channel) {
                 continue;
             }
-            let kind = self.interface.kind(&event.channel)?;
+            let kind = self.interface.channel_kind(&event.channel)?;
             let direction = if kind == Kind::Input { '?' } else { '!' };
             let name = format!("{}{direction}{}", event.channel, event.values.join(","));
             let visible = self.actions.intern(&name, kind);
-            messages.push(self.message(&name, statement, Some(visible)));
+            let lines = lines(std::slice::from_ref(action));
+            let (statement, action) = (Some(statement.to_owned()), Some(visible));
+            messages.push(self.number(SpecLabel { name, statement, lines, action }));
         }
         Ok(messages)
     }
 
-    fn message(&mut self, name: &str, statement: &str, action: Option<ActionId>) -> u32 {
-        let Specification { labels, messages, .. } = self;
-        *messages.entry((name.into(), statement.into())).or_insert_with(|| {
-            let statement = (!statement.is_empty()).then(|| statement.into());
-            labels.push(SpecLabel { name: name.into(), statement, action });
+    fn number(&mut self, label: SpecLabel) -> u32 {
+        let Specification { labels, numbers, .. } = self;
+        let whole = format!("{}\n{}", label.name, label.statement.as_deref().unwrap_or_default());
+        *numbers.entry((whole, label.lines.clone())).or_insert_with(|| {
+            labels.push(label);
             labels.len() as u32 - 1
         })
     }
+}
+
+/// The lines where actions stand.
+fn lines(actions: &[Action]) -> Vec<u32> {
+    actions.iter().filter_map(|a| a.place.as_ref().map(|p| p.line)).collect()
 }
 
 const EXPANDED: u8 = 16;

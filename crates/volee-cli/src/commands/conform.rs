@@ -8,28 +8,31 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use volee::{Model, Options};
 use volee::conform::run::{Event, Mapping, RandomWalk, Report, Rules, StoredTest, Wire, execute};
 use volee::conform::{
-    Determinised, DELTA, MetaId, Moves, Purpose, Specification, TestGraph, Verdict, read_test,
+    DELTA, Determinised, Livelock, MetaId, Moves, Purpose, Specification, TestGraph, Verdict, read_test,
 };
 use volee::report::{
-    Answer, CaseOutcome, JunitCase, Palette, QuestionAnswer, VerdictWord, counted, junit, run_mermaid, run_svg, seconds,
+    Answer, CaseOutcome, JunitCase, Palette, QuestionAnswer, VerdictWord, counted, junit, run_mermaid,
+    run_svg, seconds,
 };
 use volee::system::{
     Action, EventKind, Limit, Meter, Reason, ReasonKind, Run, RunState, RunStep, parse_duration,
 };
+use volee::{Model, Options};
 
 use crate::args::BudgetArgs;
-use crate::conformance::InterfaceArgs;
+use crate::conformance::{self, InterfaceArgs};
 use crate::context::Context;
 use crate::explicit::Stop;
 use crate::files;
 use crate::outcome::{Ended, Failure, Outcome};
 use crate::progress::ProgressLine;
 
-/// How long a server may take to be there.
-const CONNECTING: Duration = Duration::from_secs(5);
+/// How long a server that we start may take to be there, and one that should be there already.
+const CONNECTING: [Duration; 2] = [Duration::from_secs(5), Duration::from_millis(500)];
+/// Coverage is told of specifications with at most this many determinised states.
+const MOST_COUNTED: usize = 1 << 20;
 /// Of a longer run only the end is printed.
 const SHOWN: usize = 30;
 /// A chart shows this many steps.
@@ -62,7 +65,7 @@ pub struct Conform {
     mapping: Option<PathBuf>,
 
     /// Nothing for this long is quiescence
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "500ms")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "1s")]
     timeout: Duration,
 
     /// Stimuli, outputs and silences after which a run is inconclusive
@@ -115,6 +118,13 @@ struct Done {
     seed: Option<u64>,
 }
 
+/// All runs of a call.
+struct Campaign {
+    done: Vec<Done>,
+    coverage: Option<Coverage>,
+    quiescence: Option<Livelock>,
+}
+
 /// What a campaign of random runs has covered.
 #[derive(Debug, Clone, Copy)]
 struct Coverage {
@@ -141,17 +151,25 @@ impl Conform {
             Some(path) => Mapping::parse(&files::read_text(path)?, &path.display().to_string())?,
             None => Mapping::default(),
         };
-        let (done, coverage) = match self.random {
-            Some(steps) => self.random(steps, &mapping, meter, context)?,
-            None => (self.stored(&mapping, meter)?, None),
+        let campaign = match self.random {
+            Some(steps) => {
+                let (done, coverage) = self.random(steps, &mapping, meter, context)?;
+                Campaign { done, coverage, quiescence: Some(self.interface.livelock()) }
+            }
+            None => {
+                let (done, quiescence) = self.stored(&mapping, meter)?;
+                Campaign { done, coverage: None, quiescence }
+            }
         };
-        self.write(&done)?;
-        Ok(self.outcome(&done, coverage, meter, context))
+        self.write(&campaign.done)?;
+        Ok(self.outcome(&campaign, meter, context))
     }
 
     fn wire(&self) -> Result<Wire, Stop> {
         let wire = match &self.tcp {
-            Some(address) => Wire::tcp(address, &self.command, CONNECTING),
+            Some(address) => {
+                Wire::tcp(address, &self.command, CONNECTING[usize::from(self.command.is_empty())])
+            }
             None => Wire::program(&self.command),
         };
         wire.map_err(|e| {
@@ -167,10 +185,13 @@ impl Conform {
         Rules { silence: self.timeout, steps, at_bound, synchronous: self.synchronous }
     }
 
-    fn stored(&self, mapping: &Mapping, meter: &Meter) -> Result<Vec<Done>, Stop> {
+    fn stored(&self, mapping: &Mapping, meter: &Meter) -> Result<(Vec<Done>, Option<Livelock>), Stop> {
         let mut tests = Vec::new();
+        let mut quiescence = None;
         for path in &self.tests {
-            tests.push((path.display().to_string(), read(path)?));
+            let (graph, livelock) = read(path)?;
+            quiescence = quiescence.or(livelock);
+            tests.push((path.display().to_string(), graph));
         }
         let rules = self.rules(self.steps, Verdict::Inconclusive);
         let mut done = Vec::new();
@@ -181,7 +202,7 @@ impl Conform {
                 done.push(Done { name: name.clone(), report, seed: None });
             }
         }
-        Ok(done)
+        Ok((done, quiescence))
     }
 
     /// Random runs through the specification.
@@ -193,7 +214,9 @@ impl Conform {
         context: &Context,
     ) -> Result<(Vec<Done>, Option<Coverage>), Stop> {
         let [path] = self.tests.as_slice() else {
-            return Err(Failure::new("--random walks through one specification, not through several files").into());
+            return Err(
+                Failure::new("--random walks through one specification, not through several files").into()
+            );
         };
         let options = Options { defines: self.defines.clone(), plain: true, ..Options::default() };
         let mut model = Model::open(path, &options).map_err(Failure::from)?;
@@ -201,7 +224,8 @@ impl Conform {
         let interface = self.interface.interface(&model)?;
         let mut progress = ProgressLine::new(meter.budget().memory);
         let livelock = self.interface.livelock();
-        let specification = Specification::new(model.system.as_mut(), interface, livelock, meter, &mut progress);
+        let specification =
+            Specification::new(model.system.as_mut(), interface, livelock, meter, &mut progress);
         let mut product = Determinised::new(specification, Purpose::nothing());
         let rules = self.rules(steps, Verdict::Pass);
         let mut done = Vec::new();
@@ -209,19 +233,21 @@ impl Conform {
         for run in 0..self.runs {
             let seed = self.seed.wrapping_add(run as u64);
             let mut wire = self.wire()?;
-            let report = execute(&mut RandomWalk::new(&mut product, seed), &mut wire, mapping, &rules, meter)?;
+            let report =
+                execute(&mut RandomWalk::new(&mut product, seed), &mut wire, mapping, &rules, meter)?;
             taken.extend(report.taken.iter().filter_map(|(node, label)| Some((*node, label.clone()?))));
             done.push(Done { name: format!("{} (seed {seed})", path.display()), report, seed: Some(seed) });
         }
         // A specification too large to be counted has no coverage to report.
-        let coverage = transitions(&mut product)
-            .map(|transitions| Coverage { covered: taken.len(), transitions });
+        let coverage =
+            transitions(&mut product).map(|transitions| Coverage { covered: taken.len(), transitions });
         Ok((done, coverage))
     }
 
     fn write(&self, done: &[Done]) -> Result<(), Stop> {
         if let Some(path) = &self.log {
-            let runs: Vec<_> = done.iter().map(|d| json!({ "test": d.name, "seed": d.seed, "run": d.report })).collect();
+            let runs: Vec<_> =
+                done.iter().map(|d| json!({ "test": d.name, "seed": d.seed, "run": d.report })).collect();
             let text = serde_json::to_string_pretty(&json!({ "tool": "volee", "runs": runs }))
                 .map_err(|e| Failure::new(e.to_string()))?;
             files::write(path, text + "\n")?;
@@ -241,7 +267,8 @@ impl Conform {
         Ok(())
     }
 
-    fn outcome(&self, done: &[Done], coverage: Option<Coverage>, meter: &Meter, context: &Context) -> Outcome {
+    fn outcome(&self, campaign: &Campaign, meter: &Meter, context: &Context) -> Outcome {
+        let Campaign { done, coverage, quiescence } = campaign;
         let name = self.tests.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(" ");
         let mut answer = Answer::new("conform").about(name, "conformance");
         let mut text = String::new();
@@ -259,43 +286,64 @@ impl Conform {
             text.push_str(&log_text(&wrong.report, context.palette));
         }
         let number = |verdict| done.iter().filter(|d| d.report.verdict == verdict).count();
-        let (pass, fail, open) = (number(Verdict::Pass), number(Verdict::Fail), number(Verdict::Inconclusive));
+        let (pass, fail, open) =
+            (number(Verdict::Pass), number(Verdict::Fail), number(Verdict::Inconclusive));
         for (name, value) in [("runs", done.len()), ("pass", pass), ("fail", fail), ("inconclusive", open)] {
             answer.set(name, value);
         }
         if done.len() > 1 {
-            let _ = writeln!(text, "{}: {pass} pass, {fail} fail, {open} inconclusive", counted(done.len(), "run"));
+            let _ = writeln!(
+                text,
+                "{}: {pass} pass, {fail} fail, {open} inconclusive",
+                counted(done.len(), "run")
+            );
         }
         if let Some(Coverage { covered, transitions }) = coverage {
-            answer.set("covered", covered);
-            answer.set("transitions", transitions);
-            let _ = writeln!(text, "coverage: {covered} of {transitions} visible transitions of the specification");
+            answer.set("covered", *covered);
+            answer.set("transitions", *transitions);
+            let _ = writeln!(
+                text,
+                "coverage: {covered} of {transitions} visible transitions of the specification"
+            );
         }
         answer.set("seconds", meter.elapsed().as_secs_f64());
         if self.random.is_some() {
             answer.set("seed", self.seed);
-            answer.add("quiescence", self.interface.quiescence());
-            let _ = writeln!(text, "seed {}; quiescence: {}", self.seed, self.interface.quiescence());
+            let _ = writeln!(text, "seed {}", self.seed);
         }
-        let waits = format!("silence is {}; {}", seconds(self.timeout.as_secs_f64()), seconds(meter.elapsed().as_secs_f64()));
+        if let Some(livelock) = quiescence {
+            let words = conformance::quiescence(*livelock);
+            answer.add("quiescence", words);
+            let _ = writeln!(text, "quiescence: {words}");
+        }
+        let waits = format!(
+            "silence is {}; {}",
+            seconds(self.timeout.as_secs_f64()),
+            seconds(meter.elapsed().as_secs_f64())
+        );
         let _ = writeln!(text, "{}", context.palette.faint(waits));
         Outcome::new(answer, text)
     }
 }
 
-fn read(path: &Path) -> Result<TestGraph, Stop> {
+/// A test, and what it takes for quiescence, where it says so.
+fn read(path: &Path) -> Result<(TestGraph, Option<Livelock>), Stop> {
     if path.extension().is_some_and(|e| e == "json") {
-        return Ok(read_test(&files::read_text(path)?)?.1);
+        let (file, graph) = read_test(&files::read_text(path)?)?;
+        return Ok((graph, Some(file.livelock())));
     }
-    Ok(TestGraph::from_lts(&volee::lts::read_file(path)?)?)
+    Ok((TestGraph::from_lts(&volee::lts::read_file(path)?)?, None))
 }
 
-/// How many visible transitions the determinised specification has; `None` when a budget ends the count.
+/// How many visible transitions the determinised specification has; `None` when it is too large to be counted.
 fn transitions(product: &mut Determinised<'_>) -> Option<usize> {
     let mut count = 0;
     let mut next = 0;
     let mut moves = Moves::new();
     while next < product.meta_count() {
+        if next > MOST_COUNTED {
+            return None;
+        }
         product.moves(MetaId(next as u32), &mut moves).ok()?;
         count += moves.iter().filter(|(action, _)| *action != DELTA).count();
         next += 1;
@@ -354,7 +402,9 @@ fn log_text(report: &Report, palette: Palette) -> String {
             Event::Seen { label: Some(label), line: seen } => format!("← {label}{}", line(label, seen)),
             Event::Seen { label: None, line } => format!("← `{line}`"),
             Event::Silence => "  silence".into(),
-            Event::Ended { status } => format!("← the stream ends{}", status.as_ref().map_or(String::new(), |s| format!(" ({s})"))),
+            Event::Ended { status } => {
+                format!("← the stream ends{}", status.as_ref().map_or(String::new(), |s| format!(" ({s})")))
+            }
         };
         let _ = writeln!(text, "  {:>4}  {what}", at + 1);
     }
@@ -390,7 +440,8 @@ fn chart(report: &Report) -> Run {
         }),
         ..Action::plain(label)
     };
-    let quiet = |pid: u32, process: &str, text: &str| Action { process: process.into(), pid, ..Action::plain(text) };
+    let quiet =
+        |pid: u32, process: &str, text: &str| Action { process: process.into(), pid, ..Action::plain(text) };
     let (tester, implementation) = ("tester", "implementation");
     let mut steps: Vec<RunStep> = Vec::new();
     for entry in &report.log {

@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use volee::Model;
 use volee::bes::Solver;
 use volee::conform::{
-    ConformError, Determinised, Matcher, Move, Node, Purpose, Selected, Sizes, Specification, Suite, TestFile,
-    TestGraph, by_equations, covering_suite, direct, ioco, test_of_trace, write_dot,
+    ConformError, DELTA, Determinised, Matcher, Move, Node, Purpose, Selected, Sizes, Specification, Suite,
+    TestFile, TestGraph, by_equations, covering_suite, direct, ioco, test_of_trace, write_dot,
 };
 use volee::logic::formula;
 use volee::report::{Answer, QuestionAnswer, count, counted, seconds};
@@ -144,7 +144,9 @@ impl Tests {
         }
         let selected = match self.method {
             MethodArg::Direct => direct(&mut product),
-            MethodArg::Equations => by_equations(&mut product, Solver::Auto, meter, &mut solving).map(|(s, _)| s),
+            MethodArg::Equations => {
+                by_equations(&mut product, Solver::Auto, meter, &mut solving).map(|(s, _)| s)
+            }
         };
         let unmatched = product.purpose().unmatched();
         let selected = match selected {
@@ -153,7 +155,8 @@ impl Tests {
             }
             Err(ConformError::NoTest) => {
                 let name = self.model.model.display().to_string();
-                return conformance::no_test(&self.question(), &name, &unmatched, context).map_err(Stop::Wrong);
+                return conformance::no_test(&self.question(), &name, &unmatched, context)
+                    .map_err(Stop::Wrong);
             }
             other => other?,
         };
@@ -167,7 +170,13 @@ impl Tests {
     }
 
     /// The end of a verb that made one test.
-    fn selected(&self, selected: &Selected, hidden: &str, meter: &Meter, context: &Context) -> Result<Outcome, Stop> {
+    fn selected(
+        &self,
+        selected: &Selected,
+        hidden: &str,
+        meter: &Meter,
+        context: &Context,
+    ) -> Result<Outcome, Stop> {
         let reduced = match self.unreduced {
             true => None,
             false => Some(selected.graph.reduced(meter)?),
@@ -201,7 +210,12 @@ impl Tests {
             count(selected.sizes.meta_states),
             seconds(meter.elapsed().as_secs_f64())
         );
-        let _ = writeln!(text, "quiescence: {}{hidden}\n{}", self.interface.quiescence(), palette.faint(explored));
+        let _ = writeln!(
+            text,
+            "quiescence: {}{hidden}\n{}",
+            self.interface.quiescence(),
+            palette.faint(explored)
+        );
         Ok(Outcome::new(answer, text))
     }
 
@@ -255,7 +269,12 @@ impl Tests {
         Ok(())
     }
 
-    fn suite(&self, product: &mut Determinised<'_>, meter: &Meter, context: &Context) -> Result<Outcome, Stop> {
+    fn suite(
+        &self,
+        product: &mut Determinised<'_>,
+        meter: &Meter,
+        context: &Context,
+    ) -> Result<Outcome, Stop> {
         let suite = covering_suite(product, usize::MAX)?;
         if suite.transitions == 0 {
             return Err(nothing_visible(product).into());
@@ -279,7 +298,13 @@ impl Tests {
             counted(suite.states, "state"),
             seconds(meter.elapsed().as_secs_f64())
         );
-        let _ = writeln!(text, "quiescence: {}{}\n{}", self.interface.quiescence(), hidden(product), context.palette.faint(figures));
+        let _ = writeln!(
+            text,
+            "quiescence: {}{}\n{}",
+            self.interface.quiescence(),
+            hidden(product),
+            context.palette.faint(figures)
+        );
         let mut answer = self.answer("suite", &Sizes::default(), meter);
         answer.set("tests", suite.tests.len());
         answer.set("covered", suite.covered);
@@ -305,11 +330,17 @@ impl Tests {
         meter: &Meter,
         context: &Context,
     ) -> Result<Outcome, Stop> {
-        let mut model = conformance::open(&ModelArgs { model: other.to_path_buf(), ..self.model.clone() }, context)?;
+        let mut model =
+            conformance::open(&ModelArgs { model: other.to_path_buf(), ..self.model.clone() }, context)?;
         let interface = self.interface.interface(&model)?;
         let mut progress = ProgressLine::new(meter.budget().memory);
-        let theirs =
-            Specification::new(model.system.as_mut(), interface, self.interface.livelock(), meter, &mut progress);
+        let theirs = Specification::new(
+            model.system.as_mut(),
+            interface,
+            self.interface.livelock(),
+            meter,
+            &mut progress,
+        );
         let bad = ioco(product, &mut Determinised::new(theirs, Purpose::nothing()))?;
         let question = self.question();
         let mut answer = Answer::new("tests").about(self.model.model.display().to_string(), "conformance");
@@ -321,7 +352,8 @@ impl Tests {
         };
         let names: Vec<String> =
             bad.trace.iter().map(|a| product.specification().actions().name(*a).to_owned()).collect();
-        let message = format!("after the trace below the implementation does `{}`, which is not allowed", bad.output);
+        let message =
+            format!("after the trace below the implementation does `{}`, which is not allowed", bad.output);
         let case = test_of_trace(product, &bad.trace)?;
         if let Some(path) = &self.output {
             self.write(&case, path, &format!("{question}: {}", names.join(" · ")))?;
@@ -381,18 +413,11 @@ fn covered(what: &str, model: &Model) -> Result<Vec<Matcher>, Stop> {
     let Some(lowered) = &model.promela else {
         return Err(wrong(format!("`{what}`: only Promela models have lines")));
     };
-    let mut matchers = Vec::new();
-    for proctype in &lowered.program.proctypes {
-        for transition in proctype.nodes.iter().flat_map(|n| &n.transitions) {
-            if transition.statement.place.as_ref().is_some_and(|p| p.line == line) {
-                let (process, text) = (proctype.name.to_string(), transition.statement.text.to_string());
-                matchers.push(Matcher::Statement { process, text });
-            }
-        }
-    }
-    match matchers.is_empty() {
-        true => Err(wrong(format!("no statement starts in line {line} of the model"))),
-        false => Ok(matchers),
+    let transitions = lowered.program.proctypes.iter().flat_map(|p| &p.nodes).flat_map(|n| &n.transitions);
+    let mut lines = transitions.filter_map(|t| t.statement.place.as_ref().map(|p| p.line));
+    match lines.any(|l| l == line) {
+        true => Ok(vec![Matcher::Line(line)]),
+        false => Err(wrong(format!("no statement starts in line {line} of the model"))),
     }
 }
 
@@ -400,14 +425,19 @@ fn nothing_visible(product: &Determinised<'_>) -> Failure {
     let labels: Vec<String> =
         product.specification().labels().iter().take(4).map(|l| format!("`{}`", l.name)).collect();
     Failure::new(format!("no label is an input or an output; the labels are {}, …", labels.join(", ")))
-        .with_help("say which are with --inputs and --outputs; without them inputs start with ? and outputs with !")
+        .with_help(
+            "say which are with --inputs and --outputs; without them inputs start with ? and outputs with !",
+        )
 }
 
 /// Which labels are hidden, where that might surprise.
 fn hidden(product: &Determinised<'_>) -> String {
     let labels = product.specification().labels();
-    let hidden: Vec<&str> =
-        labels.iter().filter(|l| l.action.is_none() && !matches!(l.name.as_str(), "i" | "tau")).map(|l| l.name.as_str()).collect();
+    let hidden: Vec<&str> = labels
+        .iter()
+        .filter(|l| l.action.is_none() && !matches!(l.name.as_str(), "i" | "tau"))
+        .map(|l| l.name.as_str())
+        .collect();
     match hidden.len() {
         0 => String::new(),
         n => format!("; {} hidden, for example `{}`", counted(n, "label"), hidden[0]),
@@ -441,7 +471,9 @@ fn listing(test: &TestGraph) -> String {
     };
     for node in test.nodes() {
         let sending = matches!(plan[node.0 as usize], Move::Send(_));
-        for (at, edge) in test.edges(node).iter().enumerate() {
+        // Nobody waits for silence where there is something to send.
+        let told = test.edges(node).iter().filter(|e| !(sending && e.action == DELTA));
+        for (at, edge) in told.enumerate() {
             let number = if at == 0 { format!("{:>4}", node.0) } else { "    ".into() };
             let (name, input) = (test.actions().name(edge.action), test.actions().is_input(edge.action));
             let verb = match (input, sending) {

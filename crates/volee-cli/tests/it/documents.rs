@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::sandbox::{Sandbox, root};
+use crate::sandbox::{Sandbox, example_servers, root};
 
 fn documents() -> Vec<PathBuf> {
     let mut all = vec![root().join("README.md")];
@@ -24,6 +24,7 @@ fn documents() -> Vec<PathBuf> {
 #[test]
 fn commands_in_documents_do_what_is_printed_there() {
     let update = std::env::var_os("VOLEE_UPDATE").is_some();
+    example_servers();
     let mut wrong = String::new();
     let mut commands = 0;
     for path in documents() {

@@ -2,6 +2,7 @@
 
 mod calls;
 mod channels;
+mod conform;
 mod counters;
 mod documents;
 mod families;

@@ -17,11 +17,13 @@ pub struct Answered {
 }
 
 impl Sandbox {
-    /// An empty folder, in which `models` is the project's folder of that name.
+    /// An empty folder, in which `models` and `examples` are the project's folders of these names.
     pub fn new() -> Sandbox {
         let folder = TempDir::new().expect("a temporary folder");
         #[cfg(unix)]
-        std::os::unix::fs::symlink(root().join("models"), folder.path().join("models")).expect("a link");
+        for name in ["models", "examples"] {
+            std::os::unix::fs::symlink(root().join(name), folder.path().join(name)).expect("a link");
+        }
         Sandbox { folder }
     }
 
@@ -79,4 +81,20 @@ impl Sandbox {
 /// The root of the project.
 pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Builds the servers of `examples/connection`, beside volee itself: tests of this crate alone would not.
+pub fn example_servers() {
+    static BUILT: std::sync::OnceLock<()> = std::sync::OnceLock::new();
+    BUILT.get_or_init(|| {
+        let ours = Path::new(env!("CARGO_BIN_EXE_volee"));
+        let profile = ours.parent().expect("a folder");
+        let mut build = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()));
+        build.args(["build", "--offline", "--quiet", "-p", "connection-example"]).current_dir(root());
+        build.env("CARGO_TARGET_DIR", profile.parent().expect("a folder"));
+        if profile.ends_with("release") {
+            build.arg("--release");
+        }
+        assert!(build.status().is_ok_and(|status| status.success()), "the servers are built");
+    });
 }

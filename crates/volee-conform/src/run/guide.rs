@@ -187,7 +187,7 @@ impl Guide for RandomWalk<'_, '_> {
             moves.iter().map(|(a, _)| *a).partition(|a| actions.is_input(*a));
         // Silence alone is seen rarely: it costs a time-out.
         let only_silence = outputs == [DELTA];
-        let wait = if only_silence { self.rng.chance(1, 8) } else { self.rng.chance(3, 4) };
+        let wait = if only_silence { self.rng.chance(1, 20) } else { self.rng.chance(3, 4) };
         if inputs.is_empty() || (wait && !outputs.is_empty()) {
             return Ok(Plan::Observe);
         }

@@ -2,5 +2,6 @@
 
 mod coffee;
 mod naive;
+mod published;
 mod purposes;
 mod random;
