@@ -59,7 +59,7 @@ pub fn bench(arguments: &[String]) -> Result<(), String> {
     let ended = run();
     // What is left behind would only cost room.
     let _ = fs::remove_dir_all(&folder);
-    print!("{HEADER}{rows}{PUBLISHED}\n");
+    println!("{HEADER}{rows}{PUBLISHED}");
     ended?;
     println!("the reduced graphs of both methods are strongly bisimilar");
     store(&rows)
