@@ -13,7 +13,7 @@ use volee_system::Meter;
 
 use super::guide::{After, Guide, Plan};
 use super::mapping::Mapping;
-use super::wire::{Deaf, Heard, Wire};
+use super::wire::{Adapter, Deaf, Heard};
 use crate::ConformError;
 use crate::graph::Verdict;
 
@@ -157,7 +157,7 @@ struct Tester<'a, G: Guide> {
 /// The mapping does not know a label, or the specification makes no sense. Limits end the run as inconclusive.
 pub fn execute<G: Guide>(
     guide: &mut G,
-    wire: &mut Wire,
+    wire: &mut dyn Adapter,
     mapping: &Mapping,
     rules: &Rules,
     meter: &Meter,
@@ -185,7 +185,12 @@ pub fn execute<G: Guide>(
 type Ending = (Verdict, Cause, String);
 
 impl<G: Guide> Tester<'_, G> {
-    fn run(&mut self, wire: &mut Wire, mapping: &Mapping, meter: &Meter) -> Result<Ending, ConformError> {
+    fn run(
+        &mut self,
+        wire: &mut dyn Adapter,
+        mapping: &Mapping,
+        meter: &Meter,
+    ) -> Result<Ending, ConformError> {
         let mut flood = 0;
         for _ in 0..self.rules.steps {
             meter.check()?;
@@ -235,27 +240,29 @@ impl<G: Guide> Tester<'_, G> {
     /// Waits for something that means something.
     fn hear(
         &mut self,
-        wire: &mut Wire,
+        wire: &mut dyn Adapter,
         mapping: &Mapping,
         wait: Duration,
         meter: &Meter,
     ) -> Result<Option<Heard>, ConformError> {
         let deadline = Instant::now() + wait;
         let mut ignored = 0u32;
+        let mut left = wait;
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match wire.hear(left.min(SLICE)) {
+            let heard = wire.hear(left.min(SLICE));
+            left = deadline.saturating_duration_since(Instant::now());
+            match heard {
                 Some(Heard::Line(line)) if mapping.ignores(&line) => {
                     ignored += 1;
                     if ignored.is_multiple_of(4096) {
                         meter.check()?;
                         // Lines that mean nothing are silence, however many there are.
-                        if Instant::now() >= deadline {
+                        if left.is_zero() {
                             return Ok(None);
                         }
                     }
                 }
-                None if Instant::now() < deadline => meter.check()?,
+                None if !left.is_zero() => meter.check()?,
                 heard => return Ok(heard),
             }
         }

@@ -50,14 +50,26 @@ pub enum StartError {
 
 /// Why a stimulus did not arrive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Deaf {
+pub enum Deaf {
     /// The stream is closed.
     Closed,
     /// It does not read.
     Slow,
 }
 
-/// A connection to an implementation.
+/// Carries lines to and from an implementation.
+pub trait Adapter {
+    /// Sends a line.
+    ///
+    /// # Errors
+    /// It does not arrive.
+    fn say(&mut self, line: &str) -> Result<(), Deaf>;
+
+    /// Waits for a line; nothing, if none comes in time. The end of the stream is told again and again.
+    fn hear(&mut self, wait: Duration) -> Option<Heard>;
+}
+
+/// A connection to a program.
 pub struct Wire {
     heard: Receiver<Heard>,
     ended: Option<Heard>,
@@ -122,9 +134,10 @@ impl Wire {
         thread::spawn(move || speak(writer, &to_say, &done));
         Wire { heard, ended: None, say: Some(say), said, child, socket }
     }
+}
 
-    /// Sends a line.
-    pub(crate) fn say(&mut self, line: &str) -> Result<(), Deaf> {
+impl Adapter for Wire {
+    fn say(&mut self, line: &str) -> Result<(), Deaf> {
         let Some(say) = &self.say else { return Err(Deaf::Closed) };
         let mut bytes = line.as_bytes().to_vec();
         bytes.push(b'\n');
@@ -138,8 +151,7 @@ impl Wire {
         }
     }
 
-    /// Waits for a line. The end of the stream is told again and again.
-    pub(crate) fn hear(&mut self, wait: Duration) -> Option<Heard> {
+    fn hear(&mut self, wait: Duration) -> Option<Heard> {
         if let Some(end) = &self.ended {
             return Some(end.clone());
         }

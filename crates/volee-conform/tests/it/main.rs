@@ -1,6 +1,7 @@
 //! Conformance testing as a whole, beside naive twins.
 
 mod coffee;
+mod crossing;
 mod naive;
 mod published;
 mod purposes;

@@ -123,6 +123,16 @@ impl Naive {
         labels
     }
 
+    /// The steps of one state, internal ones included.
+    pub fn steps(&self, state: u32) -> &[(String, u32)] {
+        self.steps.get(&state).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Whether a state is quiescent.
+    pub fn is_quiet(&self, state: u32) -> bool {
+        self.quiet.contains(&state)
+    }
+
     /// Whether acceptance can be reached.
     pub fn leads(&self, set: &Set) -> bool {
         let mut seen = BTreeSet::from([set.clone()]);
