@@ -17,6 +17,10 @@ pub fn folder(name: &str) -> Option<PathBuf> {
 pub fn run(arguments: &[String]) -> Result<(), String> {
     match arguments.first().map(String::as_str) {
         Some("promela") => crate::promela::corpus(&arguments[1..]),
-        _ => Err("usage: cargo xtask corpus promela [--below STATES] [MODEL]".into()),
+        Some("reduction") => crate::reduction::run(&arguments[1..]),
+        _ => {
+            Err("usage: cargo xtask corpus promela|reduction [--below STATES] [--time SECONDS] [MODEL]"
+                .into())
+        }
     }
 }

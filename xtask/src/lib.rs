@@ -8,3 +8,4 @@ pub mod integers;
 pub mod oracle;
 pub mod promela;
 pub mod random_promela;
+pub mod reduction;

@@ -90,18 +90,18 @@ impl Generator {
         let capacity = if self.rendezvous { 0 } else { 1 + self.random.below(2) };
         let _ = write!(
             self.text,
-            "mtype = {{ ma, mb, mc }};\nbyte x, y = 1;\nbool b;\nbyte a[3];\nchan q = [1] of {{ byte }};\n\
-             chan r[3] = [{capacity}] of {{ byte }};\n"
+            "mtype = {{ ma, mb, mc }};\nbyte x, y = 1;\nbool b;\nbyte a[4];\nchan q = [1] of {{ byte }};\n\
+             chan r[4] = [{capacity}] of {{ byte }};\n"
         );
         let types = 1 + self.random.below(2);
         for number in 0..types {
             let _ = writeln!(self.text, "proctype P{number}(chan in; chan out; byte id) {{\n  byte l;");
-            let length = 2 + self.random.below(3);
+            let length = 2 + self.random.below(4);
             self.body(length);
             self.text.push_str("}\n");
         }
         self.text.push_str("init {\n  atomic {\n");
-        let processes = 2 + self.random.below(2);
+        let processes = 2 + self.random.below(3);
         for n in 0..processes {
             let (kind, next) = (self.random.below(types), (n + 1) % processes);
             let _ = writeln!(self.text, "  run P{kind}(r[{n}], r[{next}], {n});");

@@ -250,7 +250,12 @@ impl<'a> Report<'a> {
         self.answer.set("bytes_per_state", s.bytes_per_state);
         self.answer.set("peak_memory_bytes", s.memory_bytes);
         self.answer.set("complete", complete);
-        let kind = if complete { "all" } else { "some" };
+        self.answer.set("reduced_expansions", s.reduced);
+        let kind = match (complete, s.reduced) {
+            (true, 0) => "all",
+            (true, _) => "enough",
+            (false, _) => "some",
+        };
         let line = format!(
             "{kind} states explored: {} states, {} transitions, depth {}, {}, {} ({:.1} bytes per state)",
             count(s.states),

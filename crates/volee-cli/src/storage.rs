@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use volee::report::{Answer, count};
-use volee::search::{Approximation, Check, Reduction, Replacement, Turnover};
+use volee::search::{Approximation, Check, Order, Reduction, Replacement, Turnover};
 
 #[derive(Debug, Clone, Args)]
 pub struct StorageArgs {
@@ -15,8 +15,10 @@ pub struct StorageArgs {
     pub approximate: Option<Kind>,
 
     /// Take fewer steps where the order of independent ones does not matter: the same answers from fewer states
-    #[arg(long, value_name = "KIND", value_enum, default_value_t = Reduce::None)]
-    pub reduction: Reduce,
+    ///
+    /// The default is both, and none with --plain and for a shortest counterexample (--search bfs)
+    #[arg(long, value_name = "KIND", value_enum)]
+    pub reduction: Option<Reduce>,
 
     /// The seed of whatever is left to chance
     #[arg(long, value_name = "NUMBER", default_value_t = 0, help_heading = "Budget")]
@@ -47,8 +49,12 @@ pub enum Policy {
 pub enum Reduce {
     /// All steps of every state
     None,
-    /// Persistent sets: the steps of one process alone where they concern nobody else
+    /// Persistent sets: the steps of some processes alone where no other can ever interfere with them
     Persistent,
+    /// Sleep sets: where states are forgotten for want of memory, no step whose target is found by another order
+    Sleep,
+    /// Persistent sets and sleep sets
+    Both,
 }
 
 /// The kinds of approximation.
@@ -62,10 +68,13 @@ pub enum Kind {
 
 impl StorageArgs {
     /// Tells the questions how to store states, and which steps to take.
-    pub fn apply(&self, check: Check) -> Check {
-        let reduction = match self.reduction {
+    pub fn apply(&self, check: Check, plain: bool) -> Check {
+        let all_steps = plain || check.order == Order::BreadthFirst;
+        let reduction = match self.reduction.unwrap_or(if all_steps { Reduce::None } else { Reduce::Both }) {
             Reduce::None => Reduction::None,
             Reduce::Persistent => Reduction::Persistent,
+            Reduce::Sleep => Reduction::Sleep,
+            Reduce::Both => Reduction::Both,
         };
         let replacement = match self.replacement {
             Policy::Random => Some(Replacement::Random),

@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use volee_system::{
-    Action, Diagnostic, Fault, FaultId, FaultKind, Flow, Label, Marks, PredicateId, Sink, Step, System,
-    Unreached, Variable,
+    Action, Awake, Diagnostic, Fault, FaultId, FaultKind, Flow, Label, Marks, PredicateId, Sink, Sleep, Step,
+    System, Unreached, Variable,
 };
 
 use crate::code::{Code, Compiled};
@@ -272,6 +272,24 @@ impl System for Machine {
         let (compiled, program, predicates) = (&self.compiled, &self.program, &self.predicate_exprs);
         let choice = self.choice.get_or_insert_with(|| Choice::new(program, compiled, predicates));
         self.enumerator.run_reduced(compiled, choice, state, &mut ToSink { sink, source: state })
+    }
+
+    fn awake_steps(
+        &mut self,
+        state: &[u8],
+        asleep: u64,
+        reduced: bool,
+        push: &mut dyn FnMut(Step, &[u8], Sleep) -> Flow,
+    ) -> ControlFlow<(), Awake> {
+        let (compiled, program, predicates) = (&self.compiled, &self.program, &self.predicate_exprs);
+        let choice = self.choice.get_or_insert_with(|| Choice::new(program, compiled, predicates));
+        let mut visit = |levels: &[Level], fault, target: Option<&Frame>, asleep| {
+            let step = first_step(levels, fault, target.is_none());
+            let everybody = target.map_or(0, |t| u64::MAX >> 64_u32.saturating_sub(t.count() as u32).min(63));
+            let sleep = Sleep { asleep, awake: everybody & !asleep };
+            push(step, target.map_or(state, |t| &t.bytes), sleep)
+        };
+        self.enumerator.run_awake(compiled, choice, (state, asleep, reduced), &mut visit)
     }
 
     fn label(&self, label: Label) -> Cow<'_, str> {

@@ -13,7 +13,7 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use volee_system::{FaultId, Flow};
+use volee_system::{Awake, FaultId, Flow};
 
 use crate::code::{Body, Code, Compiled, Move, Op};
 use crate::eval::Context;
@@ -122,6 +122,39 @@ pub(crate) trait Visitor {
     fn stuck(&mut self, levels: &[Level], fault: FaultId) -> Flow;
 }
 
+/// Receives a step, its error, its target unless it stays, and who may sleep there.
+pub(crate) type Visit<'v> = dyn FnMut(&[Level], Option<FaultId>, Option<&Frame>, u64) -> Flow + 'v;
+
+/// A visitor that knows who may sleep.
+struct Drowsy<'v, 'w> {
+    /// By process: whose next steps commute with its own.
+    commuting: Vec<u64>,
+    asleep: u64,
+    visit: &'v mut Visit<'w>,
+}
+
+impl Drowsy<'_, '_> {
+    /// Who sleeps on after a step: nobody who takes part in it, nobody whom it concerns.
+    fn after(&self, levels: &[Level]) -> u64 {
+        let movers = levels.iter().flat_map(|l| [Some(l.made.pid), l.made.partner.map(|(pid, _)| pid)]);
+        movers.flatten().fold(self.asleep, |asleep, pid| {
+            asleep & self.commuting.get(usize::from(pid)).copied().unwrap_or(0)
+        })
+    }
+}
+
+impl Visitor for Drowsy<'_, '_> {
+    fn step(&mut self, levels: &[Level], fault: Option<FaultId>, target: &Frame) -> Flow {
+        let asleep = self.after(levels);
+        (self.visit)(levels, fault, Some(target), asleep)
+    }
+
+    fn stuck(&mut self, levels: &[Level], fault: FaultId) -> Flow {
+        let asleep = self.after(levels);
+        (self.visit)(levels, Some(fault), None, asleep)
+    }
+}
+
 /// The scratch space of the enumeration.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Enumerator {
@@ -182,6 +215,52 @@ impl Enumerator {
             }
         }
         ControlFlow::Continue(false)
+    }
+
+    /// Visits the steps of the processes that are not asleep, or, if `reduced`, of a persistent set of them. Each step comes with the processes that may sleep after it: those that slept, and those whose steps were
+    /// visited before, if they commute with it.
+    pub fn run_awake(
+        &mut self,
+        compiled: &Compiled,
+        choice: &mut Choice,
+        (state, asleep, reduced): (&[u8], u64, bool),
+        visit: &mut Visit<'_>,
+    ) -> ControlFlow<(), Awake> {
+        self.reserve(2);
+        self.levels[0].frame.load(&compiled.layout, state);
+        self.levels[0].fault = None;
+        let count = self.levels[0].frame.count();
+        if !(1..=64).contains(&count) {
+            return ControlFlow::Continue(Awake::Unknown);
+        }
+        let mut drowsy =
+            Drowsy { commuting: choice.commuting(compiled, &self.levels[0].frame).to_vec(), asleep, visit };
+        let everybody = [u64::MAX >> (64 - count)];
+        let sets = if reduced { choice.candidates(compiled, &self.levels[0].frame) } else { &everybody };
+        for &set in sets {
+            let mut moved = false;
+            drowsy.asleep = asleep;
+            for pid in (0..count).rev().filter(|pid| set & !asleep & 1 << pid != 0) {
+                self.levels[0].restart(Some(pid), false);
+                moved |= self.explore(compiled, &mut drowsy)?;
+                drowsy.asleep |= 1 << pid;
+            }
+            if moved {
+                return ControlFlow::Continue(Awake::Moved);
+            }
+        }
+        if reduced {
+            return ControlFlow::Continue(Awake::Nobody);
+        }
+        let mut nothing = |_: &[Level], _: Option<FaultId>, _: Option<&Frame>, _: u64| Flow::Break(());
+        let mut sleeper = Drowsy { commuting: Vec::new(), asleep: 0, visit: &mut nothing };
+        for pid in (0..count).filter(|pid| asleep >> pid & 1 == 1) {
+            self.levels[0].restart(Some(pid), false);
+            if self.explore(compiled, &mut sleeper) != ControlFlow::Continue(false) {
+                return ControlFlow::Continue(Awake::Nobody);
+            }
+        }
+        ControlFlow::Continue(Awake::Unknown)
     }
 
     fn reserve(&mut self, levels: usize) {

@@ -51,6 +51,23 @@ pub enum Reduction {
     /// Fewer where the system knows a persistent set of invisible steps. Deadlocks, assertions, invariants and goals
     /// are decided as without; counts of states, steps and errors are smaller, and witnesses may be longer.
     Persistent,
+    /// Those of processes that do not sleep: where the store forgets, a state is then not reached again by every order of
+    /// independent steps. Where everything fits it makes no difference, and nothing is done.
+    Sleep,
+    /// Both.
+    Both,
+}
+
+impl Reduction {
+    /// Whether persistent sets are asked for.
+    pub(crate) fn is_persistent(self) -> bool {
+        matches!(self, Reduction::Persistent | Reduction::Both)
+    }
+
+    /// Whether processes may sleep.
+    pub(crate) fn sleeps(self) -> bool {
+        matches!(self, Reduction::Sleep | Reduction::Both)
+    }
 }
 
 /// What an approximate search remembers of a state. The absence of errors is then not a proof.
@@ -206,6 +223,8 @@ pub struct Statistics {
     /// States pushed by the system: every step, and the arrival in each initial state. This is how SPIN counts (stored
     /// plus matched); a graph of these states has as many edges less the initial states.
     pub transitions: u64,
+    /// Expansions that took fewer steps than there are, and were enough.
+    pub reduced: u64,
     /// The longest path of a depth-first search, or the number of levels of a breadth-first one.
     pub max_depth: u64,
     /// Wall-clock seconds.

@@ -8,9 +8,12 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use volee_system::{FaultId, Flow, Limit, Meter, Progress, Sink, Snapshot, Step, System, Witness};
+use volee_system::{
+    Awake, FaultId, Flow, Limit, Meter, Progress, Sink, Sleep, Snapshot, Step, System, Witness,
+};
 
 use crate::check::{Reduction, Statistics};
+use crate::effort::Effort;
 use crate::questions::{OnFault, Questions};
 use crate::store::{Full, MAX_SHAPES, Name, Tree, Visited};
 
@@ -108,9 +111,12 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     /// The state that was loaded last.
     state: Vec<u8>,
     staged: Vec<Staged>,
+    /// Who may sleep in the staged states, where processes sleep.
+    sleeps: Vec<Sleep>,
     /// The reduced expansions of the batch, in the order of their parents.
     reduced: Vec<Reduced>,
     reduction: Reduction,
+    effort: Effort,
     /// The faulty steps of the last expansion, by ordinal.
     faults: Vec<(u32, FaultId)>,
     pub(crate) statistics: Statistics,
@@ -134,8 +140,10 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             tree: self.tree,
             state: self.state,
             staged: self.staged,
+            sleeps: self.sleeps,
             reduced: self.reduced,
             reduction: self.reduction,
+            effort: self.effort,
             faults: self.faults,
             statistics: self.statistics,
             limit: self.limit,
@@ -181,6 +189,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         Explorer {
             reduced: Vec::new(),
             reduction,
+            effort: Effort::default(),
             system,
             questions,
             meter,
@@ -189,6 +198,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             visited,
             state: Vec::new(),
             staged: Vec::new(),
+            sleeps: Vec::new(),
             faults: Vec::new(),
             statistics: Statistics::default(),
             limit: None,
@@ -222,19 +232,97 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         paths: &impl Paths<V>,
         at: usize,
     ) -> Flow {
+        if !self.meet(name, depth, paths, at)? {
+            return Flow::Continue(());
+        }
+        if self.asks() && self.expand_reduced(parent) {
+            self.reduced.push(Reduced { name, parent, at, fresh: false });
+            return Flow::Continue(());
+        }
+        self.expand_fully(parent, paths, at)
+    }
+
+    /// Rebuilds a state and asks the questions about it; whether it may be expanded.
+    #[inline]
+    pub(crate) fn meet(
+        &mut self,
+        name: Name,
+        depth: u64,
+        paths: &impl Paths<V>,
+        at: usize,
+    ) -> ControlFlow<(), bool> {
         self.tree.load(name, &mut self.state);
         self.visited.note(&self.state);
         let flow = self.questions.visit(self.system, &self.state);
         self.give_witness(paths, at, None);
         flow?;
-        if !self.may_expand(depth) {
-            return Flow::Continue(());
+        ControlFlow::Continue(self.may_expand(depth))
+    }
+
+    /// Stages the targets of the loaded state that processes lead to which are not asleep, or enough of them. Where a
+    /// step has a fault nothing is staged, as where the system cannot tell.
+    pub(crate) fn expand_awake(&mut self, asleep: u64, reduced: bool) -> Awake {
+        let (tree, visited, staged, sleeps) =
+            (&mut self.tree, &self.visited, &mut self.staged, &mut self.sleeps);
+        let before = staged.len();
+        let answer = self.system.awake_steps(&self.state, asleep, reduced, &mut |step, target, sleep| {
+            if step.stays || step.fault.is_some() {
+                return Flow::Break(());
+            }
+            let name = tree.name(target);
+            visited.prefetch(name);
+            staged.push(Staged { name, ordinal: UNNUMBERED, parent: 0 });
+            sleeps.push(sleep);
+            Flow::Continue(())
+        });
+        let pushed = self.staged.len() - before;
+        match answer {
+            ControlFlow::Continue(awake) => {
+                self.statistics.transitions += pushed as u64;
+                awake
+            }
+            ControlFlow::Break(()) => {
+                self.staged.truncate(before);
+                self.sleeps.truncate(before);
+                Awake::Unknown
+            }
         }
-        if self.reduction == Reduction::Persistent && self.expand_reduced(parent) {
-            self.reduced.push(Reduced { name, parent, at, fresh: false });
-            return Flow::Continue(());
+    }
+
+    /// Stages all targets of the loaded state; nobody may sleep there.
+    pub(crate) fn expand_wide_awake(&mut self, paths: &impl Paths<V>) -> Flow {
+        let flow = self.expand_fully(0, paths, 0);
+        self.sleeps.resize(self.staged.len(), Sleep { asleep: 0, awake: u64::MAX });
+        flow
+    }
+
+    /// Gives all that is staged to `keep`, with who may sleep there.
+    pub(crate) fn drain_sleepy(&mut self, mut keep: impl FnMut(&mut V, Name, Sleep)) -> Flow {
+        if let Some(full) = self.tree.full() {
+            return self.stop_full(full);
         }
-        self.expand_fully(parent, paths, at)
+        for (staged, &sleep) in self.staged.iter().zip(&self.sleeps) {
+            keep(&mut self.visited, staged.name, sleep);
+        }
+        self.staged.clear();
+        self.sleeps.clear();
+        Flow::Continue(())
+    }
+
+    /// Which steps are taken.
+    pub(crate) fn reduction(&self) -> Reduction {
+        self.reduction
+    }
+
+    /// Whether to ask for a reduced expansion.
+    pub(crate) fn asks(&mut self) -> bool {
+        self.reduction.is_persistent() && self.effort.asks()
+    }
+
+    /// A reduced expansion was enough.
+    pub(crate) fn note_reduced(&mut self) {
+        self.effort.helped();
+        self.statistics.reduced += 1;
     }
 
     /// Stages all targets of the loaded state and tells the questions what its steps show.
@@ -286,7 +374,9 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     pub(crate) fn expand_starved(&mut self, paths: &impl Paths<V>) -> Flow {
         for index in 0..self.reduced.len() {
             let Reduced { name, parent, at, fresh } = self.reduced[index];
-            if !fresh {
+            if fresh {
+                self.note_reduced();
+            } else {
                 self.tree.load(name, &mut self.state);
                 self.expand_fully(parent, paths, at)?;
             }

@@ -8,6 +8,7 @@ mod breadth;
 mod check;
 mod depth;
 mod deterministic;
+mod effort;
 mod explorer;
 mod liveness;
 mod ltl;

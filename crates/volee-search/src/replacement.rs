@@ -30,6 +30,8 @@ type Ended = (Statistics, Option<Limit>);
 /// anew, with one path: see [`search`].
 const STACK_SHARE: u64 = 8;
 
+mod sleep;
+
 /// One strict traversal, from a root on the stack of the search before it. The store keeps its path.
 #[derive(Default)]
 struct Path {
@@ -109,7 +111,11 @@ pub(crate) fn search<S: System + ?Sized>(
     }
     if flow.is_continue() {
         path.stack.shrink();
-        let _ = one_by_one(&mut explorer, &mut path, policy);
+        let _ = if explorer.reduction().sleeps() && policy == Replacement::Random {
+            sleep::one_by_one(&mut explorer, &mut path)
+        } else {
+            one_by_one(&mut explorer, &mut path, policy)
+        };
     }
     let (mut statistics, limit, store) = explorer.finish(path.bytes());
     if store.replaces() {

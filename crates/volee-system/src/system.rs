@@ -65,6 +65,26 @@ impl<F: FnMut(Step, &[u8]) -> Flow> Sink for F {
     }
 }
 
+/// The processes of a state, as bits: those that may sleep, and the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sleep {
+    /// All they can do next is found by other ways.
+    pub asleep: u64,
+    /// The others.
+    pub awake: u64,
+}
+
+/// What became of a question for steps of processes that are awake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Awake {
+    /// Steps were pushed.
+    Moved,
+    /// No process that is awake (and, in a reduced set, was looked at) can move.
+    Nobody,
+    /// The system cannot tell, or nobody can move at all: all steps must be asked for.
+    Unknown,
+}
+
 /// Anything that can be explored.
 ///
 /// Only the first three methods are required; the others make answers richer. Methods take `&mut self` so that a
@@ -81,6 +101,20 @@ pub trait System {
     /// [`System::steps`] numbers them.
     fn reduced_steps(&mut self, _state: &[u8], _sink: &mut dyn Sink) -> ControlFlow<(), bool> {
         ControlFlow::Continue(false)
+    }
+
+    /// Pushes the steps of the processes that are not `asleep` (a set of bits), or, if `reduced`, enough of them to stand for
+    /// all; and with each step the processes that may sleep in its target, and those that may not. A process may sleep while all it can do next
+    /// leads only to what is found by other ways: the sleep sets of Godefroid. The steps are not numbered here as
+    /// [`System::steps`] numbers them.
+    fn awake_steps(
+        &mut self,
+        _state: &[u8],
+        _asleep: u64,
+        _reduced: bool,
+        _push: &mut dyn FnMut(Step, &[u8], Sleep) -> Flow,
+    ) -> ControlFlow<(), Awake> {
+        ControlFlow::Continue(Awake::Unknown)
     }
 
     /// The text of a label that this system has pushed. The internal step is `i` or `tau`.

@@ -168,7 +168,7 @@ impl Check {
             SearchOrder::Bfs => Order::BreadthFirst,
         };
         let mut questions = Questions::new().order(order).all_errors(self.all_errors);
-        questions = self.storage.apply(questions);
+        questions = self.storage.apply(questions, self.model.plain);
         for text in &self.invariant {
             questions = questions.invariant(text, compile(model, "--invariant", text)?);
         }

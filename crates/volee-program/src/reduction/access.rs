@@ -9,7 +9,7 @@ use super::objects::{Access, CHANNEL_BITS, Objects};
 use crate::code::{Code, Target};
 use crate::compile::{Compiler, fixed_channels};
 use crate::frame::Layout;
-use crate::optimise::{Cells, extent, visit_expr, visit_stores};
+use crate::optimise::{Cells, extent, visit_action, visit_expr, visit_stores};
 use crate::program::{Action, Expr, Location, Pattern, Piece, Program, Scope};
 
 /// What is done to a channel.
@@ -51,6 +51,8 @@ pub(super) struct Point {
     pub step: Touched,
     /// By this and all later steps, of processes yet to be started too.
     pub future: Touched,
+    /// Some statement here can be done if nobody can do anything else.
+    pub asks_for_timeout: bool,
 }
 
 /// How exactly a reference can be known.
@@ -181,7 +183,11 @@ impl<'a> Analysis<'a> {
             let mut step = Touched::default();
             self.next_step(number, node, &mut step);
             let references = pool.references(&members);
-            points.push(Point { step, future: Touched { fixed, references } });
+            let mut asks_for_timeout = false;
+            for transition in &proctype.nodes[node].transitions {
+                visit_action(&transition.action, &mut |e| asks_for_timeout |= matches!(e, Expr::Timeout));
+            }
+            points.push(Point { step, future: Touched { fixed, references }, asks_for_timeout });
         }
         points
     }

@@ -83,6 +83,8 @@ pub(crate) struct Choice {
     futures: Vec<Access>,
     /// By process: with whom its next step may interfere.
     conflicts: Vec<u64>,
+    /// By process: whose next steps commute with its own.
+    commuting: Vec<u64>,
     candidates: Vec<u64>,
 }
 
@@ -150,6 +152,30 @@ impl Choice {
         }
         self.candidates.sort_by_key(|&set| (set.count_ones(), Reverse(set)));
         &self.candidates
+    }
+
+    /// By process: whose next steps commute with its own, in a state. Empty where nothing is known.
+    pub fn commuting(&mut self, compiled: &Compiled, frame: &Frame) -> &[u64] {
+        self.commuting.clear();
+        if self.points.is_empty() || !(1..=MOST_PROCESSES).contains(&frame.count()) {
+            return &self.commuting;
+        }
+        self.look(compiled, frame);
+        let shared_bits = frame.channels.len() > CHANNEL_BITS;
+        let unbuffered = if shared_bits { 0 } else { handovers(compiled, frame) };
+        let asks =
+            |pid| self.points[frame.proctype(pid)][frame.control(&compiled.layout, pid)].asks_for_timeout;
+        for (pid, step) in self.steps.iter().enumerate() {
+            let seen = step.writes.meets(&self.visible);
+            let mut row = 0;
+            for (other, theirs) in self.steps.iter().enumerate() {
+                let both_seen = seen && theirs.writes.meets(&self.visible);
+                let commute = other != pid && !both_seen && !asks(other) && step.commutes(theirs, unbuffered);
+                row |= u64::from(commute) << other;
+            }
+            self.commuting.push(row);
+        }
+        &self.commuting
     }
 
     /// Finds out what each process may touch and who is in whose way.
@@ -251,8 +277,9 @@ impl Place<'_> {
                     let number = self.cx.eval(channel);
                     let waiting = *waits || self.waits(number, *used, now);
                     access.add(&channel_access(*used, channel_bit(number), waiting, self.monitored));
-                    if *waits && matches!(used, Use::Send | Use::SortedSend) {
-                        access.misses |= channel_bit(number);
+                    if matches!(used, Use::Send | Use::SortedSend) {
+                        let set = if *waits { &mut access.misses } else { &mut access.needs };
+                        *set |= channel_bit(number);
                     }
                 }
                 Reference::End { waits } => {

@@ -91,6 +91,8 @@ pub(crate) struct Access {
     pub writes: Objects,
     /// Channels on which it matters that a send finds no partner.
     pub misses: u64,
+    /// Channels on which a send can be done if somebody comes to receive.
+    pub needs: u64,
     /// Channels without a buffer from which the process may receive later: a step brings it nearer to that, or leads away.
     pub nears: u64,
 }
@@ -100,7 +102,16 @@ impl Access {
         self.reads.add(&other.reads);
         self.writes.add(&other.writes);
         self.misses |= other.misses;
+        self.needs |= other.needs;
         self.nears |= other.nears;
+    }
+
+    /// Whether two steps that are possible in a state can be done in either order with the same result, and whether neither
+    /// changes what the other process could do otherwise.
+    pub fn commutes(&self, other: &Access, handovers: u64) -> bool {
+        !self.conflicts(other, handovers)
+            && other.nears & (self.misses | self.needs) == 0
+            && self.nears & other.needs == 0
     }
 
     /// Whether a step, `self`, may matter to what another process does, `other`, or the other way round. On the channels `handovers`, which have no buffer, a send needs a

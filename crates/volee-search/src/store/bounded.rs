@@ -23,6 +23,7 @@ use super::sketch::Sketch;
 use super::trail::{Slot, Trail};
 use super::{Name, Visited};
 use crate::Replacement;
+use volee_system::Sleep;
 
 const FIRST_LINES: usize = REACH + 1;
 /// A place is a number of 31 bits, and a line has at most 31 places.
@@ -31,6 +32,11 @@ const MAX_LINES: usize = (1 << 31) / 32;
 const MOVED: usize = 1 << 15;
 /// Of this many victims one lets the others of its line lose value, in the policy that weighs work.
 const AGEING: u64 = 32;
+
+/// Groups of processes that sleep together, as far as the store remembers.
+const GROUPS: u32 = 4;
+/// The processes of the first group; those of another are so many bits further.
+const GROUP: u64 = 0x1111_1111_1111_1111;
 
 /// What happened to the names so far.
 #[derive(Debug, Clone, Copy, Default)]
@@ -59,6 +65,8 @@ pub(crate) struct Bounded {
     lines: Pages<Line>,
     len: usize,
     trail: Trail,
+    /// Places of the path, in order, whose name is on it before.
+    repeated: Vec<u32>,
     policy: Replacement,
     random: u64,
     /// The depth that names are inserted at, for the policy that asks.
@@ -80,6 +88,7 @@ impl Bounded {
             coding,
             len: 0,
             trail: Trail::default(),
+            repeated: Vec::new(),
             policy,
             random: seed,
             depth: 0,
@@ -114,6 +123,48 @@ impl Bounded {
         found.is_some()
     }
 
+    /// Who may sleep when the state with this name is to be explored; `None` when it was explored with as few asleep.
+    ///
+    /// A place has four bits for its policy, which the random one does not need: they say in which of four groups a process
+    /// slept. A group counts as asleep as a whole: more sleep is remembered than there was, so a state may be explored
+    /// again in vain but is never passed over. Each time it is, one group less sleeps, and so it ends.
+    pub(crate) fn explores(&mut self, name: Name, sleep: Sleep) -> Option<u64> {
+        let Some((line, place)) = self.coding.encode(name).and_then(|hash| self.find(hash)) else {
+            return Some(sleep.asleep);
+        };
+        let slept = self.layout.rank(&self.lines[line], place);
+        let groups = (0..GROUPS).filter(|group| slept >> group & 1 == 1);
+        let still = groups.filter(|group| sleep.awake & GROUP << group == 0);
+        let kept = still.fold(0, |mask, group| mask | 1 << group);
+        if kept == slept {
+            self.turnover.hits += 1;
+            return None;
+        }
+        Some(
+            (0..GROUPS)
+                .filter(|group| kept >> group & 1 == 1)
+                .fold(0, |all, g| all | sleep.asleep & GROUP << g),
+        )
+    }
+
+    /// Remembers a name as the last of the path as [`Bounded::pin`] does, and who sleeps there. It may be on the path
+    /// before.
+    pub(crate) fn pin_asleep(&mut self, name: Name, asleep: u64) -> Option<()> {
+        let hash = self.encode(name)?;
+        let pinned = self.find(hash).filter(|&(line, place)| self.layout.is_pinned(&self.lines[line], place));
+        match pinned {
+            None => self.pin(name)?,
+            Some((line, place)) => {
+                self.repeated.push(self.trail.len() as u32);
+                self.trail.push((line * self.layout.places + place) as Slot);
+            }
+        }
+        let (line, place) = self.find(hash)?;
+        let groups = (0..GROUPS).fold(0, |all, g| all | u8::from(asleep & GROUP << g != 0) << g);
+        self.layout.set_rank(&mut self.lines[line], place, groups);
+        Some(())
+    }
+
     /// Remembers a name as the last of the path, until [`Bounded::unpin`]. `None` when all room is pinned.
     pub(crate) fn pin(&mut self, name: Name) -> Option<()> {
         let hash = self.encode(name)?;
@@ -139,6 +190,10 @@ impl Bounded {
     /// The last name of the path leaves it; it may be forgotten from now on. So many names were stored meanwhile.
     pub(crate) fn unpin(&mut self, work: u64) {
         if let Some(slot) = self.trail.pop() {
+            if self.repeated.last().is_some_and(|&index| index as usize == self.trail.len()) {
+                self.repeated.pop();
+                return;
+            }
             let (line, place) = self.place(slot);
             let line = &mut self.lines[line];
             self.layout.unpin(line, place);
@@ -146,6 +201,19 @@ impl Bounded {
                 self.layout.set_rank(line, place, price(work));
             }
         }
+    }
+
+    /// Lets a successor of the last name of the path wait. `None` when there is no memory.
+    pub(crate) fn wait(&mut self, name: Name) -> Option<()> {
+        let hash = self.encode(name)?;
+        self.trail.wait(hash, self.coding.width());
+        Some(())
+    }
+
+    /// Takes a successor that waits for the last name of the path.
+    pub(crate) fn take_waiting(&mut self) -> Option<Name> {
+        let hash = self.trail.take_waiting(self.coding.width())?;
+        Some(self.coding.decode(hash))
     }
 
     /// Lets a successor of the last name of the path wait, unless it is remembered. `None` when there is no memory.
@@ -397,7 +465,9 @@ impl Bounded {
     /// Moves all names into a table of so many lines; what does not fit is forgotten, and with another coding all that
     /// is not pinned. `None` when there is no memory, or not even the path fits.
     fn move_to(&mut self, lines: usize, coding: Coding) -> Option<()> {
-        let path: Vec<Name> = self.path().collect();
+        let ranks =
+            self.trail.slots().map(|slot| self.place(slot)).map(|(l, p)| self.layout.rank(&self.lines[l], p));
+        let path: Vec<(Name, u8)> = self.path().zip(ranks).collect();
         let before = self.turnover;
         let old_len = self.len;
         let fresh = Bounded {
@@ -407,6 +477,7 @@ impl Bounded {
             coding,
             len: 0,
             trail: std::mem::take(&mut self.trail),
+            repeated: std::mem::take(&mut self.repeated),
             policy: self.policy,
             random: self.random,
             depth: self.depth,
@@ -415,9 +486,11 @@ impl Bounded {
         };
         let mut old = std::mem::replace(self, fresh);
         self.lay_out();
-        for (index, &name) in path.iter().enumerate() {
-            let (line, place) = self.coding.encode(name).and_then(|hash| self.put(hash))?;
+        for (index, &(name, rank)) in path.iter().enumerate() {
+            let hash = self.coding.encode(name)?;
+            let (line, place) = self.find(hash).or_else(|| self.put(hash))?;
             self.layout.pin(&mut self.lines[line], place);
+            self.layout.set_rank(&mut self.lines[line], place, rank);
             self.trail.move_slot(index, (line * self.layout.places + place) as Slot);
         }
         if old.coding.width() == self.coding.width() {

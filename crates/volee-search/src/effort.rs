@@ -1,0 +1,73 @@
+//! Whether looking for reduced expansions pays.
+//!
+//! Finding a persistent set costs about as much as an expansion, and is lost where there is none, or where its successors
+//! are all known and the state must be expanded in full after all. Where that is the rule, the search does without for a
+//! while, and then tries again: state spaces have regions.
+
+/// Questions after which there is a judgement.
+const TRIAL: u32 = 1 << 13;
+/// One in so many must have helped.
+const LEAST: u32 = 4;
+const FIRST_REST: u32 = TRIAL * 8;
+const LONGEST_REST: u32 = 1 << 20;
+
+/// A judge of the last expansions.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Effort {
+    asked: u32,
+    helped: u32,
+    /// States to expand in full without asking.
+    rest: u32,
+    last_rest: u32,
+}
+
+impl Effort {
+    /// Whether to ask for a reduced expansion of the next state.
+    #[inline]
+    pub(crate) fn asks(&mut self) -> bool {
+        if self.rest > 0 {
+            self.rest -= 1;
+            return false;
+        }
+        self.asked += 1;
+        if self.asked > TRIAL {
+            self.judge();
+        }
+        self.rest == 0
+    }
+
+    /// A reduced expansion has led to new states.
+    pub(crate) fn helped(&mut self) {
+        self.helped += 1;
+    }
+
+    fn judge(&mut self) {
+        let pays = self.helped * LEAST >= TRIAL;
+        self.last_rest = if pays { 0 } else { (self.last_rest * 2).clamp(FIRST_REST, LONGEST_REST) };
+        self.rest = self.last_rest;
+        (self.asked, self.helped) = (0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_never_helps_is_soon_not_asked_for() {
+        let mut effort = Effort::default();
+        let asked = (0..1_000_000).filter(|_| effort.asks()).count();
+        assert!((10_000..100_000).contains(&asked), "{asked}");
+    }
+
+    #[test]
+    fn what_helps_is_always_asked_for() {
+        let mut effort = Effort::default();
+        for n in 0..100_000 {
+            assert!(effort.asks());
+            if n % 3 == 0 {
+                effort.helped();
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The traversal with replacement in which processes sleep.
+//!
+//! Where states are forgotten, most of the work is in states that are met again by another order of independent steps
+//! (Godefroid, Holzmann, Pirottin, "State-space caching revisited", 1992). A *sleep set* goes with each arrival in a state:
+//! processes all whose next steps need not be taken there, because they were, or will be, taken from an earlier state of the
+//! path, and commute with all steps since (Godefroid 1996, chapter 5). The store remembers who slept, and a state is
+//! explored again if it is reached with somebody awake who slept before.
+//!
+//! That nothing is lost. Say that a run *begins with* a step if it is equivalent, by swapping independent neighbours, to one
+//! that has the step first. Claim: from a state that is explored with sleep set Z, for every run w that begins with no step
+//! of a process in Z, some run is explored that contains an equivalent of w. By induction on the length of w, and, where no
+//! step that is taken from the state is one of w, on the time of discovery from the last state back.
+//! * Some steps that are taken from the state begin w: let u, of process p, be of the first of them in the order of the
+//!   expansion. In the target sleep those of Z and of the processes expanded before p that commute with u. The rest of w
+//!   begins with none of their steps: it would also begin w, and be in Z or taken before u. So the claim holds for the
+//!   target and the rest of w, with the sleep set of this arrival, and hence with the smaller one with which the target was
+//!   or will be explored.
+//! * None begins w: then the expansion was reduced to a persistent set that has no step of w, and has a step to a state that
+//!   was new, by a process not in Z; otherwise all processes not in Z were expanded. That step commutes with all of w, w is
+//!   possible in the new state, and begins with no step of a sleeping process there, for such a step would be of Z or of
+//!   the persistent set. The new state is discovered later, and so the chain of such states ends.
+//!
+//! A process whose step changes what a predicate reads does not commute with another such: so the states in between, which a
+//! predicate may tell apart, are kept in their order.
+
+use volee_system::{Awake, Flow, Sleep, System};
+
+use super::{Path, sketch};
+use crate::explorer::Explorer;
+use crate::store::{Bounded, Name, Visited};
+
+/// The path, and who may sleep in what waits along it.
+struct Sleepy<'p> {
+    path: &'p mut Path,
+    waiting: Vec<Sleep>,
+}
+
+impl Sleepy<'_> {
+    fn bytes(&self) -> u64 {
+        self.path.bytes() + (self.waiting.capacity() * size_of::<Sleep>()) as u64
+    }
+}
+
+/// Goes on from what waits, one state after the other; the store may forget what is not on the path.
+pub(super) fn one_by_one<S: System + ?Sized>(
+    explorer: &mut Explorer<'_, '_, S, Bounded>,
+    path: &mut Path,
+) -> Flow {
+    explorer.tree.watch();
+    let mut sleepy = Sleepy { path, waiting: Vec::new() };
+    while let Some((root, name)) = sleepy.path.stack.take() {
+        sleepy.path.root = root;
+        descend(explorer, &mut sleepy, name, 0)?;
+        while explorer.visited.path_len() > 0 {
+            let Some(next) = explorer.visited.take_waiting() else {
+                explorer.visited.unpin(0);
+                continue;
+            };
+            let sleep = sleepy.waiting.pop().unwrap_or(Sleep { asleep: 0, awake: u64::MAX });
+            if let Some(asleep) = explorer.visited.explores(next, sleep) {
+                descend(explorer, &mut sleepy, next, asleep)?;
+            }
+        }
+    }
+    Flow::Continue(())
+}
+
+/// Puts a state on the path, visits it, and lets those successors wait that must be explored.
+fn descend<S: System + ?Sized>(
+    explorer: &mut Explorer<'_, '_, S, Bounded>,
+    sleepy: &mut Sleepy<'_>,
+    name: Name,
+    asleep: u64,
+) -> Flow {
+    if explorer.visited.pin_asleep(name, asleep).is_none() {
+        return explorer.stop_on_memory();
+    }
+    let depth = sleepy.path.stack.depth() + explorer.visited.path_len() - 1;
+    explorer.visited.depth = depth;
+    explorer.statistics.max_depth = explorer.statistics.max_depth.max(depth);
+    sleepy.path.longest = sleepy.path.longest.max(explorer.visited.path_len());
+    if explorer.visited.replaces() && !sleepy.path.sketched {
+        sketch(explorer);
+        sleepy.path.sketched = true;
+    }
+    let may_expand = match explorer.meet(name, depth, sleepy.path, 0) {
+        std::ops::ControlFlow::Continue(may_expand) => may_expand,
+        std::ops::ControlFlow::Break(()) => return Flow::Break(()),
+    };
+    if may_expand && !expand_reduced(explorer, sleepy, asleep)? {
+        match explorer.expand_awake(asleep, false) {
+            Awake::Moved | Awake::Nobody => {}
+            Awake::Unknown => explorer.expand_wide_awake(sleepy.path)?,
+        }
+        wait(explorer, sleepy)?;
+    }
+    if explorer.tree.is_crowded() {
+        let store = &explorer.visited;
+        explorer.tree.collect(store.names().chain(store.waiting()).chain(sleepy.path.stack.names()));
+    }
+    explorer.tick(depth, explorer.visited.waiting_len(), sleepy.bytes())
+}
+
+/// Expands with a persistent set, if it is asked for and leads somewhere new; whether that is enough.
+fn expand_reduced<S: System + ?Sized>(
+    explorer: &mut Explorer<'_, '_, S, Bounded>,
+    sleepy: &mut Sleepy<'_>,
+    asleep: u64,
+) -> std::ops::ControlFlow<(), bool> {
+    if !explorer.asks() || explorer.expand_awake(asleep, true) != Awake::Moved {
+        return std::ops::ControlFlow::Continue(false);
+    }
+    let fresh = wait(explorer, sleepy)?;
+    if fresh {
+        explorer.note_reduced();
+    }
+    std::ops::ControlFlow::Continue(fresh)
+}
+
+/// Lets the staged states wait that must be explored; whether one of them was unknown.
+fn wait<S: System + ?Sized>(
+    explorer: &mut Explorer<'_, '_, S, Bounded>,
+    sleepy: &mut Sleepy<'_>,
+) -> std::ops::ControlFlow<(), bool> {
+    let (mut no_memory, mut fresh) = (false, false);
+    explorer.drain_sleepy(|store, name, sleep| {
+        fresh |= !store.contains(name);
+        if store.explores(name, sleep).is_some() {
+            no_memory |= store.wait(name).is_none();
+            if sleepy.waiting.len() == sleepy.waiting.capacity() {
+                crate::depth::grow(&mut sleepy.waiting);
+            }
+            sleepy.waiting.push(sleep);
+        }
+    })?;
+    if no_memory {
+        return explorer.stop_on_memory().map_continue(|()| false);
+    }
+    std::ops::ControlFlow::Continue(fresh)
+}
