@@ -1,11 +1,12 @@
 //! `cargo xtask bench WHAT`: measurements beside those of peers, stored in `bench/`.
 
-use crate::{conform, equations, lts, nets};
+use crate::{cluster, conform, equations, lts, nets};
 
 /// A benchmark: its name, and how it runs.
 type Benchmark = (&'static str, fn(&[String]) -> Result<(), String>);
 
 const BENCHMARKS: &[Benchmark] = &[
+    ("cluster", cluster::bench),
     ("conform", conform::bench),
     ("equations", equations::bench),
     ("lts", lts::bench),

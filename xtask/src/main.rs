@@ -4,6 +4,7 @@
 //! add its module and its line in `dispatch`.
 
 mod bench;
+mod cluster;
 mod conform;
 mod equations;
 mod families;

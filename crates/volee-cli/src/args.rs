@@ -89,7 +89,7 @@ impl BudgetArgs {
     /// The budget, with Ctrl-C wired to it.
     pub fn budget(&self, context: &Context) -> Budget {
         Budget {
-            memory: self.memory.or_else(|| free_memory().map(|free| free / 4 * 3)),
+            memory: self.memory.or_else(usual_memory),
             time: self.time,
             depth: self.max_depth,
             cancelled: context.cancelled.clone(),
@@ -100,6 +100,11 @@ impl BudgetArgs {
     pub fn meter(&self, context: &Context) -> Meter {
         Meter::start(self.budget(context))
     }
+}
+
+/// The memory that a search may use when nobody says how much: three quarters of what is free.
+pub fn usual_memory() -> Option<u64> {
+    free_memory().map(|free| free / 4 * 3)
 }
 
 /// The memory that the machine can still give, where the system tells.

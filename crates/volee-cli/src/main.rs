@@ -7,6 +7,7 @@
 
 mod args;
 mod cli;
+mod cluster;
 mod commands;
 mod conformance;
 mod context;

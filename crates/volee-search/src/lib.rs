@@ -15,6 +15,7 @@ mod ltl;
 mod monitor;
 mod nested;
 mod pairs;
+pub mod partition;
 mod questions;
 mod replacement;
 mod store;

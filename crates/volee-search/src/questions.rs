@@ -3,6 +3,7 @@
 //! Traversals tell [`Questions`] what they meet, and are asked for a witness only when a new reason turns up (building
 //! one may need the system, which is busy during the question). All errors are counted; witnesses are kept for distinct reasons, up to [`MAX_WITNESSES`].
 
+use serde::{Deserialize, Serialize};
 use volee_system::{FaultId, Flow, Limit, Reason, ReasonKind, System, Verdict, Violation, Witness};
 
 use crate::check::{Answer, Check};
@@ -51,14 +52,86 @@ impl Tally {
         }
     }
 
+    fn into_finding(self) -> Finding {
+        let violations = self.violations.into_iter().map(|v| (v.reason, v.witness)).collect();
+        Finding { errors: self.errors, violations, reached: None }
+    }
+}
+
+/// What a search, or one worker's part of it, has found for one question.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    errors: u64,
+    violations: Vec<(Reason, Witness)>,
+    /// How a goal is reached.
+    reached: Option<Witness>,
+}
+
+impl Finding {
+    /// All witnesses, in a fixed order.
+    pub(crate) fn witnesses(&self) -> impl Iterator<Item = &Witness> {
+        self.violations.iter().map(|v| &v.1).chain(&self.reached)
+    }
+
+    /// All witnesses, in the same order.
+    pub(crate) fn witnesses_mut(&mut self) -> impl Iterator<Item = &mut Witness> {
+        self.violations.iter_mut().map(|v| &mut v.1).chain(&mut self.reached)
+    }
+
+    /// Adds what another worker has found; of two ways to the same the shorter is kept.
+    pub(crate) fn join(&mut self, other: Finding) {
+        self.errors += other.errors;
+        for (reason, witness) in other.violations {
+            let room = self.violations.len() < MAX_WITNESSES;
+            match self.violations.iter_mut().find(|v| v.0 == reason) {
+                Some(known) if known.1.steps.len() <= witness.steps.len() => {}
+                Some(known) => known.1 = witness,
+                None if room => self.violations.push((reason, witness)),
+                None => {}
+            }
+        }
+        let shorter = |a: &Witness, b: &Witness| a.steps.len() <= b.steps.len();
+        self.reached = match (self.reached.take(), other.reached) {
+            (Some(a), Some(b)) => Some(if shorter(&a, &b) { a } else { b }),
+            (a, b) => a.or(b),
+        };
+    }
+
     fn answer(self, question: String, limit: Option<&Limit>) -> Answer {
-        let verdict = match (self.violations.is_empty(), limit) {
-            (false, _) => Verdict::Violated(self.violations),
+        let violations = self.violations.into_iter().map(|(reason, witness)| Violation { reason, witness });
+        let violations: Vec<Violation> = violations.collect();
+        let verdict = match (violations.is_empty(), limit) {
+            (false, _) => Verdict::Violated(violations),
             (true, None) => Verdict::Holds,
             (true, Some(limit)) => Verdict::Unknown(limit.clone()),
         };
         Answer { question, verdict, errors: self.errors, witness: None }
     }
+}
+
+/// The answers of a check, given what was found for each of its questions; `limit` is what ended the search too early,
+/// if anything did.
+pub(crate) fn answers_from(check: &Check, findings: Vec<Finding>, limit: Option<&Limit>) -> Vec<Answer> {
+    let stopped =
+        Limit::Other { message: "not decided, because the search stopped at the first error".into() };
+    let errors: u64 = findings.iter().map(|finding| finding.errors).sum();
+    let cut = limit.or((errors > 0 && !check.all_errors).then_some(&stopped));
+    let mut findings = findings.into_iter();
+    let mut next = || findings.next().unwrap_or_default();
+    let mut answers = Vec::new();
+    if check.deadlocks {
+        answers.push(next().answer("deadlock".into(), cut));
+    }
+    if check.faults {
+        answers.push(next().answer("assertions".into(), cut));
+    }
+    for (text, _) in &check.invariants {
+        answers.push(next().answer(format!("invariant {text}"), cut));
+    }
+    for (text, _) in &check.goals {
+        answers.push(goal_answer(text, next().reached, cut));
+    }
+    answers
 }
 
 /// The state of all questions during a search.
@@ -194,23 +267,19 @@ impl<'c> Questions<'c> {
 
     /// The answers; `limit` is what ended the search too early, if anything did.
     pub(crate) fn answers(self, limit: Option<&Limit>) -> Vec<Answer> {
-        let stopped =
-            Limit::Other { message: "not decided, because the search stopped at the first error".into() };
-        let cut = limit.or((self.errors > 0 && !self.check.all_errors).then_some(&stopped));
-        let mut answers = Vec::new();
-        if self.check.deadlocks {
-            answers.push(self.deadlocks.answer("deadlock".into(), cut));
-        }
-        if self.check.faults {
-            answers.push(self.faults.answer("assertions".into(), cut));
-        }
-        for ((text, _), tally) in self.check.invariants.iter().zip(self.invariants) {
-            answers.push(tally.answer(format!("invariant {text}"), cut));
-        }
-        for ((text, _), found) in self.check.goals.iter().zip(self.goals) {
-            answers.push(goal_answer(text, found, cut));
-        }
-        answers
+        answers_from(self.check, self.into_findings(), limit)
+    }
+
+    /// What was found, question by question.
+    pub(crate) fn into_findings(self) -> Vec<Finding> {
+        let check = self.check;
+        let mut findings = Vec::new();
+        findings.extend(check.deadlocks.then(|| self.deadlocks.into_finding()));
+        findings.extend(check.faults.then(|| self.faults.into_finding()));
+        findings.extend(self.invariants.into_iter().map(Tally::into_finding));
+        let goal = |reached| Finding { reached, ..Finding::default() };
+        findings.extend(self.goals.into_iter().map(goal));
+        findings
     }
 }
 

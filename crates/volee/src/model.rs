@@ -76,6 +76,7 @@ pub const FRONT_ENDS: &[FrontEnd] = &[
     },
     FrontEnd { language: "Petri net", extensions: &["pnml"], open: open_net },
     FrontEnd { language: "counter net", extensions: &["spec"], open: open_net },
+    FrontEnd { language: "member of a family", extensions: &["family"], open: open_family },
     FrontEnd { language: "communicating machines", extensions: &["scm"], open: open_machines },
 ];
 
@@ -154,6 +155,14 @@ fn open_lts(path: &Path, _: &Options) -> Result<Opened, Vec<Diagnostic>> {
         other => vec![Diagnostic::error(other.to_string(), None)],
     })?;
     Ok(Opened { system: Box::new(lts), warnings: Vec::new(), promela: None })
+}
+
+/// A system of a family, explored on the fly; one line says which: `abp messages=256 capacity=3`.
+fn open_family(path: &Path, _: &Options) -> Result<Opened, Vec<Diagnostic>> {
+    let bytes = read_bytes(path).map_err(|d| vec![d])?;
+    let text = String::from_utf8_lossy(&bytes);
+    let system = volee_lts::generate::read_member(&text).map_err(|wrong| vec![wrong])?;
+    Ok(Opened { system, warnings: Vec::new(), promela: None })
 }
 
 /// Nets; a definition `-D place=3` chooses how many tokens a place starts with.

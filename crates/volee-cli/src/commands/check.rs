@@ -5,6 +5,7 @@ mod counters;
 mod families;
 mod mu;
 mod temporal;
+mod workers;
 
 pub use counters::sets_text;
 
@@ -40,6 +41,7 @@ Examples:
   volee check lift.pml --engine counters --invariant 'c <= N' --parameter N --assume 'N >= 1'
                                                   with unbounded integers, for every N
   volee check big.pml --memory 2G --time 5m       within a budget; exit code 3 when it is not enough
+  volee check big.pml --workers 4                 by four workers; --cluster hosts.toml for several machines
   volee check big.pml --approximate bitstate      look for errors among more states than fit; proves nothing")]
 pub struct Check {
     #[command(flatten)]
@@ -90,6 +92,9 @@ pub struct Check {
 
     #[command(flatten)]
     trace: TraceArgs,
+
+    #[command(flatten)]
+    cluster: crate::cluster::ClusterArgs,
 }
 
 /// The engines.
@@ -111,6 +116,9 @@ enum SearchOrder {
 impl Check {
     pub fn run(self, context: &Context) -> Ended {
         self.trace.validate()?;
+        if self.cluster.asked() {
+            workers::refuse_others(&self)?;
+        }
         if self.temporal.asked() && self.engine == Engine::Explicit {
             return self.run_temporal(context);
         }
@@ -134,6 +142,9 @@ impl Check {
         }
         if let Some(flag) = self.mu.stray() {
             return Err(Failure::new(format!("{flag} needs --mu")));
+        }
+        if self.cluster.asked() {
+            return workers::run(&self, context);
         }
         let mut model = self.model.open(context)?;
         let questions = self.questions(&mut model)?;

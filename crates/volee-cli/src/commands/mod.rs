@@ -65,6 +65,8 @@ verbs! {
     "tests" Tests in tests;
     /// Run tests against a real program, over its standard streams or TCP
     "conform" Conform in conform;
+    /// Do parts of questions that are asked with --cluster, for this machine or for others
+    "worker" Worker in worker;
     /// Print shell completions
     "completions" Completions in completions;
     /// Print the manual page, of volee or of one verb

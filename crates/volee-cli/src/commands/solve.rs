@@ -10,11 +10,15 @@ use volee::bes::explicit::Explicit;
 use volee::bes::format::{game_to_equations, read_bes, read_gm, write_bes, write_gm};
 use volee::bes::game::{Game, Player, build, verify, zielonka};
 use volee::bes::random::{Shape, equations};
-use volee::bes::{BooleanGraph, SolveError, Solver, solve};
+use volee::bes::{BooleanGraph, SolveError, Solver, Trouble, solve};
+use volee::cluster::equations::JointAnswer;
 use volee::report::{Answer, QuestionAnswer, VerdictWord, bytes, count, seconds};
 use volee::system::{Limit, Meter, Reason, ReasonKind};
 
+use volee::Options;
+
 use crate::args::BudgetArgs;
+use crate::cluster::{Question, Task, Unmade, decode};
 use crate::context::Context;
 use crate::files;
 use crate::outcome::{Ended, Failure, Outcome};
@@ -59,6 +63,9 @@ pub struct Solve {
 
     #[command(flatten)]
     budget: BudgetArgs,
+
+    #[command(flatten)]
+    cluster: crate::cluster::ClusterArgs,
 }
 
 /// What a file holds.
@@ -170,6 +177,9 @@ impl Solve {
     }
 
     fn equations(&self, system: &Explicit, meter: &Meter) -> Result<Resolution, SolveError> {
+        if self.cluster.asked() {
+            return self.by_workers(system, meter);
+        }
         let mut graph = system;
         let mut progress = ProgressLine::new(meter.budget().memory);
         if !graph.alternation_free() {
@@ -183,6 +193,34 @@ impl Solve {
         Ok(Resolution {
             value: solved.value,
             method: solved.solver.name(),
+            variables: s.variables,
+            edges: s.edges,
+            memory: s.memory,
+        })
+    }
+
+    /// By several workers, each of which reads the file itself.
+    fn by_workers(&self, system: &Explicit, meter: &Meter) -> Result<Resolution, SolveError> {
+        let trouble = |message: String| SolveError::Trouble(Trouble(message));
+        let Some(file) = self.file.as_deref().filter(|_| (&system).alternation_free()) else {
+            let message = "workers solve alternation-free systems that are in a file; leave out --workers and --cluster";
+            return Err(trouble(message.into()));
+        };
+        let made = match Task::new(file, &Options::default(), Question::Equations).run(&self.cluster, meter) {
+            Ok(made) => made,
+            Err(Unmade::Limit(limit)) => return Err(SolveError::Limit(limit)),
+            Err(Unmade::Wrong(failure)) => {
+                let message = failure.diagnostics.first().map(|d| d.message.clone());
+                return Err(trouble(message.unwrap_or_default()));
+            }
+        };
+        let parts = decode(&made).map_err(|_| trouble("a worker's answer cannot be read".into()))?;
+        let joint = JointAnswer::new(parts).map_err(|error| trouble(error.to_string()))?;
+        joint.check(&mut &*system, meter)?;
+        let s = joint.statistics;
+        Ok(Resolution {
+            value: joint.value,
+            method: "workers",
             variables: s.variables,
             edges: s.edges,
             memory: s.memory,

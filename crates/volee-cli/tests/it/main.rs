@@ -8,3 +8,4 @@ mod documents;
 mod families;
 mod sandbox;
 mod systems;
+mod workers;

@@ -1,3 +1,5 @@
 //! Behaviour of the distributed engines, against the sequential ones.
 
 mod equations;
+mod remote;
+mod search;

@@ -76,6 +76,36 @@ impl Family {
     }
 }
 
+/// Reads a member of a family from a line: its name, then `parameter=value` for those that are not the usual ones.
+///
+/// # Errors
+/// There is no such family or parameter, or a value is out of bounds.
+pub fn read_member(text: &str) -> Result<Box<dyn System + Send>, Diagnostic> {
+    let wrong = |message: String| {
+        Diagnostic::error(message, None).with_help("for example: abp messages=4 capacity=1")
+    };
+    let mut words = text.split_whitespace();
+    let name = words.next().ok_or_else(|| wrong("the file names no family".into()))?;
+    let member = family(name).ok_or_else(|| {
+        let known: Vec<&str> = FAMILIES.iter().map(|f| f.name).collect();
+        wrong(format!("there is no family `{name}`; there are {}", known.join(", ")))
+    })?;
+    let mut values = member.defaults();
+    for word in words {
+        let (parameter, value) = word.split_once('=').unwrap_or((word, ""));
+        let at = member.parameters.iter().position(|p| p.name == parameter);
+        let value: Option<u64> = value.parse().ok();
+        let (Some(at), Some(value)) = (at, value) else {
+            return Err(wrong(format!("`{word}` sets no parameter of the family {name}")));
+        };
+        values[at] = value;
+    }
+    member.make(&values).map_err(|error| match error {
+        LtsError::Input(diagnostic) => diagnostic,
+        other => wrong(other.to_string()),
+    })
+}
+
 /// The family with this name.
 pub fn family(name: &str) -> Option<&'static Family> {
     FAMILIES.iter().find(|f| f.name == name)

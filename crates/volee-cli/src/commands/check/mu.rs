@@ -13,7 +13,8 @@ use volee::logic::mu::{Equations, Library, parse};
 use volee::report::{bytes, count, seconds};
 use volee::system::{Diagnostic, Flow, Label, Meter, Step, System};
 
-use super::Check;
+use super::{Check, workers};
+use crate::cluster;
 use crate::context::Context;
 use crate::files;
 use crate::outcome::{Ended, Failure};
@@ -82,6 +83,7 @@ pub fn run(check: &Check, context: &Context) -> Ended {
     let args = &check.mu;
     let extension = args.diagnostic.as_deref().map(form_of).transpose()?;
     let library = args.library()?;
+    let macros = cluster::macro_files(&args.macros)?;
     let mut formulas = Vec::new();
     for given in &args.mu {
         let (name, text) = match given.strip_prefix('@') {
@@ -89,15 +91,25 @@ pub fn run(check: &Check, context: &Context) -> Ended {
             None => ("--mu".to_string(), given.clone()),
         };
         let tree = parse(&name, &text, &library)?;
-        formulas.push((format!("mu {}", text.trim()), Equations::new(tree.normalise()?)));
+        let question = cluster::Question::Formula { name, text: text.clone(), macros: macros.clone() };
+        formulas.push((format!("mu {}", text.trim()), Equations::new(tree.normalise()?), question));
     }
     let mut model = check.model.open(context)?;
-    let meter = check.budget.meter(context);
+    let meter = workers::meter(check, context);
     let mut report = Report::new(context, "equations", &check.model, &check.trace);
-    for (at, (question, equations)) in formulas.into_iter().enumerate() {
+    for (at, (question, equations, shipped)) in formulas.into_iter().enumerate() {
         warn_of_labels(model.system.as_mut(), &equations, context);
         let write = args.diagnostic.as_deref().zip(extension).filter(|_| at == 0);
         let most = if write.is_some() { LARGEST_DIAGNOSTIC } else { LARGEST_EXPLANATION };
+        if check.cluster.asked() {
+            let task = cluster::Task::new(&check.model.model, &check.model.options(), shipped);
+            let system = model.system.as_mut();
+            match workers::formula(check, system, equations, &task, most, &meter, &mut report)? {
+                Ok(found) => tell(&mut report, model.system.as_mut(), &question, &found, &meter, write)?,
+                Err(limit) => report.unknown(&question, &limit),
+            }
+            continue;
+        }
         let found = {
             let mut progress = ProgressLine::new(meter.budget().memory);
             let solver = solver_of(&args.solver);

@@ -1,0 +1,307 @@
+//! Several workers: the same answers as one, on threads, on processes and on hosts in network namespaces; and faults.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::sandbox::{Answered, Sandbox};
+
+const FORMULAS: [&str; 3] = [
+    "nu X . (<true> true and [true] X)",
+    "[true* . /PUT.*/] <true* . /GET.*/> true",
+    "nu X . ([/PUT.*/] mu Y . (<true> true and [not /GET.*/] Y) and [true] X)",
+];
+
+/// A worker that listens; it ends with the test.
+struct Worker {
+    child: Child,
+    address: String,
+}
+
+impl Worker {
+    fn start(mut command: Command, listen: &str, more: &[&str]) -> Worker {
+        command.args(["worker", "--listen", listen]).args(more);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("it is piped")).read_line(&mut line).expect("it speaks");
+        let address = line.trim().strip_prefix("listening on ").expect("an address").to_string();
+        Worker { child, address }
+    }
+
+    /// The processes of its jobs.
+    fn jobs(&self) -> Vec<String> {
+        let id = self.child.id();
+        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+        // Threads of the worker start the jobs, and each thread has its own list.
+        let tasks = std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
+        let all = tasks.filter_map(|t| std::fs::read_to_string(t.path().join("children")).ok());
+        let all: String = all.chain([children]).collect::<Vec<_>>().join(" ");
+        all.split_whitespace().map(ToString::to_string).collect()
+    }
+
+    /// Sends a signal to a job once there is one.
+    fn signal_job(&self, signal: &str) {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while self.jobs().is_empty() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        for job in self.jobs() {
+            let _ = Command::new("kill").args([signal, &job]).status();
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        for job in self.jobs() {
+            let _ = Command::new("kill").args(["-KILL", &job]).status();
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn volee() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_volee"))
+}
+
+fn hosts(workers: &[Worker]) -> String {
+    let quoted: Vec<String> = workers.iter().map(|w| format!("{:?}", w.address)).collect();
+    format!("workers = [{}]\n", quoted.join(", "))
+}
+
+fn json(answered: &Answered) -> Value {
+    serde_json::from_str(&answered.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}{}", answered.stdout, answered.stderr))
+}
+
+/// Verdict, states and transitions.
+fn figures(answered: &Answered) -> (Value, Value, Value) {
+    let answer = json(answered);
+    let s = &answer["statistics"];
+    (answer["verdict"].clone(), s["states"].clone(), s["transitions"].clone())
+}
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("abp.family", "abp messages=6 capacity=2");
+    sandbox.write("dinner.family", "philosophers seats=5");
+    sandbox.write("large.family", "abp messages=256 capacity=3");
+    sandbox
+}
+
+/// The calls whose answers must not depend on the workers.
+fn calls() -> Vec<Vec<String>> {
+    let mut calls: Vec<Vec<String>> = Vec::new();
+    for formula in FORMULAS {
+        calls.push(["check", "abp.family", "--mu", formula].map(String::from).to_vec());
+    }
+    for model in ["abp.family", "dinner.family"] {
+        calls.push(["check", model, "--all-errors"].map(String::from).to_vec());
+    }
+    calls
+}
+
+fn ask(sandbox: &Sandbox, call: &[String], more: &[&str]) -> Answered {
+    let words: Vec<&str> =
+        call.iter().map(String::as_str).chain(["--format", "json"]).chain(more.iter().copied()).collect();
+    sandbox.volee_with(&words, "")
+}
+
+#[test]
+fn threads_and_processes_answer_as_one_worker_does() {
+    let sandbox = sandbox();
+    let workers: Vec<Worker> = (0..3).map(|_| Worker::start(volee(), "127.0.0.1:0", &[])).collect();
+    sandbox.write("hosts.toml", hosts(&workers));
+    for call in calls() {
+        let sequential =
+            if call.iter().any(|w| w == "--mu") { ["--solver", "bfs"] } else { ["--reduction", "none"] };
+        let alone = ask(&sandbox, &call, &sequential);
+        for more in [["--workers", "1"], ["--workers", "3"], ["--cluster", "hosts.toml"]] {
+            let together = ask(&sandbox, &call, &more);
+            let (ours, theirs) = (figures(&together), figures(&alone));
+            assert_eq!(ours.0, theirs.0, "{call:?} {more:?} {}", together.stdout);
+            assert_eq!(together.code, alone.code, "{call:?} {more:?}");
+            // Early answers look at as much as they happen to.
+            if alone.code == 0 || call.iter().any(|w| w == "--all-errors") {
+                assert_eq!(ours, theirs, "{call:?} {more:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn models_of_the_corpus_have_as_many_states_on_workers() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/promela/gen");
+    let Ok(folder) = std::fs::read_dir(&corpus) else {
+        println!("skipped: the corpus is not at {}", corpus.display());
+        return;
+    };
+    let sandbox = Sandbox::new();
+    let mut models: Vec<PathBuf> = folder.flatten().map(|e| e.path()).collect();
+    models.retain(|p| p.extension().is_some_and(|e| e == "pml"));
+    models.sort();
+    let mut compared = 0;
+    for model in models {
+        let call = ["check".to_string(), model.display().to_string(), "--all-errors".into()];
+        let alone = ask(&sandbox, &call, &["--reduction", "none", "--search", "bfs", "--memory", "32M"]);
+        if json(&alone)["statistics"]["states"].as_u64().unwrap_or(u64::MAX) > 20_000 || compared == 6 {
+            continue;
+        }
+        let together = ask(&sandbox, &call, &["--workers", "2"]);
+        assert_eq!(figures(&together), figures(&alone), "{}", model.display());
+        compared += 1;
+    }
+    assert!(compared > 0, "no model is small enough");
+}
+
+#[test]
+fn a_killed_job_is_named_and_a_restart_does_without_it() {
+    let sandbox = sandbox();
+    let workers: Vec<Worker> = (0..2).map(|_| Worker::start(volee(), "127.0.0.1:0", &[])).collect();
+    sandbox.write("hosts.toml", hosts(&workers));
+    let call: Vec<String> = ["check", "large.family", "--mu", FORMULAS[0]].map(String::from).to_vec();
+    let answered = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| ask(&sandbox, &call, &["--cluster", "hosts.toml"]));
+        workers[1].signal_job("-KILL");
+        asked.join().expect("it ends")
+    });
+    assert_eq!(answered.code, 3, "{}{}", answered.stdout, answered.stderr);
+    assert!(answered.stdout.contains(&format!("worker 2 ({})", workers[1].address)), "{}", answered.stdout);
+    let again = std::thread::scope(|scope| {
+        let more = ["--cluster", "hosts.toml", "--restart", "1", "--time", "5s"];
+        let asked = scope.spawn(move || ask(&sandbox, &call, &more));
+        workers[1].signal_job("-KILL");
+        asked.join().expect("it ends")
+    });
+    assert!(again.stderr.contains("starting again with 1 workers"), "{}{}", again.stdout, again.stderr);
+}
+
+#[test]
+fn what_workers_cannot_do_is_said() {
+    let sandbox = sandbox();
+    for (line, what) in [
+        ("check abp.family --workers 0", "from 1 to 256"),
+        ("check abp.family --workers 2 --ltl <>x", "do not go together"),
+        ("check abp.family --workers 2 --max-depth 3", "do not go together"),
+        ("check abp.family --cluster missing.toml", "cannot read the host file"),
+        ("worker --listen 0.0.0.0:0", "loopback only"),
+    ] {
+        let answered = sandbox.volee(line);
+        assert_eq!(answered.code, 2, "{line}: {}{}", answered.stdout, answered.stderr);
+        assert!(answered.stderr.contains(what), "{line}: {}", answered.stderr);
+    }
+}
+
+/// Three hosts in network namespaces, joined by a bridge.
+struct Hosts {
+    prefix: String,
+}
+
+impl Hosts {
+    fn make() -> Result<Hosts, String> {
+        let hosts = Hosts { prefix: format!("vo{}", std::process::id() % 100_000) };
+        let p = &hosts.prefix;
+        ip(&format!("link add {p}br type bridge"))?;
+        ip(&format!("addr add 10.77.0.1/24 dev {p}br"))?;
+        ip(&format!("link set {p}br up"))?;
+        for n in 1..=3 {
+            ip(&format!("netns add {p}n{n}"))?;
+            ip(&format!("link add {p}v{n} type veth peer name {p}e{n}"))?;
+            ip(&format!("link set {p}e{n} netns {p}n{n}"))?;
+            ip(&format!("link set {p}v{n} master {p}br"))?;
+            ip(&format!("link set {p}v{n} up"))?;
+            ip(&format!("-n {p}n{n} addr add 10.77.0.{}/24 dev {p}e{n}", n + 1))?;
+            ip(&format!("-n {p}n{n} link set {p}e{n} up"))?;
+            ip(&format!("-n {p}n{n} link set lo up"))?;
+        }
+        Ok(hosts)
+    }
+
+    fn worker(&self, n: u32, secret: &str) -> Worker {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &format!("{}n{n}", self.prefix), env!("CARGO_BIN_EXE_volee")]);
+        Worker::start(command, &format!("10.77.0.{}:0", n + 1), &["--secret-file", secret])
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        for n in 1..=3 {
+            let _ = ip(&format!("link del {}v{n}", self.prefix));
+            let _ = ip(&format!("netns del {}n{n}", self.prefix));
+        }
+        let _ = ip(&format!("link del {}br", self.prefix));
+    }
+}
+
+fn ip(line: &str) -> Result<(), String> {
+    let output = Command::new("ip").args(line.split(' ')).output().map_err(|e| format!("ip: {e}"))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!("ip {line}: {}", String::from_utf8_lossy(&output.stderr).trim())),
+    }
+}
+
+#[test]
+fn three_hosts_answer_as_one_and_a_host_that_is_killed_cut_off_or_slow_hangs_nobody() {
+    let network = match Hosts::make() {
+        Ok(network) => network,
+        Err(why) => {
+            println!("skipped: no network namespaces here ({why})");
+            return;
+        }
+    };
+    let sandbox = sandbox();
+    let folder = tempfile::tempdir().expect("a folder");
+    let secret = folder.path().join("secret.txt");
+    std::fs::write(&secret, "three hosts and a bridge\n").expect("it can be written");
+    let secret = secret.display().to_string();
+    let workers: Vec<Worker> = (1..=3).map(|n| network.worker(n, &secret)).collect();
+    sandbox.write("hosts.toml", hosts(&workers));
+    let more = ["--cluster", "hosts.toml", "--secret-file", &secret];
+    for call in calls() {
+        let (together, alone) = (ask(&sandbox, &call, &more), ask(&sandbox, &call, &[]));
+        assert_eq!(
+            figures(&together).0,
+            figures(&alone).0,
+            "{call:?} {}{}",
+            together.stdout,
+            together.stderr
+        );
+    }
+    let call: Vec<String> = ["check", "large.family", "--mu", FORMULAS[0]].map(String::from).to_vec();
+    let disturbed = |more: &[&str], disturb: &dyn Fn()| {
+        let start = Instant::now();
+        let answered = std::thread::scope(|scope| {
+            let asked = scope.spawn(|| ask(&sandbox, &call, more));
+            disturb();
+            asked.join().expect("it ends")
+        });
+        (answered, start.elapsed())
+    };
+    // Slow for a while: no harm, the time limit ends it.
+    let (slow, _) = disturbed(&[&more[..], &["--time", "4s"]].concat(), &|| {
+        workers[0].signal_job("-STOP");
+        std::thread::sleep(Duration::from_millis(1500));
+        workers[0].jobs().iter().for_each(|job| drop(Command::new("kill").args(["-CONT", job]).status()));
+    });
+    let reason = json(&slow)["results"][0]["reason"]["kind"].clone();
+    assert!(slow.code == 0 || reason == "time", "{}{}", slow.stdout, slow.stderr);
+    // Killed.
+    let (killed, _) = disturbed(&more, &|| workers[1].signal_job("-KILL"));
+    assert_eq!(killed.code, 3, "{}{}", killed.stdout, killed.stderr);
+    assert!(killed.stdout.contains(&format!("worker 2 ({})", workers[1].address)), "{}", killed.stdout);
+    // Cut off.
+    let (cut, took) = disturbed(&more, &|| {
+        workers[2].signal_job("-0");
+        ip(&format!("link set {}v3 down", network.prefix)).expect("it can be cut");
+    });
+    assert_eq!(cut.code, 3, "{}{}", cut.stdout, cut.stderr);
+    assert!(cut.stdout.contains(&format!("worker 3 ({})", workers[2].address)), "{}", cut.stdout);
+    assert!(took < Duration::from_secs(30), "{took:?}");
+}

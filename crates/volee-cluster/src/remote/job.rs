@@ -1,0 +1,246 @@
+//! The process of one job on one worker: connects to the others, runs its part, reports to the coordinator.
+//!
+//! It may end at any time without harm to anybody: it does so when the coordinator is gone or silent, when its parent is
+//! gone, when a connection to another worker breaks, and when it panics; each time it says why, if anybody listens.
+
+use std::io::{Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use timely::WorkerConfig;
+use timely::communication::Hooks;
+use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
+use timely::communication::allocator::{Allocator, ProcessBuilder};
+use timely::worker::Worker;
+use volee_system::part::PartError;
+use volee_system::{Budget, Meter};
+
+use super::{
+    Command, LARGE, Order, PATIENCE, PULSE, Report, SILENCE, Secret, answer, greet, receive, send,
+    set_deadline, watch_closely, words,
+};
+use crate::drive::{Account, Driver, Overseer, Stop};
+use crate::threads::check;
+
+/// The code with which a job's process ends when it has nothing to report.
+const GONE: i32 = 3;
+
+/// The way to the coordinator, for all threads of the process.
+#[derive(Clone)]
+struct Wire(Arc<Mutex<TcpStream>>);
+
+impl Wire {
+    /// Sends a report; a coordinator that is gone ends the process.
+    fn tell(&self, report: &Report) {
+        let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if send(&mut *stream, report).is_err() {
+            std::process::exit(GONE);
+        }
+    }
+
+    /// Sends a last report and ends the process.
+    fn end(&self, report: &Report) -> ! {
+        if let Ok(mut stream) = self.0.lock() {
+            let _ = send(&mut *stream, report);
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+            // Gives the coordinator time to read it before the reset that an exit may cause.
+            let _ = stream.set_read_timeout(Some(Duration::from_millis(500)));
+            let _ = stream.read(&mut [0; 64]);
+        }
+        std::process::exit(GONE);
+    }
+}
+
+/// Watches the part of this process.
+struct Watchman {
+    meter: Meter,
+    memory: Option<u64>,
+    account: Arc<Mutex<Account>>,
+}
+
+impl Overseer for Watchman {
+    fn look(&mut self, account: &Account) -> Result<(), Stop> {
+        *self.account.lock().unwrap_or_else(PoisonError::into_inner) = *account;
+        check(&self.meter, self.memory, account)
+    }
+}
+
+/// Runs the job that the connection on standard input asks for, and ends the process. `work` does this worker's part of
+/// it, given the payload, and makes bytes of its result. `usual` is the memory it may use when nobody says how much.
+pub fn run(
+    secret: &Secret,
+    usual: Option<u64>,
+    work: impl FnOnce(&mut Driver<'_>, &[u8]) -> Result<Vec<u8>, Stop>,
+) -> ! {
+    let Some(stream) = connection() else { std::process::exit(GONE) };
+    let parent = std::os::unix::process::parent_id();
+    let Ok(clone) = stream.try_clone() else { std::process::exit(GONE) };
+    let wire = Wire(Arc::new(Mutex::new(clone)));
+    report_panics(wire.clone());
+    let mut stream = stream;
+    let Ok(mut order) = receive::<Order>(&mut stream, LARGE) else { std::process::exit(GONE) };
+    order.memory = order.memory.or(usual);
+    let account = Arc::new(Mutex::new(Account::default()));
+    let beat = Arc::clone(&account);
+    let pulse = wire.clone();
+    std::thread::spawn(move || {
+        loop {
+            std::thread::sleep(PULSE);
+            if std::os::unix::process::parent_id() != parent {
+                std::process::exit(GONE);
+            }
+            pulse.tell(&Report::Pulse(*beat.lock().unwrap_or_else(PoisonError::into_inner)));
+        }
+    });
+    let result = serve(&wire, stream, secret, &order, Arc::clone(&account), work);
+    match result {
+        Ok(bytes) => wire.end(&Report::Done(bytes)),
+        Err(Stop::Part(error)) => wire.end(&Report::Stopped(error.into())),
+        Err(Stop::Elsewhere) => std::process::exit(GONE),
+    }
+}
+
+/// The connection that the listener has handed over.
+fn connection() -> Option<TcpStream> {
+    use std::os::fd::AsFd;
+    let owned = std::io::stdin().as_fd().try_clone_to_owned().ok()?;
+    let stream = TcpStream::from(owned);
+    stream.peer_addr().ok()?;
+    Some(stream)
+}
+
+/// A panic of any thread ends the process and says so; one of timely's network threads names the worker it was for.
+fn report_panics(wire: Wire) {
+    std::panic::set_hook(Box::new(move |info| {
+        let message = info.payload_as_str().unwrap_or("without a message").to_string();
+        let thread = std::thread::current();
+        let name = thread.name().unwrap_or_default();
+        let peer = name.strip_prefix("timely:recv-").or_else(|| name.strip_prefix("timely:send-"));
+        let report = match peer.and_then(|number| number.parse().ok()) {
+            Some(peer) => Report::Lost(peer, message.replace("timely communication error: ", "")),
+            None => Report::Panicked(message),
+        };
+        wire.end(&report);
+    }));
+}
+
+fn serve(
+    wire: &Wire,
+    mut control: TcpStream,
+    secret: &Secret,
+    order: &Order,
+    account: Arc<Mutex<Account>>,
+    work: impl FnOnce(&mut Driver<'_>, &[u8]) -> Result<Vec<u8>, Stop>,
+) -> Result<Vec<u8>, Stop> {
+    let session = secret.of_session(&order.session);
+    let here = control.local_addr().map_err(|error| trouble(&error))?.ip();
+    let listener = TcpListener::bind(SocketAddr::new(here, 0)).map_err(|error| trouble(&error))?;
+    let port = listener.local_addr().map_err(|error| trouble(&error))?.port();
+    wire.tell(&Report::Ready(port));
+    let peers = peers(&mut control)?;
+    std::thread::spawn(move || listen(control));
+    let sockets = connect_all(&listener, &peers, usize::from(order.me), &session)?;
+    drop(listener);
+    let builders = ProcessBuilder::new_typed_vector(1, Hooks::default().refill, None);
+    let joined =
+        initialize_networking_from_sockets(builders, sockets, usize::from(order.me), 1, Hooks::default());
+    let (mut builders, guard) = joined.map_err(|error| trouble(&error))?;
+    // The guard waits for the network threads, which may wait for workers that are gone; the process just ends.
+    std::mem::forget(guard);
+    let builder = builders.pop().ok_or(PartError::Defect("timely made no worker".into()))?;
+    let mut worker =
+        Worker::new(WorkerConfig::default(), Allocator::Tcp(builder.build()), Some(Instant::now()));
+    let time = order.milliseconds.map(Duration::from_millis);
+    let meter = Meter::start(Budget { memory: order.memory, time, ..Budget::default() });
+    let mut watchman = Watchman { meter, memory: order.memory, account };
+    let mut driver = Driver::new(&mut worker, &mut watchman);
+    let result = work(&mut driver, &order.payload)?;
+    driver.finish()?;
+    Ok(result)
+}
+
+fn trouble(error: &std::io::Error) -> PartError {
+    PartError::Trouble(words(error))
+}
+
+/// Waits for the coordinator to tell where the others are.
+fn peers(control: &mut TcpStream) -> Result<Vec<String>, Stop> {
+    set_deadline(control, Some(SILENCE)).map_err(|error| trouble(&error))?;
+    loop {
+        match receive::<Command>(control, LARGE) {
+            Ok(Command::Peers(peers)) => return Ok(peers),
+            Ok(Command::Pulse) => {}
+            Err(_) => return Err(Stop::Elsewhere),
+        }
+    }
+}
+
+/// Listens to the coordinator; when it is gone or silent, so is this process.
+fn listen(mut control: TcpStream) {
+    while receive::<Command>(&mut control, LARGE).is_ok() {}
+    std::process::exit(GONE);
+}
+
+/// Connects this process with all others of the job: with those before it by calling, with those after it by waiting.
+/// Only who knows the session's secret gets in.
+fn connect_all(
+    listener: &TcpListener,
+    peers: &[String],
+    me: usize,
+    session: &Secret,
+) -> Result<Vec<Option<TcpStream>>, Stop> {
+    let mut sockets: Vec<Option<TcpStream>> = peers.iter().map(|_| None).collect();
+    let role = |number: usize| format!("part {number}");
+    for (other, address) in peers.iter().enumerate().take(me) {
+        let lost = |why: String| {
+            PartError::Trouble(format!("cannot reach worker {} at {address}: {why}", other + 1))
+        };
+        let address: SocketAddr = address.parse().map_err(|_| lost("this is no address".into()))?;
+        let mut stream =
+            TcpStream::connect_timeout(&address, PATIENCE).map_err(|error| lost(words(&error)))?;
+        watch_closely(&stream);
+        stream.write_all(&(me as u16).to_le_bytes()).map_err(|error| lost(words(&error)))?;
+        greet(&mut stream, session, &role(me), &role(other)).map_err(lost)?;
+        set_deadline(&stream, None).map_err(|error| lost(words(&error)))?;
+        sockets[other] = Some(stream);
+    }
+    let deadline = Instant::now() + 2 * PATIENCE;
+    listener.set_nonblocking(true).map_err(|error| trouble(&error))?;
+    while let Some(missing) = sockets.iter().skip(me + 1).position(Option::is_none) {
+        if Instant::now() > deadline {
+            let message = format!("worker {} never connected", me + missing + 2);
+            return Err(PartError::Trouble(message).into());
+        }
+        let Ok((mut stream, _)) = listener.accept() else {
+            std::thread::sleep(Duration::from_millis(2));
+            continue;
+        };
+        // A stranger is dropped; who belongs here tries once only, so a failure shows as one that never connected.
+        if let Some(other) = admit(&mut stream, me, peers.len(), session) {
+            sockets[other] = Some(stream);
+        }
+    }
+    Ok(sockets)
+}
+
+fn admit(stream: &mut TcpStream, me: usize, peers: usize, session: &Secret) -> Option<usize> {
+    stream.set_nonblocking(false).ok()?;
+    watch_closely(stream);
+    set_deadline(stream, Some(PATIENCE)).ok()?;
+    let mut number = [0; 2];
+    stream.read_exact(&mut number).ok()?;
+    let other = usize::from(u16::from_le_bytes(number));
+    if other <= me || other >= peers {
+        return None;
+    }
+    answer(stream, session, &format!("part {me}"), &format!("part {other}")).ok()?;
+    set_deadline(stream, None).ok()?;
+    Some(other)
+}
+
+/// The address of a worker's process, given where its listener is and the port it told.
+pub(super) fn address_of(control: &TcpStream, port: u16) -> std::io::Result<String> {
+    let ip: IpAddr = control.peer_addr()?.ip();
+    Ok(SocketAddr::new(ip, port).to_string())
+}

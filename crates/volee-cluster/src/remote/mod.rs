@@ -1,0 +1,254 @@
+//! Workers in other processes, on this machine or on others.
+//!
+//! `volee worker` listens ([`listener`]). Whoever has a question connects to each worker ([`coordinator`]), both prove
+//! that they know the secret, and the worker starts a process of its own for the job ([`job`]) that takes over the
+//! connection: whatever happens to a job, the worker survives it. The processes of a job connect to each other, prove
+//! that they belong to it, and hand the streams to timely.
+//!
+//! This *control plane* beside timely's data plane is what makes faults harmless. Every process of a job reports a few
+//! times a second; silence, a closed connection or a report of trouble ends the job everywhere, with a message that names
+//! the worker. Nobody waits for ever: every connection, every handshake and every silence has its deadline.
+
+pub mod coordinator;
+pub mod hosts;
+pub mod job;
+pub mod listener;
+mod secret;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use volee_system::part::PartError;
+
+pub use self::secret::Secret;
+use self::secret::{Token, challenge};
+use crate::drive::Account;
+
+/// Both sides must be of this version.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// How long connecting and each message of a handshake may take.
+pub const PATIENCE: Duration = Duration::from_secs(3);
+/// How often each side says that it is there.
+const PULSE: Duration = Duration::from_millis(200);
+/// After this long without a word the other side is taken for dead.
+pub const SILENCE: Duration = Duration::from_secs(4);
+
+/// The largest message of a stranger.
+const SMALL: usize = 1 << 12;
+/// The largest message of a friend: a model and its options, or evidence.
+const LARGE: usize = 2 << 30;
+
+const MAGIC: [u8; 8] = *b"volee\0\0\x01";
+
+/// What is wrong before a job has started: the call, a worker that is not there, a version, a secret.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ClusterError {
+    /// The call makes no sense.
+    #[error("{0}")]
+    Call(String),
+    /// A worker cannot be used.
+    #[error("{who}: {message}")]
+    Worker {
+        /// Which worker.
+        who: String,
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+/// The first words of both sides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Hello {
+    magic: [u8; 8],
+    version: String,
+    challenge: Token,
+    /// The answer to the other's challenge, from the side that speaks second.
+    answer: Option<Token>,
+}
+
+/// What ends a handshake.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+enum Welcome {
+    Accepted,
+    Refused(String),
+}
+
+/// What a process of a job is to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Order {
+    session: Token,
+    me: u16,
+    peers: u16,
+    memory: Option<u64>,
+    milliseconds: Option<u64>,
+    /// The question, in words that only the caller understands.
+    payload: Vec<u8>,
+}
+
+/// From the coordinator to the process of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+enum Command {
+    /// Where the others are.
+    Peers(Vec<String>),
+    /// The coordinator is still there.
+    Pulse,
+}
+
+/// From the process of a job to the coordinator.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Report {
+    /// It listens for the others on this port.
+    Ready(u16),
+    /// It is still there.
+    Pulse(Account),
+    /// It is done.
+    Done(Vec<u8>),
+    /// It cannot go on.
+    Stopped(Trouble),
+    /// The connection to this other worker is lost.
+    Lost(u16, String),
+    /// It failed.
+    Panicked(String),
+}
+
+/// A [`PartError`] that travels.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+enum Trouble {
+    Limit(String),
+    Memory(u64, String),
+    Time(u64),
+    Trouble(String),
+    Defect(String),
+}
+
+impl From<PartError> for Trouble {
+    fn from(error: PartError) -> Self {
+        use volee_system::Limit;
+        match error {
+            PartError::Limit(Limit::Memory { budget, needed }) => Trouble::Memory(budget, needed),
+            PartError::Limit(Limit::Time { milliseconds }) => Trouble::Time(milliseconds),
+            PartError::Limit(other) => Trouble::Limit(other.to_string()),
+            PartError::Trouble(message) => Trouble::Trouble(message),
+            PartError::Defect(message) => Trouble::Defect(message),
+        }
+    }
+}
+
+impl From<Trouble> for PartError {
+    fn from(trouble: Trouble) -> Self {
+        use volee_system::Limit;
+        match trouble {
+            Trouble::Memory(budget, needed) => PartError::Limit(Limit::Memory { budget, needed }),
+            Trouble::Time(milliseconds) => PartError::Limit(Limit::Time { milliseconds }),
+            Trouble::Limit(message) => PartError::Limit(Limit::Other { message }),
+            Trouble::Trouble(message) => PartError::Trouble(message),
+            Trouble::Defect(message) => PartError::Defect(message),
+        }
+    }
+}
+
+/// Writes a message behind its length.
+fn send<T: Serialize>(stream: &mut impl Write, message: &T) -> std::io::Result<()> {
+    let bytes = postcard::to_stdvec(message).map_err(std::io::Error::other)?;
+    let length = u32::try_from(bytes.len()).map_err(std::io::Error::other)?;
+    let mut whole = length.to_le_bytes().to_vec();
+    whole.extend_from_slice(&bytes);
+    stream.write_all(&whole)?;
+    stream.flush()
+}
+
+/// Reads a message of at most `most` bytes. Reads no byte beyond it.
+fn receive<T: DeserializeOwned>(stream: &mut impl Read, most: usize) -> std::io::Result<T> {
+    let mut length = [0; 4];
+    stream.read_exact(&mut length)?;
+    let length = u32::from_le_bytes(length) as usize;
+    if length > most {
+        return Err(std::io::Error::other("a message is longer than any that volee sends"));
+    }
+    let mut bytes = Vec::new();
+    stream.take(length as u64).read_to_end(&mut bytes)?;
+    if bytes.len() < length {
+        return Err(std::io::ErrorKind::UnexpectedEof.into());
+    }
+    postcard::from_bytes(&bytes).map_err(|_| std::io::Error::other("a message makes no sense"))
+}
+
+/// An error of a connection, in words.
+fn words(error: &std::io::Error) -> String {
+    use std::io::ErrorKind::{ConnectionRefused, ConnectionReset, TimedOut, UnexpectedEof, WouldBlock};
+    match error.kind() {
+        ConnectionRefused => "nobody listens there".into(),
+        ConnectionReset | UnexpectedEof => "the connection was closed".into(),
+        TimedOut | WouldBlock => "no answer in time".into(),
+        _ => error.to_string(),
+    }
+}
+
+/// The side that connects: proves itself in `role` and has the other prove itself in `other`.
+fn greet(stream: &mut TcpStream, secret: &Secret, role: &str, other: &str) -> Result<(), String> {
+    let told = |error: std::io::Error| words(&error);
+    set_deadline(stream, Some(PATIENCE)).map_err(told)?;
+    let own = challenge().map_err(|error| error.to_string())?;
+    let hello = Hello { magic: MAGIC, version: VERSION.into(), challenge: own, answer: None };
+    send(stream, &hello).map_err(told)?;
+    let theirs: Hello = receive(stream, SMALL).map_err(told)?;
+    check_version(&theirs)?;
+    let right = theirs.answer.is_some_and(|answer| secret.accepts(other, &own, &theirs.challenge, &answer));
+    if !right {
+        return Err(
+            "it does not know the secret (or we do not): --secret-file must name the same file".into()
+        );
+    }
+    send(stream, &secret.answer(role, &theirs.challenge, &own)).map_err(told)?;
+    match receive(stream, SMALL).map_err(told)? {
+        Welcome::Accepted => Ok(()),
+        Welcome::Refused(why) => Err(format!("it refused: {why}")),
+    }
+}
+
+/// The side that listens: proves itself in `role` and has the other prove itself in `other`.
+fn answer(stream: &mut TcpStream, secret: &Secret, role: &str, other: &str) -> Result<(), String> {
+    let told = |error: std::io::Error| words(&error);
+    set_deadline(stream, Some(PATIENCE)).map_err(told)?;
+    let theirs: Hello = receive(stream, SMALL).map_err(told)?;
+    let own = challenge().map_err(|error| error.to_string())?;
+    let answer = Some(secret.answer(role, &theirs.challenge, &own));
+    let hello = Hello { magic: MAGIC, version: VERSION.into(), challenge: own, answer };
+    send(stream, &hello).map_err(told)?;
+    check_version(&theirs)?;
+    let proof: Token = receive(stream, SMALL).map_err(told)?;
+    let right = secret.accepts(other, &own, &theirs.challenge, &proof);
+    let welcome = if right { Welcome::Accepted } else { Welcome::Refused("wrong secret".into()) };
+    send(stream, &welcome).map_err(told)?;
+    if right { Ok(()) } else { Err("wrong secret".into()) }
+}
+
+fn check_version(hello: &Hello) -> Result<(), String> {
+    if hello.magic != MAGIC {
+        return Err("it does not speak volee's language".into());
+    }
+    if hello.version != VERSION {
+        return Err(format!("it runs volee {}, and this is volee {VERSION}", hello.version));
+    }
+    Ok(())
+}
+
+fn set_deadline(stream: &TcpStream, deadline: Option<Duration>) -> std::io::Result<()> {
+    stream.set_read_timeout(deadline)?;
+    stream.set_write_timeout(deadline)
+}
+
+/// Makes a connection fail within seconds when the other side is gone without a word.
+fn watch_closely(stream: &TcpStream) {
+    let socket = socket2::SockRef::from(stream);
+    let keepalive =
+        socket2::TcpKeepalive::new().with_time(Duration::from_secs(2)).with_interval(Duration::from_secs(1));
+    // A system that cannot do this notices later; the control plane notices in any case.
+    let _ = socket.set_tcp_keepalive(&keepalive);
+    let _ = socket.set_tcp_user_timeout(Some(SILENCE));
+    let _ = stream.set_nodelay(true);
+}
