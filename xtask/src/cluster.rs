@@ -278,7 +278,7 @@ fn scale(messages: u16, capacity: u8, table: &mut String) -> Result<(), String> 
 }
 
 fn simulate(messages: u16, capacity: u8, formula: &str, workers: u16) -> Result<Simulated, String> {
-    let tree = parse("f", formula, &Library::standard()).map_err(|e| e.to_string())?;
+    let tree = parse("f", formula, &Library::standard()).map_err(|e| format!("{e:?}"))?;
     let equations = Equations::new(tree.normalise().map_err(|e| e.to_string())?);
     let mut systems: Vec<AlternatingBit> =
         (0..workers).map(|_| AlternatingBit::new(messages, capacity)).collect();

@@ -121,7 +121,7 @@ enum Trouble {
     Limit(String),
     Memory(u64, String),
     Time(u64),
-    Trouble(String),
+    Meaning(String),
     Defect(String),
 }
 
@@ -132,7 +132,7 @@ impl From<PartError> for Trouble {
             PartError::Limit(Limit::Memory { budget, needed }) => Trouble::Memory(budget, needed),
             PartError::Limit(Limit::Time { milliseconds }) => Trouble::Time(milliseconds),
             PartError::Limit(other) => Trouble::Limit(other.to_string()),
-            PartError::Trouble(message) => Trouble::Trouble(message),
+            PartError::Trouble(message) => Trouble::Meaning(message),
             PartError::Defect(message) => Trouble::Defect(message),
         }
     }
@@ -145,7 +145,7 @@ impl From<Trouble> for PartError {
             Trouble::Memory(budget, needed) => PartError::Limit(Limit::Memory { budget, needed }),
             Trouble::Time(milliseconds) => PartError::Limit(Limit::Time { milliseconds }),
             Trouble::Limit(message) => PartError::Limit(Limit::Other { message }),
-            Trouble::Trouble(message) => PartError::Trouble(message),
+            Trouble::Meaning(message) => PartError::Trouble(message),
             Trouble::Defect(message) => PartError::Defect(message),
         }
     }
