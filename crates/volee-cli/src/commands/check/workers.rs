@@ -14,6 +14,7 @@ use crate::cluster::{Made, Question, Task, Together, Unmade, decode, refuse};
 use crate::context::Context;
 use crate::outcome::{Ended, Failure};
 use crate::report::Report;
+use crate::storage::Reduce;
 
 /// Refuses what several workers cannot answer.
 pub fn refuse_others(check: &Check) -> Result<(), Failure> {
@@ -21,6 +22,7 @@ pub fn refuse_others(check: &Check) -> Result<(), Failure> {
     let flags = [
         (check.engine != Engine::Explicit, "--engine"),
         (storage.approximate.is_some(), "--approximate"),
+        (storage.reduction.is_some_and(|r| r != Reduce::None), "--reduction"),
         (check.budget.max_depth.is_some(), "--max-depth"),
     ];
     let given = check.temporal.given().or_else(|| flags.into_iter().find(|f| f.0).map(|f| f.1));
