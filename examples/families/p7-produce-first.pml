@@ -2,7 +2,9 @@
    volee check p7-produce-first.pml --engine families --for-any Producer,Consumer
    Producers and consumers of a bounded buffer after predicate abstraction (Yang and Li 2010, figure 2): bfull and bempty are
    all that is left of the buffer, and a put or a get sets them to any value it may have set them to. The figure survives whole;
-   nothing here is reconstructed but the property, which is an assertion in place of an automaton. */
+   nothing here is reconstructed but the property, which is an assertion in place of an automaton. As an automaton that
+   reads the steps, the way the paper has it, it is
+   --tl '!/assert.+/ W "produced = 1"' */
 bool bfull = false, bempty = true;
 bool produced = false;
 chan full_await = [0] of { bit }, full_notify = [0] of { bit };

@@ -5,7 +5,8 @@
 //! can be reached. A configuration of `A(I)` whose counter `j` is at least `alpha(j) * c(I \ j)` need not be looked at: whatever
 //! reaches a trap without minding `j` does so in `c(I \ j)` steps, which cannot use `j` up. So each `A(I)` is finite.
 //! No trap in some `A(I)` and nothing cut: the property holds for every size. A path on which no counter
-//! is ever negative: violated.
+//! is ever negative: violated. Such paths are also looked for where they are shortest, in the graph that tracks every
+//! counter and is not cut (the paper's last abstraction), a few configurations deeper after every level.
 //!
 //! Where we differ from the paper. (1) It orders the counters once and uses the prefixes only, arguing that "without loss of
 //! generality" the last counter is the large one; for a fixed prefix that is false, and its induction answers wrongly
@@ -24,6 +25,10 @@ use crate::net::{Net, PlaceId, TransitionId};
 
 /// A level with more configurations than this is left out, and with it every level above it.
 const MAX_LEVEL: usize = 60_000;
+
+/// Configurations of the uncut graph that are looked at after every level, and in all.
+const DEEPER: usize = 200;
+const MAX_UNCUT: usize = 50_000;
 
 /// Arcs of a step: `(place, taken, effect)`.
 type Arcs = Vec<(u32, u32, i64)>;
@@ -49,6 +54,8 @@ pub struct CutOff<'n> {
     alpha: HashMap<u32, u64>,
     levels: HashMap<Vec<u32>, Level>,
     queue: VecDeque<Vec<u32>>,
+    /// The graph that tracks every counter, as far as it was looked at.
+    uncut: Option<Graph>,
     statistics: Statistics,
     done: Option<Answer>,
 }
@@ -69,6 +76,7 @@ impl<'n> CutOff<'n> {
             alpha: HashMap::new(),
             levels: HashMap::new(),
             queue: VecDeque::from([Vec::new()]),
+            uncut: None,
             statistics: Statistics::default(),
             done: None,
         };
@@ -78,6 +86,8 @@ impl<'n> CutOff<'n> {
             return search;
         }
         search.choose_places();
+        let everything: Vec<u32> = search.control.iter().chain(&search.counters).copied().collect();
+        search.uncut = Some(Graph::new(&search, everything, &[]));
         search
     }
 
@@ -119,6 +129,7 @@ impl<'n> CutOff<'n> {
             }
             match self.queue.pop_front() {
                 Some(level) => self.level(level, meter),
+                None if self.uncut.is_some() => {}
                 None => {
                     let message = format!(
                         "{} subsets of {} counters gave neither a proof nor a run",
@@ -128,8 +139,28 @@ impl<'n> CutOff<'n> {
                     self.done = Some(Answer::Unknown(Limit::Other { message }));
                 }
             }
+            if self.done.is_none() {
+                self.deepen(meter);
+            }
         }
         self.done.clone()
+    }
+
+    /// Looks further into the uncut graph: its first trap is the end of a shortest run.
+    fn deepen(&mut self, meter: &Meter) {
+        let Some(mut graph) = self.uncut.take() else { return };
+        let (before, edges) = (graph.contents.len(), graph.edges);
+        let fits = graph.grow(graph.at + DEEPER, MAX_UNCUT, meter);
+        self.statistics.states += (graph.contents.len() - before) as u64;
+        self.statistics.transitions += graph.edges - edges;
+        if let Some(example) = graph.real_trap(self) {
+            self.done = Some(Answer::Violated(example));
+        } else if fits && graph.at == graph.contents.len() {
+            let Graph { places, contents, .. } = graph;
+            self.done = Some(Answer::Holds(Certificate::Projection { places, contents }));
+        } else if fits {
+            self.uncut = Some(graph);
+        }
     }
 
     /// Thresholds for the counters of a level, where all levels below are known.
@@ -170,7 +201,7 @@ impl<'n> CutOff<'n> {
         let mut places = self.control.clone();
         places.extend(level.iter().map(|&i| self.counters[i as usize]));
         let mut graph = Graph::new(self, places, thresholds);
-        let complete = graph.grow(meter);
+        let complete = graph.grow(usize::MAX, MAX_LEVEL, meter);
         self.statistics.states += graph.contents.len() as u64;
         self.statistics.transitions += graph.edges;
         if !complete {
@@ -219,6 +250,8 @@ struct Graph {
     known: HashMap<Vec<u32>, u32>,
     edges: u64,
     cut: bool,
+    /// The next configuration to look at.
+    at: usize,
 }
 
 impl Graph {
@@ -240,6 +273,7 @@ impl Graph {
             known: HashMap::new(),
             edges: 0,
             cut: false,
+            at: 0,
             places,
         };
         for (k, initial) in search.net.initial.iter().enumerate() {
@@ -266,13 +300,13 @@ impl Graph {
         }
     }
 
-    /// Builds all configurations; whether they fit.
-    fn grow(&mut self, meter: &Meter) -> bool {
-        let mut at = 0;
-        while at < self.contents.len() {
+    /// Looks at all configurations, or at those before `until`; whether what was found is no more than `most` and fits.
+    fn grow(&mut self, until: usize, most: usize, meter: &Meter) -> bool {
+        while self.at < self.contents.len().min(until) {
+            let at = self.at;
             let bytes = (self.contents.len() * (self.places.len() * 8 + 160)) as u64;
-            let fits = self.contents.len() <= MAX_LEVEL && meter.check_memory(bytes, String::new).is_ok();
-            if !fits || (at % 1024 == 0 && meter.check().is_err()) {
+            let fits = self.contents.len() <= most && meter.check_memory(bytes, String::new).is_ok();
+            if !fits || (at.is_multiple_of(1024) && meter.check().is_err()) {
                 return false;
             }
             let now = self.contents[at].clone();
@@ -291,7 +325,7 @@ impl Graph {
                 }
                 self.add(after, Some(at as u32), t);
             }
-            at += 1;
+            self.at += 1;
         }
         true
     }

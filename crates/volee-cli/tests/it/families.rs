@@ -155,6 +155,28 @@ fn properties_are_formulas_claims_and_automata_with_named_clients() {
     }
 }
 
+/// The properties of p5 to p8 as the paper has them: automata that read the steps.
+#[test]
+fn the_properties_of_the_producers_and_consumers_are_the_same_as_automata() {
+    let sandbox = Sandbox::new();
+    for (name, flags, verdict) in &PROBLEMS[4..8] {
+        let text = std::fs::read_to_string(example(name)).expect("the problem");
+        let formula =
+            text.split_once("--tl '").and_then(|(_, rest)| rest.split_once("' */")).expect("a formula").0;
+        let model = example(name);
+        let mut call = vec!["check", &model, "--engine", "families", "--format", "json", "--tl", formula];
+        call.extend(flags.split_whitespace());
+        let answered = sandbox.volee_with(&call, "");
+        let answer: Value = serde_json::from_str(&answered.stdout).expect("one object");
+        let results = answer["results"].as_array().expect("results");
+        let steps = |r: &Value| r["witness"]["steps"].as_array().map(Vec::len);
+        let (assertions, automata) = results.split_first().expect("at least the assertions");
+        assert_eq!(assertions["verdict"], *verdict, "{name}");
+        let shortest = automata.iter().filter(|r| r["verdict"] == "violated").filter_map(steps).min();
+        assert_eq!(shortest, steps(assertions), "{name}");
+    }
+}
+
 #[test]
 fn nets_are_checked_and_told_apart() {
     let sandbox = Sandbox::new();
@@ -181,6 +203,16 @@ fn what_is_no_family_is_refused_with_its_place_and_the_reason() {
         ("chan c = [2] of { bit };\nproctype P() { c!0; assert(false) }", "m.pml:1", "buffered channel"),
         ("proctype P() { assert(_pid == 0) }", "m.pml:1", "process number"),
         ("int n;\nproctype P() { do :: n = n + 1 od }", "m.pml:1", "the globals take more than"),
+        (
+            "proctype P() { int n; do :: n = n + 1 od; assert(false) }",
+            "m.pml:1",
+            "more than 20000 local states",
+        ),
+        ("proctype P() { chan c = [1] of { bit }; assert(false) }", "m.pml:1", "the local channel"),
+        ("proctype P() { { skip } unless { assert(false) } }", "m.pml:1", "`unless`"),
+        ("proctype P() { timeout; assert(false) }", "m.pml:1", "`timeout`"),
+        ("proctype P(byte k) { assert(k) }", "m.pml:1", "has parameters"),
+        ("proctype P() { assert(_nr_pr < 3) }", "m.pml:1", "the number of processes"),
         (
             "proctype Q() { skip }\nactive proctype R() { do :: run Q() od }\nproctype P() { assert(false) }",
             "m.pml:2",

@@ -18,6 +18,9 @@ const MAX_STEPS: usize = 1_000_000;
 /// Stands for the local state of a process that was not started yet.
 pub(super) const UNSTARTED: u32 = u32::MAX;
 
+/// Stands for the local state of a process that has met an error.
+pub(super) const STOPPED: u32 = u32::MAX - 1;
+
 /// A process, or all processes of a template: whatever shares a set of local states.
 pub(super) struct Class {
     pub proctype: ProctypeId,
@@ -224,7 +227,7 @@ impl Builder<'_> {
     /// The steps of one process in local state `l`.
     fn alone(&mut self, l: usize, g: usize) -> Result<(), FamilyError> {
         let (class, local) = self.locals[l].clone();
-        if local.node == UNSTARTED || !self.is_new(l, usize::MAX, g) {
+        if local.node >= STOPPED || !self.is_new(l, usize::MAX, g) {
             return Ok(());
         }
         let proctype = self.classes[class].proctype;
@@ -250,7 +253,12 @@ impl Builder<'_> {
         done: Done,
     ) -> Result<(), FamilyError> {
         let name = self.program.proctypes[self.classes[class].proctype.0 as usize].name.clone();
-        let Done { local, globals, text, first, place, started, wrong } = done;
+        let Done { mut local, mut globals, text, first, place, mut started, wrong } = done;
+        // What comes after an error matters to properties only.
+        if wrong.is_some() && self.property.is_none() {
+            (local, globals) = (Local { node: STOPPED, values: Vec::new() }, self.globals[g].clone());
+            started.clear();
+        }
         let mut found = Found {
             globals: if touched { Some((g, self.global(globals)?)) } else { None },
             takes: vec![l],
