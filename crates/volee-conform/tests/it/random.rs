@@ -1,6 +1,6 @@
 //! Random specifications, purposes and implementations, everything compared with the definitions.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use volee_bes::Solver;
 use volee_conform::random::{Shape, implementation, purpose, specification};
@@ -35,6 +35,7 @@ fn name(graph: &TestGraph, action: volee_conform::ActionId) -> &str {
 /// Every node of a complete test graph has exactly the steps that the definitions give it.
 fn agrees_with_the_definitions(graph: &TestGraph, naive: &Naive) {
     let mut seen: HashSet<(Node, Set)> = HashSet::new();
+    let mut leads: HashMap<Set, bool> = HashMap::new();
     let mut stack = vec![(Node(0), naive.initial())];
     while let Some((node, set)) = stack.pop() {
         if !seen.insert((node, set.clone())) {
@@ -43,7 +44,10 @@ fn agrees_with_the_definitions(graph: &TestGraph, naive: &Naive) {
         let mut expected = BTreeSet::new();
         for label in naive.possible(&set) {
             let next = naive.after(&set, &label);
-            let kind = match (naive.accepts(&next), naive.leads(&next)) {
+            let kind = match (
+                naive.accepts(&next),
+                *leads.entry(next.clone()).or_insert_with(|| naive.leads(&next)),
+            ) {
                 (true, _) => "pass",
                 (false, true) => "inner",
                 (false, false) if naive::is_input(&label) => continue,
@@ -167,12 +171,22 @@ fn bad_trace_is_found(
 
 #[test]
 fn random_triples_agree_with_the_definitions() {
+    triples(0);
+}
+
+#[test]
+fn other_random_triples_agree_with_the_definitions() {
+    triples(10_000);
+}
+
+/// Ten thousand triples; two tests share the twenty thousand, because a machine has several processors.
+fn triples(first: u64) {
     let mut count = Count::default();
-    for seed in 0..20_000 {
+    for seed in first..first + 10_000 {
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| triple(seed, &mut count)));
         assert!(done.is_ok(), "seed {seed}");
     }
     println!("{count:?}");
-    assert!(count.tests > 5_000 && count.without_test > 500, "{count:?}");
-    assert!(count.conforming > 2_000 && count.failing > 2_000, "{count:?}");
+    assert!(count.tests > 2_500 && count.without_test > 250, "{count:?}");
+    assert!(count.conforming > 1_000 && count.failing > 1_000, "{count:?}");
 }
