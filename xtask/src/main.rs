@@ -12,6 +12,7 @@ mod lts;
 mod memory;
 mod nets;
 mod temporal;
+mod temporal_bench;
 
 use std::process::ExitCode;
 

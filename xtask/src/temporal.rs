@@ -11,7 +11,7 @@ use volee::logic::formula::SplitMix;
 use volee::lts::generate::ConnectDisconnect;
 use volee::system::{System, collect_initial, collect_steps};
 
-const CORPUS: &str = "../shared/corpus/promela";
+pub const CORPUS: &str = "../shared/corpus/promela";
 
 /// Runs what is named.
 pub fn run(arguments: &[String]) -> Result<(), String> {

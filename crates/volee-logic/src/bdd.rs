@@ -43,6 +43,7 @@ struct Node {
 pub type Literal = (u32, bool);
 
 /// The owner of all nodes. Variables are their own order: the smallest is nearest the root.
+#[derive(Clone)]
 pub struct Manager {
     nodes: Vec<Node>,
     unique: HashTable<u32>,

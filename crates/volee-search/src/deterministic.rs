@@ -20,7 +20,7 @@ use volee_system::{
 
 use crate::check::Statistics;
 use crate::liveness::ClaimOutcome;
-use crate::pairs::{Arc, Pair, STUTTER, expand, pair, split};
+use crate::pairs::{Arc, Faults, Pair, STUTTER, Stop, expand, pair, split};
 use crate::watch::{Sight, Watch};
 
 /// Bytes that a remembered pair costs beside its state.
@@ -256,7 +256,12 @@ impl<S: System + ?Sized> Traversal<'_, S> {
 
     fn expand(&mut self, from: &[u8]) -> Result<(), Limit> {
         let automaton = &self.property.automaton;
-        expand(self.system, automaton, &mut self.sight, from, &mut self.arcs)
+        expand(self.system, automaton, &mut self.sight, from, Faults::Pass, &mut self.arcs).map_err(|stop| {
+            match stop {
+                Stop::Limit(limit) => limit,
+                Stop::Fault(_, reason) => Limit::Other { message: reason.message },
+            }
+        })
     }
 
     /// The run to the root, along the path, with its cycle starting at `place` of the path.

@@ -25,8 +25,8 @@ pub use check::{
     Answer, Approximation, Check, Order, Outcome, Reduction, Replacement, Statistics, Turnover, check,
 };
 pub use deterministic::DeterministicProperty;
-pub use liveness::{Claim, ClaimOptions, ClaimOutcome, Fairness, check_claim};
+pub use liveness::{Claim, ClaimOptions, ClaimOutcome, Emptiness, Fairness, check_claim};
 pub use ltl::LtlQuestion;
 pub use monitor::{Runs, TlQuestion};
-pub use nested::{NestedClaim, NestedStore};
+pub use nested::NestedStore;
 pub use watch::{EventWatch, Names, Watch, bind, watches_events};

@@ -41,6 +41,7 @@ pub struct Edge {
 }
 
 /// A transition-based generalised Büchi automaton.
+#[derive(Clone)]
 pub struct Automaton {
     /// Owner of the guards.
     pub manager: Manager,

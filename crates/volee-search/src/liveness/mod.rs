@@ -17,11 +17,14 @@ use volee_logic::automaton::Automaton;
 use volee_system::{Limit, Meter, Progress, Reason, ReasonKind, System, Verdict, Violation, Witness};
 
 use crate::check::Statistics;
+use crate::nested::{NestedClaim, NestedStore};
+use crate::pairs::Faults;
 use crate::watch::Watch;
 
 pub(crate) use components::search;
 
 /// An automaton of bad behaviour: the property holds if no run of the system is accepted.
+#[derive(Clone)]
 pub struct Claim {
     /// Its transitions are taken together with the steps of the system, the first from the initial state.
     pub automaton: Automaton,
@@ -59,9 +62,21 @@ pub enum Fairness {
     Weak,
 }
 
+/// How accepted runs are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Emptiness {
+    /// By components: any number of acceptance sets, fairness too.
+    #[default]
+    Components,
+    /// By nested depth-first search: less to remember of each state, so it can also forget.
+    Nested(NestedStore),
+}
+
 /// How a claim is checked.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ClaimOptions {
+    /// How accepted runs are looked for.
+    pub emptiness: Emptiness,
     /// Which infinite runs count.
     pub fairness: Fairness,
     /// Whether steps with a fault end the search as violations.
@@ -85,6 +100,15 @@ pub fn check_claim<S: System + ?Sized>(
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> ClaimOutcome {
+    if let Emptiness::Nested(store) = options.emptiness {
+        if options.fairness == Fairness::Weak {
+            let message = "fairness needs the search by components".into();
+            let verdict = Verdict::Unknown(Limit::Other { message });
+            return ClaimOutcome { verdict, statistics: Statistics::default() };
+        }
+        let faults = if options.faults { Faults::End } else { Faults::Pass };
+        return NestedClaim::new(claim.clone()).check(system, store, faults, meter, progress);
+    }
     let (found, mut statistics) = match options.fairness {
         Fairness::None => search::<S, 1>(system, claim, options, meter, progress),
         Fairness::Weak => search::<S, 5>(system, claim, options, meter, progress),
@@ -107,7 +131,7 @@ pub(crate) enum Found {
     Error(Reason, Witness),
 }
 
-fn reason(kind: ReasonKind, loops: bool) -> Reason {
+pub(crate) fn reason(kind: ReasonKind, loops: bool) -> Reason {
     let message = match kind {
         ReasonKind::NonProgressCycle => "a cycle without progress",
         ReasonKind::Trap => "this run can no longer satisfy the property, whatever follows",

@@ -6,7 +6,8 @@ use volee_logic::automaton::Automaton;
 use volee_logic::formula::{Formula, Shape, SplitMix, parse, random_formula};
 use volee_logic::ltl::translate_to_buchi;
 use volee_search::{
-    ClaimOptions, DeterministicProperty, Fairness, LtlQuestion, Names, NestedClaim, NestedStore, bind,
+    ClaimOptions, ClaimOutcome, DeterministicProperty, Emptiness, Fairness, LtlQuestion, Names, NestedStore,
+    bind,
 };
 use volee_system::{
     Budget, Diagnostic, FaultId, Flow, Label, Meter, PredicateId, Quiet, Sink, Step, System, Verdict, replay,
@@ -142,7 +143,7 @@ fn naive(graph: &Graph, formula: &Formula, fairness: Fairness) -> bool {
 
 fn check(graph: &mut Graph, text: &str, formula: Formula, fairness: Fairness) -> Verdict {
     let question = LtlQuestion::new(graph, formula, text, "f").expect("binds");
-    let options = ClaimOptions { fairness, faults: false };
+    let options = ClaimOptions { fairness, ..ClaimOptions::default() };
     question.check(graph, options, &Meter::start(Budget::default()), &mut Quiet).verdict
 }
 
@@ -280,34 +281,87 @@ fn deterministic_properties_agree_with_the_general_search_also_with_little_memor
 #[test]
 fn nested_searches_agree_and_with_bits_never_claim_that_it_holds() {
     let mut random = SplitMix(90);
+    let bits = [NestedStore::Bitstate { bytes: 1 << 16 }, NestedStore::Bitstate { bytes: 8 }];
     for round in 0..1500 {
         let mut graph = random_graph(&mut random, round % 2 == 0);
         let operators = 1 + random.below(5);
         let formula = random_formula(&mut random, Shape { atoms: 2, operators });
         let expected = naive(&graph, &formula, Fairness::None);
-        let negated = formula.clone().negated();
-        let atoms = bind(&mut graph, &negated, Names::States, "", "f").expect("binds");
-        let claim = NestedClaim::new(volee_logic::ltl::translate(&negated).expect("small"), atoms);
-        let question = LtlQuestion::new(&mut graph, formula.clone(), "", "f").expect("binds");
-        for store in
-            [NestedStore::Exact, NestedStore::Bitstate { bytes: 1 << 16 }, NestedStore::Bitstate { bytes: 8 }]
-        {
-            let meter = Meter::start(Budget::default());
-            match claim.check(&mut graph, store, &meter, &mut Quiet).verdict {
+        for store in [NestedStore::Exact, bits[0], bits[1]] {
+            match decide(&mut graph, &formula, store).verdict {
                 Verdict::Holds => {
                     assert!(!expected && store == NestedStore::Exact, "round {round}: {formula}")
                 }
                 Verdict::Unknown(_) => assert!(store != NestedStore::Exact, "round {round}: {formula}"),
-                Verdict::Violated(violations) => {
-                    assert!(expected, "round {round} {store:?}: {formula} on {graph:?}");
-                    replay(&mut graph, &violations[0].witness).expect("replays");
-                    assert_ne!(
-                        question.refutes(&mut graph, &violations[0].witness),
-                        Some(false),
-                        "{formula}"
-                    );
+                Verdict::Violated(_) => assert!(expected, "round {round} {store:?}: {formula} on {graph:?}"),
+            }
+        }
+    }
+}
+
+/// Runs a nested search; what it shows must replay and violate the formula by its definition.
+fn decide(graph: &mut Graph, formula: &Formula, store: NestedStore) -> ClaimOutcome {
+    let question = LtlQuestion::new(graph, formula.clone(), "", "f").expect("binds");
+    let options = ClaimOptions { emptiness: Emptiness::Nested(store), ..ClaimOptions::default() };
+    let outcome = question.check(graph, options, &Meter::start(Budget::default()), &mut Quiet);
+    if let Verdict::Violated(violations) = &outcome.verdict {
+        replay(graph, &violations[0].witness).expect("replays");
+        assert_ne!(question.refutes(graph, &violations[0].witness), Some(false), "{formula}");
+    }
+    outcome
+}
+
+#[test]
+fn nested_searches_that_forget_agree_with_the_component_search() {
+    let mut random = SplitMix(1991);
+    let (mut held, mut violated, mut forgot, mut gave_up) = (0, 0, 0, 0);
+    for round in 0..1500 {
+        let mut graph = wide_graph(&mut random);
+        let operators = 1 + random.below(5);
+        let formula = random_formula(&mut random, Shape { atoms: 2, operators });
+        let expected = matches!(
+            check(&mut graph, &formula.to_string(), formula.clone(), Fairness::None),
+            Verdict::Violated(_)
+        );
+        for bytes in [2_500, 3_500, 5_000, 7_000, 1 << 20] {
+            let store = NestedStore::Bounded { bytes, seed: round };
+            let outcome = decide(&mut graph, &formula, store);
+            forgot += u32::from(outcome.statistics.turnover.is_some_and(|t| t.replaced > 0));
+            match outcome.verdict {
+                Verdict::Holds => {
+                    assert!(!expected, "round {round}, {bytes} bytes: {formula} on {graph:?}");
+                    held += 1;
+                }
+                Verdict::Violated(_) => {
+                    assert!(expected, "round {round}, {bytes} bytes: {formula} on {graph:?}");
+                    violated += 1;
+                }
+                Verdict::Unknown(_) => {
+                    assert!(bytes < 1 << 20, "round {round}: {formula}");
+                    gave_up += 1;
                 }
             }
         }
     }
+    assert!(
+        held > 500 && violated > 500 && forgot > 80 && gave_up > 20,
+        "{held} {violated} {forgot} {gave_up}"
+    );
+}
+
+/// Many states on short paths, so that there is something to forget.
+fn wide_graph(random: &mut SplitMix) -> Graph {
+    let n = 40 + random.below(200);
+    let steps = (0..n)
+        .map(|s| {
+            let near = |random: &mut SplitMix| match random.below(12) {
+                0 if s > 0 => random.below(s),
+                _ => (2 * s + 1 + random.below(4)).min(n - 1),
+            };
+            let count = 1 + random.below(3);
+            (0..count).map(|_| (0, random.below(3) as u32, near(random) as u8)).collect()
+        })
+        .collect();
+    let colours = (0..n).map(|_| random.below(4) as u8).collect();
+    Graph { colours, steps, predicates: Vec::new(), has_predicates: random.below(2) == 0 }
 }

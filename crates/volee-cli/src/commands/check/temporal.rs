@@ -13,8 +13,8 @@ use volee::program::MachineOptions;
 use volee::promela::Lowered;
 use volee::properties::{of_buchi, of_ltl, of_never, of_tl};
 use volee::search::{
-    Answer as Found, Check as Questions, Claim, ClaimOptions, DeterministicProperty, Fairness, LtlQuestion, Names, Order, Runs, Statistics,
-    TlQuestion, Watch, check_claim,
+    Answer as Found, Check as Questions, Claim, ClaimOptions, DeterministicProperty, Emptiness, Fairness, LtlQuestion, Names,
+    NestedStore, Order, Reduction, Runs, Statistics, TlQuestion, Watch, check_claim,
 };
 use volee::system::{Diagnostic, Limit, Meter, Reason, ReasonKind, Verdict};
 use volee::{Model, Options};
@@ -24,6 +24,7 @@ use crate::context::Context;
 use crate::outcome::{Ended, Failure};
 use crate::progress::ProgressLine;
 use crate::report::Report;
+use crate::storage::{Kind, Policy, StorageArgs};
 
 /// Questions about runs.
 #[derive(Debug, Args)]
@@ -59,7 +60,22 @@ pub struct TemporalArgs {
     /// Only runs count in which no process is for ever able to move without ever moving (weak fairness)
     #[arg(long, help_heading = "Temporal questions")]
     fair: bool,
+
+    /// How infinite runs are looked for: by components; or by nested depth-first search, which can forget states to stay
+    /// within --memory (still exact) and can do with bits (--approximate bitstate; proves nothing)
+    #[arg(long, value_name = "SEARCH", value_enum, help_heading = "Temporal questions")]
+    emptiness: Option<EmptinessArg>,
 }
+
+/// The searches for infinite runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EmptinessArg {
+    Components,
+    Nested,
+}
+
+/// The table of a bitstate search when there is no memory budget.
+const BITSTATE_BYTES: u64 = 128 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum RunsArg {
@@ -152,9 +168,34 @@ impl TemporalArgs {
         Ok(asks)
     }
 
-    fn claim_options(&self) -> ClaimOptions {
+    fn claim_options(&self, storage: &StorageArgs, memory: Option<u64>) -> Result<ClaimOptions, Failure> {
         let fairness = if self.fair { Fairness::Weak } else { Fairness::None };
-        ClaimOptions { fairness, faults: true }
+        let emptiness = match (storage.approximate, self.emptiness) {
+            (None, None | Some(EmptinessArg::Components)) => Emptiness::Components,
+            (Some(_), Some(EmptinessArg::Components)) => {
+                let message = "the search by components needs every state exactly";
+                return Err(Failure::new(message).with_help("use --emptiness nested with --approximate"));
+            }
+            (Some(Kind::Compact), _) => {
+                let message = "infinite runs are looked for with bits or exactly, not with fingerprints";
+                return Err(Failure::new(message).with_help("use --approximate bitstate"));
+            }
+            (Some(Kind::Bitstate), _) => {
+                let bytes = memory.map_or(BITSTATE_BYTES, |budget| budget / 4 * 3);
+                Emptiness::Nested(NestedStore::Bitstate { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) })
+            }
+            (None, Some(EmptinessArg::Nested)) => Emptiness::Nested(match memory {
+                Some(bytes) if storage.replacement != Policy::None => {
+                    NestedStore::Bounded { bytes, seed: storage.seed }
+                }
+                _ => NestedStore::Exact,
+            }),
+        };
+        if self.fair && emptiness != Emptiness::Components {
+            let message = "--fair needs the search by components, which needs every state exactly";
+            return Err(Failure::new(message).with_help("leave --approximate and --emptiness nested out"));
+        }
+        Ok(ClaimOptions { emptiness, fairness, faults: true })
     }
 }
 
@@ -210,6 +251,15 @@ struct Answered {
 impl Check {
     /// Answers the temporal questions, each with a search of its own.
     pub(super) fn run_temporal(self, context: &Context) -> Ended {
+        let others = [
+            (!self.invariant.is_empty(), "--invariant"),
+            (!self.reachable.is_empty(), "--reachable"),
+            (self.mu.asked(), "--mu"),
+        ];
+        if let Some((_, flag)) = others.iter().find(|other| other.0) {
+            let message = format!("{flag} is not answered together with questions about infinite runs");
+            return Err(Failure::new(message).with_help("ask in two calls"));
+        }
         let meter = self.budget.meter(context);
         let model = self.model.open(context)?;
         let asks = self.temporal.asks(model.promela.as_ref())?;
@@ -235,6 +285,9 @@ impl Check {
         total.bytes_per_state = total.memory_bytes as f64 / total.states.max(1) as f64;
         let decided = |a: &Answered| a.answers.iter().all(|f| f.verdict == Verdict::Holds);
         report.statistics(&total, all.iter().all(decided));
+        if let Some(line) = self.storage.report(total.turnover.as_ref(), &mut report.answer) {
+            report.figure(&line);
+        }
         Ok(report.finish())
     }
 
@@ -252,7 +305,7 @@ impl Check {
     fn search_for(&self, ask: &Ask, options: Options, meter: &Meter) -> Result<Answered, Failure> {
         let mut model = Model::open(&self.model.model, &options)?;
         let mut progress = ProgressLine::new(meter.budget().memory);
-        let how = self.temporal.claim_options();
+        let how = self.temporal.claim_options(&self.storage, meter.budget().memory)?;
         let outcome = match ask {
             Ask::Ltl { text, file, .. } => {
                 let formula = formula::parse(text, file)?;
@@ -268,7 +321,7 @@ impl Check {
                     return self.search_for(ask, Options { plain: true, ..options }, meter);
                 }
                 let property = deterministic(&mut model, path)?;
-                property.check(model.system.as_mut(), 0, meter, &mut progress)
+                property.check(model.system.as_mut(), self.storage.seed, meter, &mut progress)
             }
             Ask::Never { .. } => {
                 let Some(lowered) = &model.promela else { return Err(Failure::new("the model has no claim")) };
@@ -317,7 +370,7 @@ impl Check {
             RunsArg::Maximal => Runs::Maximal,
         };
         let mut progress = ProgressLine::new(meter.budget().memory);
-        let how = Questions::new().order(order);
+        let how = self.storage.apply(Questions::new().order(order)).reduction(Reduction::None);
         let outcome = question.check(model.system.as_mut(), runs, &how, meter, &mut progress);
         Ok(Answered { answers: outcome.answers, statistics: outcome.statistics, model, options })
     }
@@ -379,4 +432,7 @@ fn add(total: &mut Statistics, more: &Statistics) {
     total.transitions += more.transitions;
     total.max_depth = total.max_depth.max(more.max_depth);
     total.memory_bytes = total.memory_bytes.max(more.memory_bytes);
+    if more.turnover.is_some() {
+        total.turnover.clone_from(&more.turnover);
+    }
 }
