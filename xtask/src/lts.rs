@@ -109,7 +109,7 @@ fn measure(
 }
 
 /// Runs a command and prints its CPU seconds and its largest memory: the operating system's own account of a child.
-const ACCOUNT: &str = "\
+pub const ACCOUNT: &str = "\
 import os, subprocess, sys, resource
 code = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL)
 used = resource.getrusage(resource.RUSAGE_CHILDREN)

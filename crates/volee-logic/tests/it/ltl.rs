@@ -62,7 +62,8 @@ fn random_lasso(random: &mut SplitMix) -> Lasso {
 #[test]
 fn random_formulas_agree_with_the_definition_on_lassos() {
     let mut random = SplitMix(1991);
-    for round in 0..2500 {
+    let mut compared = 0;
+    for round in 0..2600 {
         let operators = 1 + random.below(7);
         let formula = random_formula(&mut random, Shape { atoms: 2, operators });
         let general = translate(&formula).expect("small");
@@ -79,8 +80,10 @@ fn random_formulas_agree_with_the_definition_on_lassos() {
             assert_eq!(holds_of_lasso(&formula, &letters, lasso.start), truth, "round {round}: {formula}");
             assert_eq!(accepts(&formula, &general, &lasso), truth, "round {round}: {formula} on {lasso:?}");
             assert_eq!(accepts(&formula, &buchi, &lasso), truth, "round {round}: {formula} on {lasso:?}");
+            compared += 1;
         }
     }
+    assert!(compared >= 20_000, "{compared}");
 }
 
 #[test]

@@ -41,6 +41,7 @@ fn words(letters: &[u32], length: usize) -> Vec<Vec<u32>> {
 fn random_formulas_agree_with_the_definition_on_all_short_words() {
     let sets = words(&[0, 1, 2, 3], 4);
     let events = words(&[0, 1, 2, 4], 4);
+    assert!(1000 * (sets.len() + events.len()) >= 100_000);
     let mut random = SplitMix(1989);
     for round in 0..1000 {
         let operators = 1 + random.below(7);
