@@ -23,7 +23,7 @@ use crate::temporal::CORPUS;
 const ROUND: f64 = 0.03;
 const ROUNDS: usize = 3;
 /// A search that takes longer is not measured.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A claim and what it costs.
 struct Row {
