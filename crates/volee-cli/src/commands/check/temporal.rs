@@ -370,7 +370,7 @@ impl Check {
             RunsArg::Maximal => Runs::Maximal,
         };
         let mut progress = ProgressLine::new(meter.budget().memory);
-        let how = self.storage.apply(Questions::new().order(order)).reduction(Reduction::None);
+        let how = self.storage.apply(Questions::new().order(order), options.plain).reduction(Reduction::None);
         let outcome = question.check(model.system.as_mut(), runs, &how, meter, &mut progress);
         Ok(Answered { answers: outcome.answers, statistics: outcome.statistics, model, options })
     }
