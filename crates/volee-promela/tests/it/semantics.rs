@@ -134,3 +134,28 @@ fn the_inner_block_of_a_loop_goes_on_where_the_loop_does() {
     // Blocks inside blocks at the end of an option: each level must be tied to what follows the outermost.
     assert_eq!(counts("byte x; init { do :: x < 2 -> { { { x++ } } } :: else -> break od }"), (7, 7));
 }
+
+#[test]
+fn a_counter_that_only_counts_is_not_part_of_the_state() {
+    let states = |text| explore(&mut machine(text, false)).states;
+    assert_eq!(states("int n; active proctype P() { do :: n++ od }"), 1);
+    assert_eq!(states("int n, m; active proctype P() { do :: n = m + 1; m = n + 1 od }"), 2);
+    // Something looks at it after all.
+    assert!(states("byte n; active proctype P() { do :: n++ od } active proctype Q() { n == 7 }") > 200);
+}
+
+#[test]
+fn errors_of_a_counter_that_only_counts_are_found() {
+    let loops = |statement: &str| {
+        let text = format!("byte i, d = 3; byte a[4]; active proctype P() {{ do :: {statement} od }}");
+        explore(&mut machine(&text, false))
+    };
+    assert!(loops("a[i]++; i++").assertion, "an index out of range");
+    assert!(loops("a[0] = 7 / d; d--").runtime, "a division by zero");
+}
+
+#[test]
+fn sequences_that_branch_for_ever_inside_atomic_are_cut() {
+    let text = "byte x, y; active proctype P() { atomic { do :: x = (x + 1) % 50 :: y = (y + 1) % 50 :: x + y == 98 -> break od } }";
+    assert!(!explore(&mut machine(text, true)).deadlock);
+}
