@@ -29,6 +29,8 @@ fn expected(model: &str, mode: &str, verdict: &str) -> Option<i32> {
         return Some(1);
     }
     match verdict {
+        // Where SPIN refuses its own reduction there is nothing to compare; otherwise verdicts do not depend on it.
+        "error" if mode == "por" => None,
         "ok" => Some(0),
         "acceptance_cycle" | "assertion" | "error" | "claim_end" | "non_progress_cycle" => Some(1),
         _ => None,
@@ -44,7 +46,7 @@ fn oracle() -> Result<(), String> {
     let (mut compared, mut different) = (0, 0);
     for row in text.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>()) {
         let [model, claim, kind, mode, verdict, ..] = row[..] else { continue };
-        let Some(code) = expected(model, mode, verdict).filter(|_| mode != "por") else { continue };
+        let Some(code) = expected(model, mode, verdict) else { continue };
         let mut call = Command::new("target/release/volee");
         call.arg("check").arg(Path::new(CORPUS).join(model)).args(["--time", "60s"]);
         match kind {

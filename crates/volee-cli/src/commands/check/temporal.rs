@@ -74,8 +74,9 @@ enum EmptinessArg {
     Nested,
 }
 
-/// The table of a bitstate search when there is no memory budget.
+/// The table of a bitstate search when there is no memory budget, and the largest it is made: what is free may be much.
 const BITSTATE_BYTES: u64 = 128 << 20;
+const MAXIMUM_BITSTATE_BYTES: u64 = 1 << 30;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum RunsArg {
@@ -181,7 +182,7 @@ impl TemporalArgs {
                 return Err(Failure::new(message).with_help("use --approximate bitstate"));
             }
             (Some(Kind::Bitstate), _) => {
-                let bytes = memory.map_or(BITSTATE_BYTES, |budget| budget / 4 * 3);
+                let bytes = memory.map_or(BITSTATE_BYTES, |budget| (budget / 4 * 3).min(MAXIMUM_BITSTATE_BYTES));
                 Emptiness::Nested(NestedStore::Bitstate { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) })
             }
             (None, Some(EmptinessArg::Nested)) => Emptiness::Nested(match memory {
