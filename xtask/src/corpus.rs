@@ -18,9 +18,10 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     match arguments.first().map(String::as_str) {
         Some("promela") => crate::promela::corpus(&arguments[1..]),
         Some("reduction") => crate::reduction::run(&arguments[1..]),
-        _ => {
-            Err("usage: cargo xtask corpus promela|reduction [--below STATES] [--time SECONDS] [MODEL]"
-                .into())
-        }
+        Some("bounded") => crate::bounded::corpus(&arguments[1..]),
+        _ => Err(
+            "usage: cargo xtask corpus promela|reduction|bounded [--below STATES] [--time SECONDS] [MODEL]"
+                .into(),
+        ),
     }
 }

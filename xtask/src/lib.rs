@@ -3,6 +3,7 @@
 //! The library half holds what tests share with the `cargo xtask` command.
 
 pub mod bench_promela;
+pub mod bounded;
 pub mod corpus;
 pub mod integers;
 pub mod oracle;

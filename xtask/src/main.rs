@@ -10,7 +10,10 @@ mod equations;
 mod families;
 mod lts;
 mod memory;
+mod memory_plot;
+mod memory_twin;
 mod nets;
+mod resident;
 mod temporal;
 mod temporal_bench;
 
@@ -27,18 +30,15 @@ type Subject = (&'static str, &'static str, fn(&[String]) -> Result<(), String>)
 
 const SUBJECTS: &[Subject] = &[
     ("bench", "measurements beside those of peers", bench::run),
-    ("figures", "`memory`: searches in ever less memory; `families`: ten problems by four engines", figures),
+    (
+        "figures",
+        "`memory`: searches in ever less memory; `resident`: their peak from outside; `families`: ten problems",
+        figures,
+    ),
     ("corpus", "compares with the answers of independent tools", xtask::corpus::run),
     ("oracle", "compares random cases with a peer on this machine", xtask::oracle::run),
     ("temporal", "`oracle`: claims against SPIN's verdicts; `curves`: the 1989 figures", temporal::run),
 ];
-
-fn figures(arguments: &[String]) -> Result<(), String> {
-    match arguments.first().map(String::as_str) {
-        Some("families") => families::run(&arguments[1..]),
-        _ => memory::run(arguments),
-    }
-}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -48,6 +48,15 @@ fn main() -> ExitCode {
             eprintln!("{message}");
             ExitCode::from(2)
         }
+    }
+}
+
+fn figures(arguments: &[String]) -> Result<(), String> {
+    match arguments.first().map(String::as_str) {
+        Some("memory") => memory::run(&arguments[1..]),
+        Some("resident") => resident::run(&arguments[1..]),
+        Some("families") => families::run(&arguments[1..]),
+        _ => Err("usage: cargo xtask figures memory [DIRECTORY] | resident [MODEL [MEMORY]]".into()),
     }
 }
 

@@ -4,6 +4,8 @@ use clap::{Args, ValueEnum};
 use volee::report::{Answer, count};
 use volee::search::{Approximation, Check, Order, Reduction, Replacement, Turnover};
 
+use crate::args::BudgetArgs;
+
 #[derive(Debug, Clone, Args)]
 pub struct StorageArgs {
     /// What a depth-first search does when the memory is used up: which state it forgets to make room, or `none` to end
@@ -66,7 +68,17 @@ pub enum Kind {
     Compact,
 }
 
+/// The memory of an approximate search that was not told how much it may have: its table does not grow, so it takes
+/// nearly all of it at once, and a larger one is slower.
+const APPROXIMATE_MEMORY: u64 = 512 << 20;
+
 impl StorageArgs {
+    /// The budget for this way of storing states.
+    pub fn budget(&self, budget: &BudgetArgs) -> BudgetArgs {
+        let default = self.approximate.map(|_| APPROXIMATE_MEMORY);
+        BudgetArgs { memory: budget.memory.or(default), ..budget.clone() }
+    }
+
     /// Tells the questions how to store states, and which steps to take.
     pub fn apply(&self, check: Check, plain: bool) -> Check {
         let all_steps = plain || check.order == Order::BreadthFirst;
@@ -101,11 +113,13 @@ impl StorageArgs {
         answer.set("hit_rate", turnover.hit_rate);
         answer.set("longest_path", turnover.longest_path);
         answer.set("states_are_estimated", true);
+        answer.set("estimate_error", turnover.distinct_error);
         Some(format!(
-            "the memory did not hold them all: stored {} times, forgotten {} times, so the number of states is an \
-             estimate (± {:.1} %); the longest path kept was {} states; seed {}",
+            "the memory did not hold them all: stored {} times, forgotten {} times, found {:.1} % of what was looked up, \
+             so the number of states is an estimate (± {:.1} %); the longest path kept was {} states; seed {}",
             count(turnover.insertions),
             count(turnover.replaced),
+            turnover.hit_rate * 100.0,
             turnover.distinct_error * 100.0,
             count(turnover.longest_path),
             self.seed,

@@ -203,7 +203,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             statistics: Statistics::default(),
             limit: None,
             traversal_bytes: 0,
-            until_tick: tick,
+            until_tick: 1,
             tick,
             last_report: Duration::ZERO,
         }
@@ -531,6 +531,11 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         }
         self.until_tick = self.tick;
         self.look_around(depth, pending, extra_bytes)
+    }
+
+    /// Looks at clock and budget at the next tick.
+    pub(crate) fn look_soon(&mut self) {
+        self.until_tick = 1;
     }
 
     #[cold]

@@ -105,6 +105,7 @@ pub(crate) fn search<S: System + ?Sized>(
         bounded.fill(exact);
     }
     let (mut explorer, ()) = explorer.with_store(bounded);
+    explorer.look_soon();
     let mut flow = Flow::Continue(());
     if !wide && !explorer.visited.replaces() {
         flow = depth::go_on(&mut explorer, &mut path.stack);

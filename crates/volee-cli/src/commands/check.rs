@@ -148,7 +148,7 @@ impl Check {
         }
         let mut model = self.model.open(context)?;
         let questions = self.questions(&mut model)?;
-        let meter = self.budget.meter(context);
+        let meter = self.storage.budget(&self.budget).meter(context);
         let outcome = {
             let mut progress = ProgressLine::new(meter.budget().memory);
             search::check(model.system.as_mut(), &questions, &meter, &mut progress)

@@ -56,6 +56,7 @@ parameters! {
     window "window";
     chunks "chunks";
     retries "retries";
+    participants "participants";
     seats "seats";
     stations "stations";
     length "length";

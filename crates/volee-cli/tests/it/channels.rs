@@ -172,20 +172,6 @@ fn what_the_condition_does_not_cover_is_refused_with_its_place() {
     }
 }
 
-/// The most memory that a call used, as the system counts it, in kilobytes; and how it ended.
-#[cfg(target_os = "linux")]
-fn peak(sandbox: &Sandbox, call: &str) -> (u64, i32) {
-    let script = format!(
-        "volee {call} >/dev/null 2>&1 & p=$!; m=0; \
-         while n=$(sed -n 's/VmHWM:[^0-9]*\\([0-9]*\\).*/\\1/p' /proc/$p/status 2>/dev/null) && [ -n \"$n\" ]; \
-         do m=$n; done; wait $p; echo $m $?"
-    );
-    let answered = sandbox.shell(&script);
-    let mut words = answered.stdout.split_whitespace().filter_map(|w| w.parse::<u64>().ok());
-    let (peak, code) = (words.next().expect("a size"), words.next().expect("a code"));
-    (peak, i32::try_from(code).expect("a code"))
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_seen_from_outside_stays_within_the_budget() {
@@ -194,8 +180,8 @@ fn memory_seen_from_outside_stays_within_the_budget() {
         "numbers.pml",
         "chan q = [3] of { int };\nint n;\nactive proctype P() { do :: q!n; n++ od }\nactive proctype C() { do :: q?_ od }\n",
     );
-    let (base, _) = peak(&sandbox, "check numbers.pml --engine channels --memory 1M --time 1s");
-    let (kilobytes, code) = peak(&sandbox, "check numbers.pml --engine channels --memory 32M --time 20s");
+    let (base, _) = sandbox.peak("check numbers.pml --engine channels --memory 1M --time 1s");
+    let (kilobytes, code) = sandbox.peak("check numbers.pml --engine channels --memory 32M --time 20s");
     assert_eq!(code, 3);
     assert!(kilobytes <= base + (32 << 10), "{kilobytes} kB, {base} kB with next to nothing");
 }

@@ -59,6 +59,20 @@ impl Sandbox {
         self.run(command, "")
     }
 
+    /// The most memory that a call used, as the system counts it, in kilobytes; and how it ended.
+    #[cfg(target_os = "linux")]
+    pub fn peak(&self, call: &str) -> (u64, i32) {
+        let script = format!(
+            "volee {call} >/dev/null 2>&1 & p=$!; m=0; \
+             while n=$(sed -n 's/VmHWM:[^0-9]*\\([0-9]*\\).*/\\1/p' /proc/$p/status 2>/dev/null) && [ -n \"$n\" ]; \
+             do m=$n; done; wait $p; echo $m $?"
+        );
+        let answered = self.shell(&script);
+        let mut words = answered.stdout.split_whitespace().filter_map(|w| w.parse::<u64>().ok());
+        let (peak, code) = (words.next().expect("a size"), words.next().expect("a code"));
+        (peak, i32::try_from(code).expect("a code"))
+    }
+
     fn run(&self, mut command: Command, input: &str) -> Answered {
         use std::io::Write as _;
         command

@@ -4,16 +4,20 @@
 //! and the documentation are made from this table, so a new family is one entry.
 
 mod abp;
+mod commit;
 mod connect;
 mod graphs;
+mod leader;
 mod retransmission;
 mod rings;
 mod rng;
 mod window;
 
 pub use abp::AlternatingBit;
+pub use commit::TwoPhaseCommit;
 pub use connect::ConnectDisconnect;
 pub use graphs::{Shape, chain, hubs, random, random_graph};
+pub use leader::LeaderElection;
 pub use retransmission::BoundedRetransmission;
 pub use rings::{Philosophers, TokenRing};
 pub use rng::Rng;
@@ -158,6 +162,21 @@ pub static FAMILIES: &[Family] = &[
             parameter("retries", "how often a chunk is sent again", 2, (0, 250)),
         ],
         make: |v| Ok(Box::new(BoundedRetransmission::new(v[0] as u8, v[1] as u8))),
+    },
+    Family {
+        name: "two-phase-commit",
+        about: "a coordinator and participants that vote on transactions, one after the other",
+        parameters: &[parameter("participants", "how many participants", 3, (1, 200))],
+        make: |v| Ok(Box::new(TwoPhaseCommit::new(v[0] as u8))),
+    },
+    Family {
+        name: "leader",
+        about: "leader election on a ring: the largest number comes back to its station",
+        parameters: &[
+            parameter("stations", "how many stations", 4, (2, 200)),
+            parameter("capacity", "how many messages a channel holds", 2, (1, 100)),
+        ],
+        make: |v| Ok(Box::new(LeaderElection::new(v[0] as u8, v[1] as u8))),
     },
     Family {
         name: "philosophers",

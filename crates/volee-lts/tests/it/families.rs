@@ -1,8 +1,8 @@
 //! Generated systems have the sizes that theory gives them.
 
-use volee_lts::generate::{AlternatingBit, FAMILIES, family};
+use volee_lts::generate::{AlternatingBit, FAMILIES, LeaderElection, TwoPhaseCommit, family};
 use volee_lts::{Lts, explore};
-use volee_system::{Budget, Limit, Meter, Quiet, System};
+use volee_system::{Budget, Limit, Meter, Quiet, System, collect_initial, collect_steps};
 
 pub fn explicit(system: &mut dyn System) -> Lts {
     explore(system, &Meter::start(Budget::default()), &mut Quiet).expect("small")
@@ -43,6 +43,50 @@ fn protocols_end_only_where_they_may() {
     }
     assert_eq!(deadlocks("philosophers"), 1);
     assert_eq!(deadlocks("chain"), 1);
+}
+
+/// All reachable states of a family's default member, as bytes.
+fn states(system: &mut dyn System) -> Vec<Vec<u8>> {
+    let mut found = collect_initial(system);
+    let mut known: std::collections::HashSet<Vec<u8>> = found.iter().cloned().collect();
+    let mut at = 0;
+    while at < found.len() {
+        for (_, target) in collect_steps(system, &found[at].clone()) {
+            if known.insert(target.clone()) {
+                found.push(target);
+            }
+        }
+        at += 1;
+    }
+    found
+}
+
+#[test]
+fn participants_of_a_commit_never_disagree() {
+    for participants in 1..=4 {
+        let mut system = TwoPhaseCommit::new(participants);
+        let states = states(&mut system);
+        for state in &states {
+            let standing = |what: u8| state[1..].iter().any(|participant| participant & 0b11 == what);
+            assert!(!(standing(2) && standing(3)), "{state:?}");
+            assert!(!collect_steps(&mut system, state).is_empty(), "{state:?}");
+        }
+        assert!(states.iter().any(|state| state[1..].iter().all(|participant| participant & 0b11 == 2)));
+    }
+}
+
+#[test]
+fn the_largest_number_becomes_the_only_leader() {
+    for (stations, capacity) in [(2, 1), (3, 1), (4, 2), (5, 1)] {
+        let mut system = LeaderElection::new(stations, capacity);
+        let width = 1 + usize::from(capacity);
+        for state in states(&mut system) {
+            let leaders: Vec<usize> = (0..usize::from(stations)).filter(|s| state[s * width] == 2).collect();
+            assert!(leaders.is_empty() || leaders == [0], "{state:?}");
+            let ends = collect_steps(&mut system, &state).is_empty();
+            assert_eq!(ends, system.is_valid_end(&state), "{state:?}");
+        }
+    }
 }
 
 #[test]

@@ -571,7 +571,10 @@ impl Visited for Bounded {
     }
 
     fn needs(&self) -> String {
-        format!("a path of {} states, and what waits along it, must be kept", self.trail.len() + 1)
+        match self.trail.len() {
+            ..=1 => "the smallest tables alone are larger".into(),
+            path => format!("a path of {} states, and what waits along it, must be kept", path + 1),
+        }
     }
 
     fn len(&self) -> u64 {

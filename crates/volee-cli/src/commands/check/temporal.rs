@@ -261,7 +261,7 @@ impl Check {
             let message = format!("{flag} is not answered together with questions about infinite runs");
             return Err(Failure::new(message).with_help("ask in two calls"));
         }
-        let meter = self.budget.meter(context);
+        let meter = self.storage.budget(&self.budget).meter(context);
         let model = self.model.open(context)?;
         let asks = self.temporal.asks(model.promela.as_ref())?;
         let (name, is_promela) = (model.name.clone(), model.promela.is_some());
