@@ -94,7 +94,8 @@ pub(crate) fn search<S: System + ?Sized>(
         let _ = explorer.drain(|_, state| path.stack.push(state));
         path.stack.begin();
     }
-    let room = explorer.room_for_store();
+    // A long path is to come where the search begins anew: it has its part from the start.
+    let room = if wide { explorer.room_for_store() / 4 * 3 } else { explorer.room_for_store() };
     let nodes = explorer.node_numbers();
     let (explorer, exact) = explorer.with_store(());
     let Some(mut bounded) = Bounded::new(&exact, room, nodes, policy, seed) else {

@@ -128,12 +128,13 @@ fn word(line: &Line, at: usize) -> u64 {
 #[inline(always)]
 fn find<const BYTES: usize>(line: &Line, code: u64, displaced: usize) -> Option<usize> {
     let places = PASSED / (BYTES + 1);
-    let mask = super::coding::low_bits(BYTES as u32 * 8);
+    let code = code.to_le_bytes();
+    let Some(code) = code.first_chunk::<BYTES>() else { return None };
     // All places are compared, without a branch on each: equal codes are rare.
-    let mut equal = 0u32;
-    for place in 0..places {
-        equal |= u32::from(word(line, place * BYTES) & mask == code) << place;
-    }
+    let (codes, _) = line[..places * BYTES].as_chunks::<BYTES>();
+    let equal =
+        codes.iter().zip(0u32..).fold(0u32, |equal, (held, place)| equal | u32::from(held == code) << place);
+    let mut equal = equal;
     while equal != 0 {
         let place = equal.trailing_zeros() as usize;
         if usize::from(line[PASSED - places + place] & DISPLACED) == displaced + 1 {
