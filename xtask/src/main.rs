@@ -56,7 +56,10 @@ fn figures(arguments: &[String]) -> Result<(), String> {
         Some("memory") => memory::run(&arguments[1..]),
         Some("resident") => resident::run(&arguments[1..]),
         Some("families") => families::run(&arguments[1..]),
-        _ => Err("usage: cargo xtask figures memory [DIRECTORY] | resident [MODEL [MEMORY]]".into()),
+        _ => Err(
+            "usage: cargo xtask figures memory [DIRECTORY [FAMILY]] | resident [MODEL [MEMORY]] | families"
+                .into(),
+        ),
     }
 }
 

@@ -7,7 +7,7 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-const MODEL: &str = "models/gen/2pc_9.pml";
+const MODEL: &str = "models/gen/levels.pml";
 const BUDGET: u64 = 64;
 /// What the program itself, its libraries and the allocator may take, in megabytes.
 const OVERHEAD: u64 = 24;

@@ -24,5 +24,5 @@ fn less_memory_never_changes_an_answer() {
     println!("{models} models; with the same answers at 50, 20, 10 and 5 %: {same:?}");
     assert!(models > 60, "only {models} models");
     assert!(differing.is_empty(), "{differing:#?}");
-    assert!(same[0] > models && same[1] > 0, "{same:?}");
+    assert!(same[0] > 20 && same[1] > 0, "{same:?}");
 }

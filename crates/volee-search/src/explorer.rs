@@ -165,7 +165,7 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
         let most = self.meter.budget().memory.unwrap_or(u64::MAX) / 12;
         match self.tree.node_count() {
             ..=1 => 0,
-            nodes => nodes.saturating_mul(4).min(most).max(nodes),
+            nodes => nodes.saturating_mul(16).min(most).max(nodes),
         }
     }
 

@@ -129,7 +129,7 @@ fn word(line: &Line, at: usize) -> u64 {
 fn find<const BYTES: usize>(line: &Line, code: u64, displaced: usize) -> Option<usize> {
     let places = PASSED / (BYTES + 1);
     let code = code.to_le_bytes();
-    let Some(code) = code.first_chunk::<BYTES>() else { return None };
+    let code = code.first_chunk::<BYTES>()?;
     // All places are compared, without a branch on each: equal codes are rare.
     let (codes, _) = line[..places * BYTES].as_chunks::<BYTES>();
     let equal =

@@ -12,6 +12,8 @@ use super::pages::Pages;
 
 const MAX_CACHE_BITS: u32 = 12;
 const FIRST_PLACES: usize = 64;
+/// The cache has at most one entry for so many places of the index: small searches may have small budgets.
+const INDEX_BY_CACHE: usize = 16;
 /// Numbers stay below this, so that their highest bit is free for whoever builds names from them.
 const MAX_NODES: u32 = 1 << 31;
 
@@ -126,7 +128,7 @@ impl Nodes {
         }
         self.index = larger;
         self.shift = shift;
-        if self.cache_shift > 64 - MAX_CACHE_BITS {
+        if self.cache_shift > 64 - MAX_CACHE_BITS && self.index.len() >= INDEX_BY_CACHE * self.cache.len() {
             self.cache_shift -= 1;
             self.cache = vec![Cached { pair: 0, node: 0 }; 2 * self.cache.len()];
         }
