@@ -6,7 +6,6 @@ mod conform;
 mod counters;
 mod documents;
 mod families;
-mod memory;
 mod sandbox;
 mod systems;
 mod workers;
