@@ -1,6 +1,8 @@
 //! The host file: which workers a cluster has.
 //!
-//!     workers = ["10.0.0.2:7001", "10.0.0.3:7001"]
+//! ```toml
+//! workers = ["10.0.0.2:7001", "10.0.0.3:7001"]
+//! ```
 //!
 //! An address that stands there twice is used for two processes.
 
