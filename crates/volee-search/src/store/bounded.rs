@@ -101,11 +101,13 @@ impl Bounded {
 
     /// Takes the names of an exact store, as far as they fit.
     pub(crate) fn fill(&mut self, exact: Exact) {
-        exact.drain(|name| {
-            if let Some(hash) = self.coding.encode(name) {
+        let coding = self.coding.clone();
+        let take = |name| {
+            if let Some(hash) = coding.encode(name) {
                 self.put(hash);
             }
-        });
+        };
+        exact.drain(|name| coding.encode(name).unwrap_or(u64::MAX), take);
     }
 
     /// How many names there is room for.

@@ -52,8 +52,12 @@ impl Exact {
         self.lines.iter().flatten().copied().filter(|&name| name != 0)
     }
 
-    /// Gives all names away, ordered by their hash, and memory back on the way.
-    pub(crate) fn drain(mut self, mut take: impl FnMut(Name)) {
+    /// Gives all names away in the order of a key, and memory back on the way: whoever takes them into a table that the key
+    /// orders fills it from its front, so the two are never there as a whole at the same time.
+    pub(crate) fn drain(mut self, key: impl Fn(Name) -> u64, mut take: impl FnMut(Name)) {
+        // Free places are zeros, and go to the end.
+        let rank = |name: &Name| if *name == 0 { (1, 0) } else { (0, key(*name)) };
+        self.lines.as_flattened_mut().sort_unstable_by_key(rank);
         for at in 0..self.lines.len() {
             self.lines[at].into_iter().filter(|&name| name != 0).for_each(&mut take);
             if at.is_multiple_of(MOVED) {
