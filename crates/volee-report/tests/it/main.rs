@@ -80,6 +80,7 @@ fn example() -> Run {
 fn lasso() -> Run {
     let mut run = example();
     run.steps[4].fault = None;
+    run.steps[4].state = run.steps[2].state.clone();
     run.loop_start = Some(3);
     run
 }
