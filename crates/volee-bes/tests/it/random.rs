@@ -10,7 +10,7 @@ use volee_system::{Budget, Meter, Quiet};
 
 use crate::naive::{Small, evaluate, solve_equations};
 
-/// How many random cases: `VOLEE_CASES=20000` for a thorough run.
+/// How many random cases: `VOLEE_CASES` sets another number.
 fn cases(usual: u64) -> u64 {
     std::env::var("VOLEE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
 }
@@ -45,7 +45,7 @@ fn by_game(graph: &mut dyn BooleanGraph, context: &str) -> bool {
 
 #[test]
 fn random_alternating_equations_have_the_values_of_the_naive_iteration() {
-    for seed in 0..cases(1000) {
+    for seed in 0..cases(20_000) {
         let shape = Shape {
             variables: 1 + (seed % 13) as u32,
             degree: 1 + (seed % 4) as u32,
@@ -64,7 +64,7 @@ fn random_alternating_equations_have_the_values_of_the_naive_iteration() {
 fn random_equations_have_the_values_of_the_naive_iteration() {
     let mut economical = 0;
     let mut acyclic = 0;
-    for seed in 0..cases(2000) {
+    for seed in 0..cases(20_000) {
         let shape = Shape {
             variables: 1 + (seed % 23) as u32,
             degree: 1 + (seed % 4) as u32,
@@ -88,7 +88,7 @@ fn random_equations_have_the_values_of_the_naive_iteration() {
 fn random_formulas_on_random_systems_have_the_values_of_the_naive_evaluator() {
     let mut economical = 0;
     let mut alternating = 0;
-    for seed in 0..cases(3000) {
+    for seed in 0..cases(20_000) {
         let mut random = Random::new(seed);
         let mut system = Small::random(&mut random);
         let text = formula(2 + random.below(9) as u32, random.draw());
