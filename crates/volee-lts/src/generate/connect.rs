@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn it_has_the_published_number_of_states() {
-        for n in (1..=60).chain([100, 200]) {
+        for n in 1..=200 {
             assert_eq!(states(n), usize::from(n) * usize::from(n) / 4 + 3 * (usize::from(n) + 1), "n = {n}");
         }
     }
