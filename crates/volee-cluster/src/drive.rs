@@ -44,16 +44,39 @@ pub struct Account {
     pub peak: u64,
     /// Records it has sent to others.
     pub messages: u64,
+    /// Records that it has received from others.
+    pub received: u64,
     /// Packets they travelled in.
     pub packets: u64,
     /// Bytes they had.
     pub bytes: u64,
+    /// An answer was known early, so it stopped.
+    pub stopped: bool,
     /// Messages of progress tracking: the cost of finding out that all is done.
     pub progress: u64,
     /// Seconds without anything to do.
     pub idle: f64,
     /// Seconds in all.
     pub elapsed: f64,
+}
+
+/// Whether the workers really were done when they ended: every record that one has sent was received by another, and
+/// nothing was left undone unless an early answer was known. It is so if progress tracking is right about the end; this
+/// looks at the end by other means, and no answer is given where it is not so.
+///
+/// # Errors
+/// It is not so: a defect.
+pub fn conserved(accounts: &[Account]) -> Result<(), PartError> {
+    let sum = |figure: fn(&Account) -> u64| accounts.iter().map(figure).sum::<u64>();
+    let (sent, received) = (sum(|a| a.messages), sum(|a| a.received));
+    let pending = sum(|a| if a.stopped { 0 } else { a.figures.pending });
+    if sent != received || pending > 0 {
+        let message = format!(
+            "the workers ended with {sent} messages sent, {received} received, and {pending} states to look at"
+        );
+        return Err(PartError::Defect(message));
+    }
+    Ok(())
 }
 
 /// Why a worker ends without an answer.
@@ -248,9 +271,10 @@ impl<'d, 'a, 'e> Run<'d, 'a, 'e> {
             peer.out = peer.out.saturating_sub(u32::from(parcel.acknowledged));
             match parcel.kind {
                 ACKNOWLEDGE => continue,
-                STOP => self.stopped = true,
+                STOP => self.set_stopped(),
                 kind => {
                     peer.owed += 1;
+                    self.driver.account.received += u64::from(parcel.count);
                     if !self.stopped {
                         part.receive(from, kind, parcel.records())?;
                         any = true;
@@ -264,8 +288,13 @@ impl<'d, 'a, 'e> Run<'d, 'a, 'e> {
         Ok(any)
     }
 
-    fn stop_all(&mut self) {
+    fn set_stopped(&mut self) {
         self.stopped = true;
+        self.driver.account.stopped = true;
+    }
+
+    fn stop_all(&mut self) {
+        self.set_stopped();
         drop(self.out.take());
         for to in (0..self.peers.len()).filter(|to| *to != self.out.me()) {
             let packet = Packet { to: to as u16, kind: STOP, ..Packet::default() };

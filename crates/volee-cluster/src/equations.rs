@@ -12,7 +12,7 @@ use volee_bes::{BooleanGraph, Solution, SolveError, Statistics};
 use volee_system::Meter;
 use volee_system::part::PartError;
 
-use crate::drive::{Account, Driver, Stop};
+use crate::drive::{Account, Driver, Stop, conserved};
 
 /// What one worker knows in the end.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -82,7 +82,7 @@ impl JointAnswer {
     /// Joins what the workers know.
     ///
     /// # Errors
-    /// Nobody knows the value.
+    /// Nobody knows the value, or the workers ended before they were done: a defect.
     pub fn new(parts: Vec<PartialAnswer>) -> Result<Self, PartError> {
         let unknown = || PartError::Defect("no worker knows the value of the main variable".into());
         let value = parts.iter().find_map(|part| part.value).ok_or_else(unknown)?;
@@ -95,7 +95,8 @@ impl JointAnswer {
             statistics.edges += part.statistics.edges;
             statistics.memory += part.account.peak;
         }
-        let accounts = parts.iter().map(|part| part.account).collect();
+        let accounts: Vec<Account> = parts.iter().map(|part| part.account).collect();
+        conserved(&accounts)?;
         let few = claimed <= LARGEST_EVIDENCE as u64;
         let evidence = few.then(|| parts.into_iter().map(|part| part.evidence).collect());
         Ok(JointAnswer { value, statistics, claimed, accounts, evidence })

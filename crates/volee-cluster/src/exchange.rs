@@ -57,6 +57,8 @@ pub struct Parcel {
     pub kind: u8,
     /// How many packets of the receiver the sender acknowledges.
     pub acknowledged: u16,
+    /// How many records it has.
+    pub count: u32,
     body: Body,
     /// An empty container is one that timely made up; a parcel without records is still one record to timely.
     real: bool,
@@ -64,15 +66,23 @@ pub struct Parcel {
 
 impl Default for Parcel {
     fn default() -> Self {
-        Parcel { to: 0, from: 0, kind: 0, acknowledged: 0, body: Body::Own(Vec::new()), real: false }
+        Parcel {
+            to: 0,
+            from: 0,
+            kind: 0,
+            acknowledged: 0,
+            count: 0,
+            body: Body::Own(Vec::new()),
+            real: false,
+        }
     }
 }
 
 impl Parcel {
     /// A packet and what the sender acknowledges with it.
     pub fn new(from: usize, packet: Packet, acknowledged: u16) -> Self {
-        let Packet { to, kind, bytes, .. } = packet;
-        Parcel { to, from: from as u16, kind, acknowledged, body: Body::Own(bytes), real: true }
+        let Packet { to, kind, records: count, bytes } = packet;
+        Parcel { to, from: from as u16, kind, acknowledged, count, body: Body::Own(bytes), real: true }
     }
 
     /// Its records.
@@ -104,13 +114,14 @@ impl ContainerBytes for Parcel {
     fn from_bytes(mut bytes: Bytes) -> Self {
         let head = bytes.extract_to(HEADER);
         let short = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);
-        let length = u32::from_le_bytes([head[8], head[9], head[10], head[11]]) as usize;
-        let body = Body::Received(bytes.extract_to(length));
+        let long = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let body = Body::Received(bytes.extract_to(long(8) as usize));
         Parcel {
             to: short(0),
             from: short(2),
             acknowledged: short(4),
             kind: head[6],
+            count: long(12),
             body,
             real: head[7] == 1,
         }
@@ -128,6 +139,7 @@ impl ContainerBytes for Parcel {
         head[6] = self.kind;
         head[7] = u8::from(self.real);
         head[8..12].copy_from_slice(&(self.records().len() as u32).to_le_bytes());
+        head[12..16].copy_from_slice(&self.count.to_le_bytes());
         let padding = self.records().len().next_multiple_of(8) - self.records().len();
         let written = writer
             .write_all(&head)

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 use volee_search::partition::{PartialOutcome, Partition, join};
 use volee_search::{Check, Outcome};
+use volee_system::part::PartError;
 use volee_system::{Meter, System};
 
-use crate::drive::{Account, Driver, Stop};
+use crate::drive::{Account, Driver, Stop, conserved};
 
 /// What one worker knows in the end.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -33,14 +34,18 @@ pub fn work<S: System + ?Sized>(
 }
 
 /// Joins what the workers found, as the sequential search would tell it.
+///
+/// # Errors
+/// The workers ended before they were done: a defect.
 pub fn joined<S: System + ?Sized>(
     system: &mut S,
     check: &Check,
     parts: Vec<PartialSearch>,
     meter: &Meter,
-) -> (Outcome, Vec<Account>) {
+) -> Result<(Outcome, Vec<Account>), PartError> {
     let accounts: Vec<Account> = parts.iter().map(|part| part.account).collect();
+    conserved(&accounts)?;
     let memory = accounts.iter().map(|account| account.peak).sum();
     let outcomes = parts.into_iter().map(|part| part.outcome).collect();
-    (join(system, check, outcomes, memory, meter), accounts)
+    Ok((join(system, check, outcomes, memory, meter), accounts))
 }

@@ -1,8 +1,10 @@
 //! Several workers: the same answers as one, on threads, on processes and on hosts in network namespaces; and faults.
 
 use std::io::{BufRead as _, BufReader};
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -15,20 +17,23 @@ const FORMULAS: [&str; 3] = [
     "nu X . ([/PUT.*/] mu Y . (<true> true and [not /GET.*/] Y) and [true] X)",
 ];
 
-/// A worker that listens; it ends with the test.
+/// A worker that listens; it ends with the test, and tells what it noted if the test fails.
 struct Worker {
     child: Child,
     address: String,
+    notes: tempfile::NamedTempFile,
 }
 
 impl Worker {
     fn start(mut command: Command, listen: &str, more: &[&str]) -> Worker {
         command.args(["worker", "--listen", listen]).args(more);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+        let notes = tempfile::NamedTempFile::new().expect("a file");
+        let stderr = Stdio::from(notes.reopen().expect("it is there"));
+        let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().expect("it starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("it is piped")).read_line(&mut line).expect("it speaks");
         let address = line.trim().strip_prefix("listening on ").expect("an address").to_string();
-        Worker { child, address }
+        Worker { child, address, notes }
     }
 
     /// The processes of its jobs.
@@ -62,6 +67,10 @@ impl Drop for Worker {
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if std::thread::panicking() {
+            let notes = std::fs::read_to_string(self.notes.path()).unwrap_or_default();
+            eprintln!("the worker at {} noted:\n{notes}", self.address);
+        }
     }
 }
 
@@ -77,6 +86,26 @@ fn hosts(workers: &[Worker]) -> String {
 fn json(answered: &Answered) -> Value {
     serde_json::from_str(&answered.stdout)
         .unwrap_or_else(|e| panic!("{e}: {}{}", answered.stdout, answered.stderr))
+}
+
+/// All that a call answered, for a test that fails.
+fn all_of(answered: &Answered) -> String {
+    format!("exit code {}\n{}\n{}", answered.code, answered.stdout, answered.stderr)
+}
+
+/// Asks workers what one alone was asked, and compares: verdict and exit code always, states and transitions where the
+/// whole system was looked at.
+fn compare(sandbox: &Sandbox, call: &[String], more: &[&str]) {
+    let mu = call.iter().any(|w| w == "--mu");
+    let sequential = if mu { ["--solver", "bfs"] } else { ["--reduction", "none"] };
+    let (together, alone) = (ask(sandbox, call, more), ask(sandbox, call, &sequential));
+    let context = format!("{call:?} {more:?}\ntogether: {}\nalone: {}", all_of(&together), all_of(&alone));
+    assert_eq!(together.code, alone.code, "{context}");
+    let (ours, theirs) = (figures(&together), figures(&alone));
+    assert_eq!(ours.0, theirs.0, "{context}");
+    if alone.code == 0 || call.iter().any(|w| w == "--all-errors") {
+        assert_eq!(ours, theirs, "{context}");
+    }
 }
 
 /// Verdict, states and transitions.
@@ -118,20 +147,66 @@ fn threads_and_processes_answer_as_one_worker_does() {
     let workers: Vec<Worker> = (0..3).map(|_| Worker::start(volee(), "127.0.0.1:0", &[])).collect();
     sandbox.write("hosts.toml", hosts(&workers));
     for call in calls() {
-        let sequential =
-            if call.iter().any(|w| w == "--mu") { ["--solver", "bfs"] } else { ["--reduction", "none"] };
-        let alone = ask(&sandbox, &call, &sequential);
         for more in [["--workers", "1"], ["--workers", "3"], ["--cluster", "hosts.toml"]] {
-            let together = ask(&sandbox, &call, &more);
-            let (ours, theirs) = (figures(&together), figures(&alone));
-            assert_eq!(ours.0, theirs.0, "{call:?} {more:?} {}", together.stdout);
-            assert_eq!(together.code, alone.code, "{call:?} {more:?}");
-            // Early answers look at as much as they happen to.
-            if alone.code == 0 || call.iter().any(|w| w == "--all-errors") {
-                assert_eq!(ours, theirs, "{call:?} {more:?}");
-            }
+            compare(&sandbox, &call, &more);
         }
     }
+}
+
+/// Whoever is done first must not go before the others know: with more to do than processors, messages wait long.
+#[test]
+fn a_machine_with_too_much_to_do_loses_no_worker() {
+    let sandbox = sandbox();
+    let workers: Vec<Worker> = (0..3).map(|_| Worker::start(volee(), "127.0.0.1:0", &[])).collect();
+    sandbox.write("hosts.toml", hosts(&workers));
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..12 {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    std::hint::black_box(0);
+                }
+            });
+        }
+        let done = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            for call in calls().iter().cycle().take(15) {
+                compare(&sandbox, call, &["--cluster", "hosts.toml"]);
+            }
+        }));
+        over.store(true, Ordering::Relaxed);
+        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    });
+}
+
+/// Processes stop and go on at random, so that messages come late, in heaps and after long waits.
+#[test]
+fn workers_that_stop_and_go_answer_as_one_does() {
+    let sandbox = sandbox();
+    sandbox.write("abp.family", "abp messages=24 capacity=2");
+    let workers: Vec<Worker> = (0..3).map(|_| Worker::start(volee(), "127.0.0.1:0", &[])).collect();
+    sandbox.write("hosts.toml", hosts(&workers));
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for n in 0u64.. {
+                if over.load(Ordering::Relaxed) {
+                    return;
+                }
+                let jobs = workers[n as usize % 3].jobs();
+                jobs.iter().for_each(|job| drop(Command::new("kill").args(["-STOP", job]).output()));
+                std::thread::sleep(Duration::from_millis(n * 37 % 120));
+                jobs.iter().for_each(|job| drop(Command::new("kill").args(["-CONT", job]).output()));
+                std::thread::sleep(Duration::from_millis(n * 11 % 20));
+            }
+        });
+        let done = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            for call in calls() {
+                compare(&sandbox, &call, &["--cluster", "hosts.toml"]);
+            }
+        }));
+        over.store(true, Ordering::Relaxed);
+        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    });
 }
 
 #[test]
@@ -170,8 +245,8 @@ fn a_killed_job_is_named_and_a_restart_does_without_it() {
         workers[1].signal_job("-KILL");
         asked.join().expect("it ends")
     });
-    assert_eq!(answered.code, 3, "{}{}", answered.stdout, answered.stderr);
-    assert!(answered.stdout.contains(&format!("worker 2 ({})", workers[1].address)), "{}", answered.stdout);
+    assert_eq!(answered.code, 3, "{}", all_of(&answered));
+    assert!(answered.stdout.contains(&format!("worker 2 ({})", workers[1].address)), "{}", all_of(&answered));
     let again = std::thread::scope(|scope| {
         let more = ["--cluster", "hosts.toml", "--restart", "1", "--time", "5s"];
         let asked = scope.spawn(move || ask(&sandbox, &call, &more));
@@ -265,14 +340,7 @@ fn three_hosts_answer_as_one_and_a_host_that_is_killed_cut_off_or_slow_hangs_nob
     sandbox.write("hosts.toml", hosts(&workers));
     let more = ["--cluster", "hosts.toml", "--secret-file", &secret];
     for call in calls() {
-        let (together, alone) = (ask(&sandbox, &call, &more), ask(&sandbox, &call, &[]));
-        assert_eq!(
-            figures(&together).0,
-            figures(&alone).0,
-            "{call:?} {}{}",
-            together.stdout,
-            together.stderr
-        );
+        compare(&sandbox, &call, &more);
     }
     let call: Vec<String> = ["check", "large.family", "--mu", FORMULAS[0]].map(String::from).to_vec();
     let disturbed = |more: &[&str], disturb: &dyn Fn()| {
@@ -291,17 +359,17 @@ fn three_hosts_answer_as_one_and_a_host_that_is_killed_cut_off_or_slow_hangs_nob
         workers[0].jobs().iter().for_each(|job| drop(Command::new("kill").args(["-CONT", job]).status()));
     });
     let reason = json(&slow)["results"][0]["reason"]["kind"].clone();
-    assert!(slow.code == 0 || reason == "time", "{}{}", slow.stdout, slow.stderr);
+    assert!(slow.code == 0 || reason == "time", "{}", all_of(&slow));
     // Killed.
     let (killed, _) = disturbed(&more, &|| workers[1].signal_job("-KILL"));
-    assert_eq!(killed.code, 3, "{}{}", killed.stdout, killed.stderr);
-    assert!(killed.stdout.contains(&format!("worker 2 ({})", workers[1].address)), "{}", killed.stdout);
+    assert_eq!(killed.code, 3, "{}", all_of(&killed));
+    assert!(killed.stdout.contains(&format!("worker 2 ({})", workers[1].address)), "{}", all_of(&killed));
     // Cut off.
     let (cut, took) = disturbed(&more, &|| {
         workers[2].signal_job("-0");
         ip(&format!("link set {}v3 down", network.prefix)).expect("it can be cut");
     });
-    assert_eq!(cut.code, 3, "{}{}", cut.stdout, cut.stderr);
-    assert!(cut.stdout.contains(&format!("worker 3 ({})", workers[2].address)), "{}", cut.stdout);
+    assert_eq!(cut.code, 3, "{}", all_of(&cut));
+    assert!(cut.stdout.contains(&format!("worker 3 ({})", workers[2].address)), "{}", all_of(&cut));
     assert!(took < Duration::from_secs(30), "{took:?}");
 }

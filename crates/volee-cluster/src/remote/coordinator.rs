@@ -3,8 +3,14 @@
 //! When something goes wrong it waits a moment for everybody's view of it, because the worker that is heard of first is
 //! often not the one to blame: when one dies, its peers report broken connections before its own silence is noticed.
 //! Then it closes all connections, which ends the job everywhere.
+//!
+//! Silence is judged by when bytes last came, not by when messages were understood (evidence may take long on a slow
+//! line), and not while this process itself was not given the processor: a loaded machine is no dead one.
 
+use std::io::Read;
 use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -14,13 +20,20 @@ use super::job::address_of;
 use super::secret::challenge;
 use super::{
     ClusterError, Command, LARGE, Order, PATIENCE, PULSE, Report, SILENCE, Secret, greet, receive, send,
-    set_deadline, watch_closely, words,
+    send_bytes, set_deadline, watch_closely, words,
 };
 use crate::drive::Account;
 use crate::threads::Failure;
 
 /// How long to wait for other views of a failure.
 const OTHER_VIEWS: Duration = Duration::from_millis(400);
+/// How long to wait for a better reason than that one worker accuses another.
+const ACCUSED: Duration = Duration::from_secs(4);
+
+/// How long the process of a job may take to start and say its first word.
+const START: Duration = Duration::from_secs(20);
+/// When this process was away for so long, it has been deaf, not the others silent.
+const DEAF: Duration = Duration::from_secs(1);
 
 /// How long a process may say that it is there and do nothing.
 const STANDSTILL: Duration = Duration::from_secs(60);
@@ -43,21 +56,55 @@ pub enum JobError {
 
 /// What a thread that listens to a worker has heard.
 enum Heard {
+    /// It has been sent its order.
+    Asked,
     Report(Report),
     Closed(String),
 }
 
 /// How a worker stands.
 enum Standing {
+    /// Its order is on the way; nothing else must be written to it.
+    Unasked,
+    /// Nothing was heard of the process yet that is to do the job.
+    Asked(Instant),
     Starting,
     Ready(u16),
     Done(Vec<u8>),
 }
 
+/// When bytes last came from a worker, in milliseconds since the job began.
+#[derive(Clone)]
+struct Clock(Arc<AtomicU64>, Instant);
+
+impl Clock {
+    fn note(&self) {
+        self.0.store(self.1.elapsed().as_millis() as u64, Ordering::Relaxed);
+    }
+
+    fn silence(&self) -> Duration {
+        self.1.elapsed().saturating_sub(Duration::from_millis(self.0.load(Ordering::Relaxed)))
+    }
+}
+
+/// A connection that notes when something came.
+struct Noting {
+    stream: TcpStream,
+    clock: Clock,
+}
+
+impl Read for Noting {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.stream.read(buffer)?;
+        self.clock.note();
+        Ok(read)
+    }
+}
+
 struct Member {
     who: String,
     stream: TcpStream,
-    heard: Instant,
+    clock: Clock,
     /// When its account last changed: a process that only says that it is there does not work.
     moved: Instant,
     standing: Standing,
@@ -68,6 +115,8 @@ struct Job<'m> {
     members: Vec<Member>,
     inbox: Receiver<(usize, Heard)>,
     meter: &'m Meter,
+    /// Silence counts from here at the earliest.
+    attentive: Instant,
 }
 
 /// The name of a worker in messages.
@@ -87,8 +136,9 @@ pub fn run(
     view: &mut dyn FnMut(&[Account]),
 ) -> Result<Vec<Vec<u8>>, JobError> {
     let (sender, inbox) = channel();
-    let mut job = Job { members: connect(workers, secret)?, inbox, meter };
-    job.start(payload, sender)?;
+    let mut job = Job { members: connect(workers, secret)?, inbox, meter, attentive: Instant::now() };
+    job.start(&Arc::from(payload), &sender)?;
+    drop(sender);
     let ended = job.watch(view);
     // Closing the connections ends the job wherever it still runs.
     for member in &job.members {
@@ -125,16 +175,16 @@ fn connect_one(number: usize, address: &str, secret: &Secret) -> Result<Member, 
     Ok(Member {
         who,
         stream,
-        heard: Instant::now(),
+        clock: Clock(Arc::default(), Instant::now()),
         moved: Instant::now(),
-        standing: Standing::Starting,
+        standing: Standing::Unasked,
         account: Account::default(),
     })
 }
 
 impl Job<'_> {
-    /// Sends the orders and starts to listen.
-    fn start(&mut self, payload: &[u8], sender: Sender<(usize, Heard)>) -> Result<(), JobError> {
+    /// Has each worker sent its order and listened to, by a thread of its own: a slow line keeps nobody else waiting.
+    fn start(&mut self, payload: &Arc<[u8]>, sender: &Sender<(usize, Heard)>) -> Result<(), JobError> {
         let session = challenge()?;
         let peers = self.members.len() as u16;
         let budget = self.meter.budget();
@@ -145,26 +195,17 @@ impl Job<'_> {
                 peers,
                 memory: budget.memory,
                 milliseconds: budget.time.map(|time| time.as_millis() as u64),
-                payload: payload.to_vec(),
             };
-            let who = member.who.clone();
+            let who = &member.who;
             let wrong =
                 |error: std::io::Error| ClusterError::Worker { who: who.clone(), message: words(&error) };
-            send(&mut member.stream, &order).map_err(wrong)?;
-            set_deadline(&member.stream, None).map_err(wrong)?;
-            member.heard = Instant::now();
-            let (mut stream, sender) = (member.stream.try_clone().map_err(wrong)?, sender.clone());
+            set_deadline(&member.stream, Some(SILENCE)).map_err(wrong)?;
+            let stream = member.stream.try_clone().map_err(wrong)?;
+            let (line, payload) = (Noting { stream, clock: member.clock.clone() }, Arc::clone(payload));
+            let sender = sender.clone();
+            // It ends when the connection does, or when nobody listens to it any more.
             std::thread::spawn(move || {
-                loop {
-                    let heard = match receive::<Report>(&mut stream, LARGE) {
-                        Ok(report) => Heard::Report(report),
-                        Err(error) => Heard::Closed(words(&error)),
-                    };
-                    let closed = matches!(heard, Heard::Closed(_));
-                    if sender.send((number, heard)).is_err() || closed {
-                        return;
-                    }
-                }
+                attend(line, &order, payload, |heard| sender.send((number, heard)).is_ok());
             });
         }
         Ok(())
@@ -173,13 +214,18 @@ impl Job<'_> {
     /// Watches the job to its end.
     fn watch(&mut self, view: &mut dyn FnMut(&[Account])) -> Result<Vec<Vec<u8>>, JobError> {
         let mut pulse = Instant::now();
+        let mut awake = Instant::now();
         loop {
             let problem = match self.inbox.recv_timeout(PULSE / 4) {
                 Ok((number, heard)) => self.hear(number, heard),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => Some(Problem::Silent(0)),
             };
-            let problem = problem.or_else(|| self.silent());
+            if awake.elapsed() > DEAF {
+                self.attentive = Instant::now();
+            }
+            awake = Instant::now();
+            let problem = problem.or_else(|| self.silent().next().map(Problem::Silent));
             if let Some(problem) = problem {
                 return Err(self.blame(problem));
             }
@@ -192,7 +238,7 @@ impl Job<'_> {
             }
             if pulse.elapsed() >= PULSE {
                 pulse = Instant::now();
-                for member in &mut self.members {
+                for member in self.members.iter_mut().filter(|m| !matches!(m.standing, Standing::Unasked)) {
                     // A connection that is broken is noticed by who listens to it.
                     let _ = send(&mut member.stream, &Command::Pulse);
                 }
@@ -204,8 +250,12 @@ impl Job<'_> {
     /// Takes one report in.
     fn hear(&mut self, number: usize, heard: Heard) -> Option<Problem> {
         let member = &mut self.members[number];
-        member.heard = Instant::now();
+        if matches!((&heard, &member.standing), (Heard::Report(_), Standing::Asked(_))) {
+            member.standing = Standing::Starting;
+            member.moved = Instant::now();
+        }
         match heard {
+            Heard::Asked => member.standing = Standing::Asked(Instant::now()),
             Heard::Report(Report::Pulse(account)) => {
                 if account != member.account || account == Account::default() {
                     member.moved = Instant::now();
@@ -250,24 +300,39 @@ impl Job<'_> {
         None
     }
 
-    fn silent(&self) -> Option<Problem> {
-        let silent = |m: &Member| {
-            let stuck = m.heard.elapsed() > SILENCE || m.moved.elapsed() > STANDSTILL;
-            stuck && !matches!(m.standing, Standing::Done(_))
+    /// The workers that have been silent for too long, or that say they are there and do nothing.
+    fn silent(&self) -> impl Iterator<Item = usize> {
+        let attentive = self.attentive.elapsed();
+        let is_silent = move |member: &Member| match member.standing {
+            Standing::Unasked | Standing::Done(_) => false,
+            Standing::Asked(since) => since.elapsed().min(attentive) > START,
+            Standing::Starting | Standing::Ready(_) => {
+                member.clock.silence().min(attentive) > SILENCE || member.moved.elapsed() > STANDSTILL
+            }
         };
-        self.members.iter().position(silent).map(Problem::Silent)
+        (0..self.members.len()).filter(move |number| is_silent(&self.members[*number]))
+    }
+
+    /// Gathers what everybody says of a failure: for a moment only when it is clear who is to blame, longer when there
+    /// are accusations alone.
+    fn views(&mut self, first: Problem) -> Vec<Problem> {
+        let mut problems = vec![first];
+        let start = Instant::now();
+        loop {
+            let clear = problems.iter().any(|p| !matches!(p, Problem::Accused(..)));
+            let patience = if clear { OTHER_VIEWS } else { ACCUSED };
+            let Some(left) = patience.checked_sub(start.elapsed()) else { return problems };
+            match self.inbox.recv_timeout(left.min(PULSE)) {
+                Ok((number, heard)) => problems.extend(self.hear(number, heard)),
+                Err(RecvTimeoutError::Timeout) => problems.extend(self.silent().map(Problem::Silent)),
+                Err(RecvTimeoutError::Disconnected) => return problems,
+            }
+        }
     }
 
     /// Finds out whose fault it is.
     fn blame(&mut self, first: Problem) -> JobError {
-        let mut problems = vec![first];
-        let deadline = Instant::now() + OTHER_VIEWS;
-        while let Some(left) = deadline.checked_duration_since(Instant::now()) {
-            match self.inbox.recv_timeout(left) {
-                Ok((number, heard)) => problems.extend(self.hear(number, heard)),
-                Err(_) => break,
-            }
-        }
+        let problems = self.views(first);
         let spoke = |number: usize, problems: &[Problem]| {
             problems
                 .iter()
@@ -293,10 +358,7 @@ impl Job<'_> {
             return JobError::Failed { failure, lost: gone.then_some(number).into_iter().collect() };
         }
         if lost.is_empty() {
-            lost.extend(problems.iter().find_map(|p| match p {
-                Problem::Accused(_, peer, _) => Some(*peer),
-                _ => None,
-            }));
+            lost.extend(most_accused(&problems));
         }
         lost.sort_unstable();
         lost.dedup();
@@ -317,13 +379,41 @@ impl Job<'_> {
         });
         own.unwrap_or_else(|| {
             let accuser = problems.iter().find_map(|p| match p {
-                Problem::Accused(from, _, message) => Some((*from, message.as_str())),
+                Problem::Accused(from, peer, message) if *peer == number => Some((*from, message.as_str())),
                 _ => None,
             });
             let (from, message) = accuser.unwrap_or((number, "nobody says why"));
             format!("cannot be reached by {} any more: {message}", self.members[from].who)
         })
     }
+}
+
+/// Sends a worker its order and tells what comes back, until nothing does or nobody wants to know.
+fn attend(mut line: Noting, order: &Order, payload: Arc<[u8]>, tell: impl Fn(Heard) -> bool) {
+    let asked = send(&mut line.stream, order).and_then(|()| send_bytes(&mut line.stream, &payload));
+    drop(payload);
+    let mut heard = match asked.and_then(|()| set_deadline(&line.stream, None)) {
+        Ok(()) => Heard::Asked,
+        Err(error) => Heard::Closed(words(&error)),
+    };
+    loop {
+        let closed = matches!(heard, Heard::Closed(_));
+        if !tell(heard) || closed {
+            return;
+        }
+        heard = match receive::<Report>(&mut line, LARGE) {
+            Ok(report) => Heard::Report(report),
+            Err(error) => Heard::Closed(words(&error)),
+        };
+    }
+}
+
+/// The worker that most others say they cannot reach, of several the first that was named.
+fn most_accused(problems: &[Problem]) -> Option<usize> {
+    let accused = |p: &Problem| if let Problem::Accused(_, peer, _) = p { Some(*peer) } else { None };
+    let all: Vec<usize> = problems.iter().filter_map(accused).collect();
+    let most = all.iter().map(|peer| all.iter().filter(|other| *other == peer).count()).max()?;
+    all.iter().copied().find(|peer| all.iter().filter(|other| *other == peer).count() == most)
 }
 
 impl Member {

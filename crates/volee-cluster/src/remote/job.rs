@@ -2,10 +2,15 @@
 //!
 //! It may end at any time without harm to anybody: it does so when the coordinator is gone or silent, when its parent is
 //! gone, when a connection to another worker breaks, and when it panics; each time it says why, if anybody listens.
+//!
+//! A process that is done does not end by itself. Knowing that all is over comes from a message, and what this process has
+//! told the others may still wait for timely's network threads when the result is ready here: a process that ended then
+//! would take the last words with it, and the others would report it as lost. So it waits until the coordinator, which has
+//! all results then, closes the connection.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use timely::WorkerConfig;
@@ -17,38 +22,75 @@ use volee_system::part::PartError;
 use volee_system::{Budget, Meter};
 
 use super::{
-    Command, LARGE, Order, PATIENCE, PULSE, Report, SILENCE, Secret, answer, greet, receive, send,
-    set_deadline, watch_closely, words,
+    Command, LARGE, Order, PATIENCE, PULSE, Report, SILENCE, SMALL, Secret, answer, greet, receive,
+    receive_bytes, send, set_deadline, watch_closely, words,
 };
 use crate::drive::{Account, Driver, Overseer, Stop};
 use crate::threads::check;
 
-/// The code with which a job's process ends when it has nothing to report.
+/// The code with which a job's process ends before its result is told.
 const GONE: i32 = 3;
+/// How long a process that cannot go on waits for the coordinator to have read why, and to close the connection. Its
+/// other connections stay open meanwhile, so that nobody takes it for lost.
+const LINGER: Duration = Duration::from_secs(3);
 
 /// The way to the coordinator, for all threads of the process.
 #[derive(Clone)]
-struct Wire(Arc<Mutex<TcpStream>>);
+struct Wire(Arc<Mutex<Line>>);
+
+struct Line {
+    stream: TcpStream,
+    /// The result is told; whatever breaks now, breaks because the job is over.
+    done: bool,
+}
 
 impl Wire {
+    fn new(stream: TcpStream) -> Self {
+        Wire(Arc::new(Mutex::new(Line { stream, done: false })))
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Sends a report; a coordinator that is gone ends the process.
     fn tell(&self, report: &Report) {
-        let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if send(&mut *stream, report).is_err() {
-            std::process::exit(GONE);
+        let mut line = self.line();
+        if send(&mut line.stream, report).is_err() {
+            std::process::exit(line.code());
         }
     }
 
-    /// Sends a last report and ends the process.
+    /// Sends the result and waits for the end of the job.
+    fn finish(&self, bytes: Vec<u8>) -> ! {
+        let mut line = self.line();
+        if send(&mut line.stream, &Report::Done(bytes)).is_err() {
+            std::process::exit(GONE);
+        }
+        line.done = true;
+        drop(line);
+        loop {
+            std::thread::park();
+        }
+    }
+
+    /// Says why this process cannot go on, and ends it.
     fn end(&self, report: &Report) -> ! {
-        if let Ok(mut stream) = self.0.lock() {
-            let _ = send(&mut *stream, report);
-            let _ = stream.shutdown(std::net::Shutdown::Write);
-            // Gives the coordinator time to read it before the reset that an exit may cause.
-            let _ = stream.set_read_timeout(Some(Duration::from_millis(500)));
-            let _ = stream.read(&mut [0; 64]);
+        let mut line = self.line();
+        if line.done {
+            std::process::exit(0);
+        }
+        if send(&mut line.stream, report).is_ok() {
+            let _ = line.stream.shutdown(std::net::Shutdown::Write);
+            std::thread::sleep(LINGER);
         }
         std::process::exit(GONE);
+    }
+}
+
+impl Line {
+    fn code(&self) -> i32 {
+        if self.done { 0 } else { GONE }
     }
 }
 
@@ -76,10 +118,11 @@ pub fn run(
     let Some(stream) = connection() else { std::process::exit(GONE) };
     let parent = std::os::unix::process::parent_id();
     let Ok(clone) = stream.try_clone() else { std::process::exit(GONE) };
-    let wire = Wire(Arc::new(Mutex::new(clone)));
+    let wire = Wire::new(clone);
     report_panics(wire.clone());
     let mut stream = stream;
-    let Ok(mut order) = receive::<Order>(&mut stream, LARGE) else { std::process::exit(GONE) };
+    let Ok(mut order) = receive::<Order>(&mut stream, SMALL) else { std::process::exit(GONE) };
+    let Ok(payload) = receive_bytes(&mut stream, LARGE) else { std::process::exit(GONE) };
     order.memory = order.memory.or(usual);
     let account = Arc::new(Mutex::new(Account::default()));
     let beat = Arc::clone(&account);
@@ -93,9 +136,10 @@ pub fn run(
             pulse.tell(&Report::Pulse(*beat.lock().unwrap_or_else(PoisonError::into_inner)));
         }
     });
+    let work = |driver: &mut Driver<'_>| work(driver, &payload);
     let result = serve(&wire, stream, secret, &order, Arc::clone(&account), work);
     match result {
-        Ok(bytes) => wire.end(&Report::Done(bytes)),
+        Ok(bytes) => wire.finish(bytes),
         Err(Stop::Part(error)) => wire.end(&Report::Stopped(error.into())),
         Err(Stop::Elsewhere) => std::process::exit(GONE),
     }
@@ -131,7 +175,7 @@ fn serve(
     secret: &Secret,
     order: &Order,
     account: Arc<Mutex<Account>>,
-    work: impl FnOnce(&mut Driver<'_>, &[u8]) -> Result<Vec<u8>, Stop>,
+    work: impl FnOnce(&mut Driver<'_>) -> Result<Vec<u8>, Stop>,
 ) -> Result<Vec<u8>, Stop> {
     let session = secret.of_session(&order.session);
     let here = control.local_addr().map_err(|error| trouble(&error))?.ip();
@@ -139,7 +183,8 @@ fn serve(
     let port = listener.local_addr().map_err(|error| trouble(&error))?.port();
     wire.tell(&Report::Ready(port));
     let peers = peers(&mut control)?;
-    std::thread::spawn(move || listen(control));
+    let line = wire.clone();
+    std::thread::spawn(move || listen(control, &line));
     let sockets = connect_all(&listener, &peers, usize::from(order.me), &session)?;
     drop(listener);
     let builders = ProcessBuilder::new_typed_vector(1, Hooks::default().refill, None);
@@ -155,7 +200,7 @@ fn serve(
     let meter = Meter::start(Budget { memory: order.memory, time, ..Budget::default() });
     let mut watchman = Watchman { meter, memory: order.memory, account };
     let mut driver = Driver::new(&mut worker, &mut watchman);
-    let result = work(&mut driver, &order.payload)?;
+    let result = work(&mut driver)?;
     driver.finish()?;
     Ok(result)
 }
@@ -177,9 +222,10 @@ fn peers(control: &mut TcpStream) -> Result<Vec<String>, Stop> {
 }
 
 /// Listens to the coordinator; when it is gone or silent, so is this process.
-fn listen(mut control: TcpStream) {
+fn listen(mut control: TcpStream, wire: &Wire) {
     while receive::<Command>(&mut control, LARGE).is_ok() {}
-    std::process::exit(GONE);
+    // Who sends something at this moment holds the line; it will find out by itself.
+    std::process::exit(wire.0.try_lock().map_or(GONE, |line| line.code()));
 }
 
 /// Connects this process with all others of the job: with those before it by calling, with those after it by waiting.

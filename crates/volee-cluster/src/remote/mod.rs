@@ -31,11 +31,12 @@ use crate::drive::Account;
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// How long connecting and each message of a handshake may take.
-pub const PATIENCE: Duration = Duration::from_secs(3);
+pub const PATIENCE: Duration = Duration::from_secs(5);
 /// How often each side says that it is there.
 const PULSE: Duration = Duration::from_millis(200);
-/// After this long without a word the other side is taken for dead.
-pub const SILENCE: Duration = Duration::from_secs(4);
+/// After this long without a word the other side is taken for dead: thirty pulses, so that a machine on which many
+/// compete for the processor is not taken for one that hangs.
+pub const SILENCE: Duration = Duration::from_secs(6);
 
 /// The largest message of a stranger.
 const SMALL: usize = 1 << 12;
@@ -77,7 +78,7 @@ enum Welcome {
     Refused(String),
 }
 
-/// What a process of a job is to do.
+/// What a process of a job is to do. Behind it come the bytes of the question, in words that only the caller understands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Order {
     session: Token,
@@ -85,8 +86,6 @@ struct Order {
     peers: u16,
     memory: Option<u64>,
     milliseconds: Option<u64>,
-    /// The question, in words that only the caller understands.
-    payload: Vec<u8>,
 }
 
 /// From the coordinator to the process of a job.
@@ -153,16 +152,29 @@ impl From<Trouble> for PartError {
 
 /// Writes a message behind its length.
 fn send<T: Serialize>(stream: &mut impl Write, message: &T) -> std::io::Result<()> {
-    let bytes = postcard::to_stdvec(message).map_err(std::io::Error::other)?;
-    let length = u32::try_from(bytes.len()).map_err(std::io::Error::other)?;
-    let mut whole = length.to_le_bytes().to_vec();
-    whole.extend_from_slice(&bytes);
-    stream.write_all(&whole)?;
+    send_bytes(stream, &postcard::to_stdvec(message).map_err(std::io::Error::other)?)
+}
+
+/// Writes bytes behind their length.
+fn send_bytes(stream: &mut impl Write, bytes: &[u8]) -> std::io::Result<()> {
+    let length = u32::try_from(bytes.len()).map_err(std::io::Error::other)?.to_le_bytes();
+    if bytes.len() <= SMALL {
+        stream.write_all(&[&length, bytes].concat())?;
+    } else {
+        stream.write_all(&length)?;
+        stream.write_all(bytes)?;
+    }
     stream.flush()
 }
 
 /// Reads a message of at most `most` bytes. Reads no byte beyond it.
 fn receive<T: DeserializeOwned>(stream: &mut impl Read, most: usize) -> std::io::Result<T> {
+    let bytes = receive_bytes(stream, most)?;
+    postcard::from_bytes(&bytes).map_err(|_| std::io::Error::other("a message makes no sense"))
+}
+
+/// Reads at most `most` bytes behind their length.
+fn receive_bytes(stream: &mut impl Read, most: usize) -> std::io::Result<Vec<u8>> {
     let mut length = [0; 4];
     stream.read_exact(&mut length)?;
     let length = u32::from_le_bytes(length) as usize;
@@ -174,7 +186,7 @@ fn receive<T: DeserializeOwned>(stream: &mut impl Read, most: usize) -> std::io:
     if bytes.len() < length {
         return Err(std::io::ErrorKind::UnexpectedEof.into());
     }
-    postcard::from_bytes(&bytes).map_err(|_| std::io::Error::other("a message makes no sense"))
+    Ok(bytes)
 }
 
 /// An error of a connection, in words.

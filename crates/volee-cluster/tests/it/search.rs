@@ -71,7 +71,7 @@ fn on<S: System + Clone + Sync>(workers: usize, system: &S, questions: &Check) -
     let meter = Meter::start(Budget::default());
     let parts =
         on_threads(workers, &meter, &mut |_| {}, |driver| work(driver, &mut system.clone(), questions));
-    joined(&mut system.clone(), questions, parts.expect("small"), &meter).0
+    joined(&mut system.clone(), questions, parts.expect("small"), &meter).expect("all was looked at").0
 }
 
 fn sequential<S: System + Clone>(system: &S, questions: &Check) -> Outcome {

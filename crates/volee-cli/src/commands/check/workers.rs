@@ -57,7 +57,8 @@ pub fn run(check: &Check, context: &Context) -> Ended {
     match task.run(&check.cluster, &meter) {
         Ok(made) => {
             let parts: Vec<PartialSearch> = decode(&made)?;
-            let (outcome, accounts) = joined(model.system.as_mut(), &questions, parts, &meter);
+            let (outcome, accounts) = joined(model.system.as_mut(), &questions, parts, &meter)
+                .map_err(|error| Failure::new(error.to_string()))?;
             for answer in &outcome.answers {
                 report.question(model.system.as_mut(), answer)?;
             }
