@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use volee_system::{
-    Action, Awake, Diagnostic, Fault, FaultId, FaultKind, Flow, Label, Marks, PredicateId, Sink, Sleep, Step,
-    System, Unreached, Variable,
+    Action, Awake, Diagnostic, Fault, FaultId, FaultKind, Fewer, Flow, Label, Marks, PredicateId, Sink,
+    Sleep, Step, System, Unreached, Variable,
 };
 
 use crate::code::{Code, Compiled};
@@ -268,17 +268,22 @@ impl System for Machine {
         self.enumerator.run(&self.compiled, state, &mut ToSink { sink, source: state })
     }
 
-    fn reduced_steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> ControlFlow<(), bool> {
+    fn reduced_steps(
+        &mut self,
+        state: &[u8],
+        attempt: u32,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<(), Option<Fewer>> {
         let (compiled, program, predicates) = (&self.compiled, &self.program, &self.predicate_exprs);
         let choice = self.choice.get_or_insert_with(|| Choice::new(program, compiled, predicates));
-        self.enumerator.run_reduced(compiled, choice, state, &mut ToSink { sink, source: state })
+        self.enumerator.run_reduced(compiled, choice, (state, attempt), &mut ToSink { sink, source: state })
     }
 
     fn awake_steps(
         &mut self,
         state: &[u8],
         asleep: u64,
-        reduced: bool,
+        attempt: Option<u32>,
         push: &mut dyn FnMut(Step, &[u8], Sleep) -> Flow,
     ) -> ControlFlow<(), Awake> {
         let (compiled, program, predicates) = (&self.compiled, &self.program, &self.predicate_exprs);
@@ -289,7 +294,7 @@ impl System for Machine {
             let sleep = Sleep { asleep, awake: everybody & !asleep };
             push(step, target.map_or(state, |t| &t.bytes), sleep)
         };
-        self.enumerator.run_awake(compiled, choice, (state, asleep, reduced), &mut visit)
+        self.enumerator.run_awake(compiled, choice, (state, asleep, attempt), &mut visit)
     }
 
     fn label(&self, label: Label) -> Cow<'_, str> {

@@ -13,13 +13,13 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use volee_system::{Awake, FaultId, Flow};
+use volee_system::{Awake, FaultId, Fewer, Flow};
 
 use crate::code::{Body, Code, Compiled, Move, Op};
 use crate::eval::Context;
 use crate::exec::{Executor, Ready, accepts, prepare, ready};
 use crate::frame::Frame;
-use crate::reduction::Choice;
+use crate::reduction::{Candidate, Choice};
 
 /// Levels up to which returning to an earlier state of the sequence is not looked for.
 const SHORT_SEQUENCE: usize = 100;
@@ -193,37 +193,39 @@ impl Enumerator {
         Flow::Continue(())
     }
 
-    /// Visits a persistent set of steps that are not all steps; whether there is one.
+    /// Visits a persistent set of steps that are not all steps, if there is one, from the candidate `attempt` on.
     pub fn run_reduced<V: Visitor>(
         &mut self,
         compiled: &Compiled,
         choice: &mut Choice,
-        state: &[u8],
+        (state, attempt): (&[u8], u32),
         visitor: &mut V,
-    ) -> ControlFlow<(), bool> {
+    ) -> ControlFlow<(), Option<Fewer>> {
         self.reserve(2);
         self.levels[0].frame.load(&compiled.layout, state);
         self.levels[0].fault = None;
-        for &set in choice.candidates(compiled, &self.levels[0].frame) {
+        let candidates = choice.candidates(compiled, &self.levels[0].frame);
+        for (&Candidate { set, enough }, next) in candidates.iter().zip(1..).skip(attempt as usize) {
             let mut moved = false;
             for pid in (0..64).rev().filter(|pid| set >> pid & 1 == 1) {
                 self.levels[0].restart(Some(pid), false);
                 moved |= self.explore(compiled, visitor)?;
             }
             if moved {
-                return ControlFlow::Continue(true);
+                return ControlFlow::Continue(Some(Fewer { enough, next }));
             }
         }
-        ControlFlow::Continue(false)
+        ControlFlow::Continue(None)
     }
 
-    /// Visits the steps of the processes that are not asleep, or, if `reduced`, of a persistent set of them. Each step comes with the processes that may sleep after it: those that slept, and those whose steps were
-    /// visited before, if they commute with it.
+    /// Visits the steps of the processes that are not asleep, or, at an attempt, of a persistent set of them. Each step comes
+    /// with the processes that may sleep after it: those that slept, and those whose steps were visited before, if they
+    /// commute with it.
     pub fn run_awake(
         &mut self,
         compiled: &Compiled,
         choice: &mut Choice,
-        (state, asleep, reduced): (&[u8], u64, bool),
+        (state, asleep, attempt): (&[u8], u64, Option<u32>),
         visit: &mut Visit<'_>,
     ) -> ControlFlow<(), Awake> {
         self.reserve(2);
@@ -235,9 +237,12 @@ impl Enumerator {
         }
         let mut drowsy =
             Drowsy { commuting: choice.commuting(compiled, &self.levels[0].frame).to_vec(), asleep, visit };
-        let everybody = [u64::MAX >> (64 - count)];
-        let sets = if reduced { choice.candidates(compiled, &self.levels[0].frame) } else { &everybody };
-        for &set in sets {
+        let everybody = [Candidate { set: u64::MAX >> (64 - count), enough: true }];
+        let (sets, first) = match attempt {
+            Some(attempt) => (choice.candidates(compiled, &self.levels[0].frame), attempt),
+            None => (&everybody[..], 0),
+        };
+        for (&Candidate { set, enough }, next) in sets.iter().zip(1..).skip(first as usize) {
             let mut moved = false;
             drowsy.asleep = asleep;
             for pid in (0..count).rev().filter(|pid| set & !asleep & 1 << pid != 0) {
@@ -246,10 +251,10 @@ impl Enumerator {
                 drowsy.asleep |= 1 << pid;
             }
             if moved {
-                return ControlFlow::Continue(Awake::Moved);
+                return ControlFlow::Continue(Awake::Moved(attempt.map(|_| Fewer { enough, next })));
             }
         }
-        if reduced {
+        if attempt.is_some() {
             return ControlFlow::Continue(Awake::Nobody);
         }
         let mut nothing = |_: &[Level], _: Option<FaultId>, _: Option<&Frame>, _: u64| Flow::Break(());

@@ -104,7 +104,7 @@ fn expand_batch<S: System + ?Sized, V: Visited>(
         }
     }
     explorer.settle(|state| queue.push(state, first as u32 + state.parent))?;
-    if explorer.has_reduced() {
+    while explorer.reducing.has_reduced() {
         explorer.expand_starved(queue)?;
         explorer.settle(|state| queue.push(state, first as u32 + state.parent))?;
     }

@@ -10,8 +10,10 @@
 
 use volee_system::{Flow, Limit, System, Witness};
 
+use crate::anchors::Anchors;
 use crate::check::Statistics;
 use crate::explorer::{Explorer, Paths, Staged, ordinal_of};
+use crate::reducing::Reducing;
 use crate::store::{Name, Tree, Visited};
 
 /// The new successors of one group.
@@ -22,6 +24,9 @@ struct Frame {
     /// Its states up to here wait. Those from here to the start of the next frame are the group that it grew out of.
     rest: usize,
 }
+
+/// The bit of a stacked state's parent that says that the state is anchored: see [`Anchors`].
+const ANCHORED: u32 = 1 << 31;
 
 /// All frames, with their states in one array.
 #[derive(Default)]
@@ -44,6 +49,11 @@ impl Stack {
         self.waiting.push(state);
     }
 
+    /// Adds a state of which the store knows nothing.
+    pub(crate) fn push_unknown(&mut self, state: Staged) {
+        self.push(Staged { parent: state.parent | ANCHORED, ..state });
+    }
+
     /// What was pushed are the initial states.
     pub(crate) fn begin(&mut self) {
         self.frames.push(Frame { start: 0, rest: self.waiting.len() });
@@ -54,21 +64,69 @@ impl Stack {
         self.waiting.iter().map(|state| state.name)
     }
 
-    /// Takes the state that waits at the end of the top frame: its place, for its witness, and its name.
-    pub(crate) fn take(&mut self) -> Option<(usize, Name)> {
+    /// Takes the state that waits at the end of the top frame: its place, for its witness, and its name. Whether it is anchored
+    /// is from then on the caller's business.
+    pub(crate) fn take(&mut self, anchors: &mut Anchors) -> Option<(usize, Name)> {
         loop {
             let top = self.frames.last_mut()?;
             if top.rest > top.start {
                 top.rest -= 1;
                 let at = top.rest;
-                self.waiting.truncate(at + 1);
+                self.truncate(anchors, at + 1);
+                if anchors.is_on() && self.waiting[at].parent & ANCHORED == 0 {
+                    self.waiting[at].parent |= ANCHORED;
+                    anchors.release(self.waiting[at].name);
+                }
                 if self.waiting.len() < self.waiting.capacity() / 2 {
                     self.shrink();
                 }
                 return Some((at, self.waiting[at].name));
             }
+            let start = top.start;
+            self.truncate(anchors, start);
             self.frames.pop();
         }
+    }
+
+    /// Forgets the states from here on: they wait no longer, or all that can be reached from them is explored.
+    fn truncate(&mut self, anchors: &mut Anchors, length: usize) {
+        if anchors.is_on() {
+            for at in length..self.waiting.len() {
+                self.anchor(anchors, at);
+            }
+        }
+        self.waiting.truncate(length);
+    }
+
+    /// Tells the states of the last group, which stands before `start`, that are anchored.
+    fn anchor_group(&mut self, reducing: &mut Reducing, start: usize) {
+        while let Some(parent) = reducing.take_anchored() {
+            self.anchor(&mut reducing.anchors, start - 1 - parent as usize);
+        }
+        if reducing.anchors.is_on() && reducing.anchors.is_crowded() {
+            reducing.anchors.rebuild(self.loose_names());
+        }
+    }
+
+    /// A state of the group at the end of the top frame is anchored, and with it all that lead to it.
+    fn anchor(&mut self, anchors: &mut Anchors, mut at: usize) {
+        for frame in (0..self.frames.len()).rev() {
+            let state = &mut self.waiting[at];
+            let parent = state.parent;
+            if parent & ANCHORED != 0 {
+                return;
+            }
+            state.parent |= ANCHORED;
+            anchors.release(state.name);
+            if frame > 0 {
+                at = self.frames[frame].start - 1 - parent as usize;
+            }
+        }
+    }
+
+    /// The names of the states that are not anchored.
+    pub(crate) fn loose_names(&self) -> impl Iterator<Item = Name> + '_ {
+        self.waiting.iter().filter(|state| state.parent & ANCHORED == 0).map(|state| state.name)
     }
 
     /// Gives back what is reserved but not used.
@@ -95,7 +153,7 @@ impl<V> Paths<V> for Stack {
         let mut steps: Vec<u32> = last.into_iter().collect();
         for frame in self.frames.iter().skip(1).rev() {
             let state = self.waiting[at];
-            at = frame.start - 1 - state.parent as usize;
+            at = frame.start - 1 - (state.parent & !ANCHORED) as usize;
             steps.push(ordinal_of(system, tree, self.waiting[at].name, state));
         }
         steps.reverse();
@@ -122,6 +180,9 @@ pub(crate) fn run<S: System + ?Sized, V: Visited>(
     explorer: &mut Explorer<'_, '_, S, V>,
     stack: &mut Stack,
 ) -> Flow {
+    if explorer.reducing.kind.is_persistent() {
+        explorer.reducing.anchors.start();
+    }
     explorer.stage_initial();
     explorer.settle(|state| stack.push(state))?;
     stack.begin();
@@ -137,7 +198,7 @@ pub(crate) fn go_on<S: System + ?Sized, V: Visited>(
         if explorer.visited.replaces() {
             return Flow::Continue(());
         }
-        stack.waiting.truncate(top.rest);
+        stack.truncate(&mut explorer.reducing.anchors, top.rest);
         if top.rest == top.start {
             stack.frames.pop();
             continue;
@@ -146,10 +207,11 @@ pub(crate) fn go_on<S: System + ?Sized, V: Visited>(
         let start = stack.waiting.len();
         explorer.traversal_bytes = stack.bytes();
         explorer.settle(|state| stack.push(state))?;
-        if explorer.has_reduced() {
+        while explorer.reducing.has_reduced() {
             explorer.expand_starved(stack)?;
             explorer.settle(|state| stack.push(state))?;
         }
+        stack.anchor_group(&mut explorer.reducing, start);
         if stack.waiting.len() > start {
             stack.frames.push(Frame { start, rest: stack.waiting.len() });
         }

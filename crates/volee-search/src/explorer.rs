@@ -8,13 +8,11 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use volee_system::{
-    Awake, FaultId, Flow, Limit, Meter, Progress, Sink, Sleep, Snapshot, Step, System, Witness,
-};
+use volee_system::{FaultId, Flow, Limit, Meter, Progress, Sink, Sleep, Snapshot, Step, System, Witness};
 
-use crate::check::{Reduction, Statistics};
-use crate::effort::Effort;
+use crate::check::Statistics;
 use crate::questions::{OnFault, Questions};
+use crate::reducing::Reducing;
 use crate::store::{Full, MAX_SHAPES, Name, Tree, Visited};
 
 /// Look-ups that are worth settling together.
@@ -36,7 +34,7 @@ pub(crate) struct Staged {
 }
 
 /// The ordinal of a step of a reduced expansion, which nobody has numbered.
-const UNNUMBERED: u32 = u32::MAX;
+pub(crate) const UNNUMBERED: u32 = u32::MAX;
 
 /// The ordinal of a step between two states: the one that was noted, or else found again by expanding the first.
 pub(crate) fn ordinal_of<S: System + ?Sized>(
@@ -77,16 +75,6 @@ pub(crate) fn place_of(state: &[u8], enumerate: impl FnOnce(&mut dyn FnMut(&[u8]
     place
 }
 
-/// A state whose expansion was reduced.
-#[derive(Debug, Clone, Copy)]
-struct Reduced {
-    name: Name,
-    parent: u32,
-    at: usize,
-    /// Some of its successors are new.
-    fresh: bool,
-}
-
 /// A traversal's knowledge of how it got to a state.
 pub(crate) trait Paths<V> {
     /// How to get to the state that the traversal calls `at`, and from there by the step `last` if there is one.
@@ -102,23 +90,20 @@ pub(crate) trait Paths<V> {
 
 /// A search at work, without its order.
 pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
-    system: &'a mut S,
+    pub(crate) system: &'a mut S,
     questions: &'a mut Questions<'c>,
     meter: &'a Meter,
     progress: &'a mut dyn Progress,
     pub(crate) tree: Tree,
     pub(crate) visited: V,
     /// The state that was loaded last.
-    state: Vec<u8>,
-    staged: Vec<Staged>,
+    pub(crate) state: Vec<u8>,
+    pub(crate) staged: Vec<Staged>,
     /// Who may sleep in the staged states, where processes sleep.
-    sleeps: Vec<Sleep>,
-    /// The reduced expansions of the batch, in the order of their parents.
-    reduced: Vec<Reduced>,
-    reduction: Reduction,
-    effort: Effort,
+    pub(crate) sleeps: Vec<Sleep>,
+    pub(crate) reducing: Reducing,
     /// The faulty steps of the last expansion, by ordinal.
-    faults: Vec<(u32, FaultId)>,
+    pub(crate) faults: Vec<(u32, FaultId)>,
     pub(crate) statistics: Statistics,
     limit: Option<Limit>,
     /// What the traversal itself used at the last look.
@@ -141,9 +126,7 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             state: self.state,
             staged: self.staged,
             sleeps: self.sleeps,
-            reduced: self.reduced,
-            reduction: self.reduction,
-            effort: self.effort,
+            reducing: self.reducing,
             faults: self.faults,
             statistics: self.statistics,
             limit: self.limit,
@@ -184,12 +167,9 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         progress: &'a mut dyn Progress,
         visited: V,
     ) -> Self {
-        let reduction = questions.check().reduction;
         let tick = meter.budget().memory.map_or(MAX_TICK, |bytes| (bytes >> 12).clamp(MIN_TICK, MAX_TICK));
         Explorer {
-            reduced: Vec::new(),
-            reduction,
-            effort: Effort::default(),
+            reducing: Reducing::new(questions.check().reduction),
             system,
             questions,
             meter,
@@ -235,8 +215,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         if !self.meet(name, depth, paths, at)? {
             return Flow::Continue(());
         }
-        if self.asks() && self.expand_reduced(parent) {
-            self.reduced.push(Reduced { name, parent, at, fresh: false });
+        if self.reducing.asks() && self.expand_reduced((name, parent, at), 0) {
             return Flow::Continue(());
         }
         self.expand_fully(parent, paths, at)
@@ -259,75 +238,10 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         ControlFlow::Continue(self.may_expand(depth))
     }
 
-    /// Stages the targets of the loaded state that processes lead to which are not asleep, or enough of them. Where a
-    /// step has a fault nothing is staged, as where the system cannot tell.
-    pub(crate) fn expand_awake(&mut self, asleep: u64, reduced: bool) -> Awake {
-        let (tree, visited, staged, sleeps) =
-            (&mut self.tree, &self.visited, &mut self.staged, &mut self.sleeps);
-        let before = staged.len();
-        let answer = self.system.awake_steps(&self.state, asleep, reduced, &mut |step, target, sleep| {
-            if step.stays || step.fault.is_some() {
-                return Flow::Break(());
-            }
-            let name = tree.name(target);
-            visited.prefetch(name);
-            staged.push(Staged { name, ordinal: UNNUMBERED, parent: 0 });
-            sleeps.push(sleep);
-            Flow::Continue(())
-        });
-        let pushed = self.staged.len() - before;
-        match answer {
-            ControlFlow::Continue(awake) => {
-                self.statistics.transitions += pushed as u64;
-                awake
-            }
-            ControlFlow::Break(()) => {
-                self.staged.truncate(before);
-                self.sleeps.truncate(before);
-                Awake::Unknown
-            }
-        }
-    }
-
-    /// Stages all targets of the loaded state; nobody may sleep there.
-    pub(crate) fn expand_wide_awake(&mut self, paths: &impl Paths<V>) -> Flow {
-        let flow = self.expand_fully(0, paths, 0);
-        self.sleeps.resize(self.staged.len(), Sleep { asleep: 0, awake: u64::MAX });
-        flow
-    }
-
-    /// Gives all that is staged to `keep`, with who may sleep there.
-    pub(crate) fn drain_sleepy(&mut self, mut keep: impl FnMut(&mut V, Name, Sleep)) -> Flow {
-        if let Some(full) = self.tree.full() {
-            return self.stop_full(full);
-        }
-        for (staged, &sleep) in self.staged.iter().zip(&self.sleeps) {
-            keep(&mut self.visited, staged.name, sleep);
-        }
-        self.staged.clear();
-        self.sleeps.clear();
-        Flow::Continue(())
-    }
-
-    /// Which steps are taken.
-    pub(crate) fn reduction(&self) -> Reduction {
-        self.reduction
-    }
-
-    /// Whether to ask for a reduced expansion.
-    pub(crate) fn asks(&mut self) -> bool {
-        self.reduction.is_persistent() && self.effort.asks()
-    }
-
-    /// A reduced expansion was enough.
-    pub(crate) fn note_reduced(&mut self) {
-        self.effort.helped();
-        self.statistics.reduced += 1;
-    }
-
     /// Stages all targets of the loaded state and tells the questions what its steps show.
     #[inline]
-    fn expand_fully(&mut self, parent: u32, paths: &impl Paths<V>, at: usize) -> Flow {
+    pub(crate) fn expand_fully(&mut self, parent: u32, paths: &impl Paths<V>, at: usize) -> Flow {
+        self.reducing.anchor(parent);
         let pushed = self.expand(parent);
         if pushed == 0 {
             let flow = self.questions.end(self.system, &self.state);
@@ -341,59 +255,6 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             flow?;
         }
         Flow::Continue(())
-    }
-
-    /// Stages the targets of a reduced set of steps, if there is one and it has no faults. (A fault is told by its
-    /// ordinal, which only the full expansion knows.)
-    fn expand_reduced(&mut self, parent: u32) -> bool {
-        self.faults.clear();
-        let staged = self.staged.len();
-        let mut stage = Stage {
-            tree: &mut self.tree,
-            visited: &self.visited,
-            staged: &mut self.staged,
-            faults: &mut self.faults,
-            on_fault: OnFault::Stop,
-            parent,
-            pushed: 0,
-            staying: 0,
-        };
-        let reduced = self.system.reduced_steps(&self.state, &mut stage);
-        let pushed = stage.pushed;
-        if reduced != ControlFlow::Continue(true) {
-            self.staged.truncate(staged);
-            return false;
-        }
-        self.statistics.transitions += u64::from(pushed);
-        self.staged[staged..].iter_mut().for_each(|target| target.ordinal = UNNUMBERED);
-        true
-    }
-
-    /// Expands in full those states of the batch whose reduced successors were all known, lest their other steps be put
-    /// off for ever: each reduced state then leads to a state that was expanded later, and so in the end to a full one.
-    pub(crate) fn expand_starved(&mut self, paths: &impl Paths<V>) -> Flow {
-        for index in 0..self.reduced.len() {
-            let Reduced { name, parent, at, fresh } = self.reduced[index];
-            if fresh {
-                self.note_reduced();
-            } else {
-                self.tree.load(name, &mut self.state);
-                self.expand_fully(parent, paths, at)?;
-            }
-        }
-        self.reduced.clear();
-        Flow::Continue(())
-    }
-
-    /// Whether there are reduced expansions since the last call of [`Explorer::expand_starved`].
-    #[inline]
-    pub(crate) fn has_reduced(&self) -> bool {
-        !self.reduced.is_empty()
-    }
-
-    /// Some successor of the one reduced state is new.
-    pub(crate) fn refresh(&mut self) {
-        self.reduced.iter_mut().for_each(|reduced| reduced.fresh = true);
     }
 
     /// Answers a wish of the questions for the way to what they have just seen.
@@ -452,15 +313,13 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         if self.visited.growth(self.staged.len()).is_some() {
             self.make_room()?;
         }
-        let mut reduced = self.reduced.iter_mut().peekable();
+        self.reducing.rewind();
         for &staged in &self.staged {
-            if self.visited.insert(staged.name) {
+            let new = self.visited.insert(staged.name);
+            if new {
                 keep(staged);
-                while reduced.next_if(|r| r.parent < staged.parent).is_some() {}
-                if let Some(r) = reduced.next_if(|r| r.parent == staged.parent) {
-                    r.fresh = true;
-                }
             }
+            self.reducing.settled(staged, new);
         }
         self.staged.clear();
         Flow::Continue(())
@@ -485,19 +344,19 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     }
 
     /// Gives all that is staged to `keep`, without looking it up.
-    pub(crate) fn drain(&mut self, mut keep: impl FnMut(&mut V, Staged)) -> Flow {
+    pub(crate) fn drain(&mut self, mut keep: impl FnMut(&mut V, &mut Reducing, Staged)) -> Flow {
         if let Some(full) = self.tree.full() {
             return self.stop_full(full);
         }
         for &staged in &self.staged {
-            keep(&mut self.visited, staged);
+            keep(&mut self.visited, &mut self.reducing, staged);
         }
         self.staged.clear();
         Flow::Continue(())
     }
 
     #[cold]
-    fn stop_full(&mut self, full: Full) -> Flow {
+    pub(crate) fn stop_full(&mut self, full: Full) -> Flow {
         self.stop(match full {
             Full::Shapes => Limit::Other {
                 message: format!("the states of this system have more than {MAX_SHAPES} different lengths"),
@@ -573,6 +432,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         let memory = self.visited.bytes()
             + self.tree.bytes()
             + extra_bytes
+            + self.reducing.anchors.bytes()
             + (self.staged.capacity() * size_of::<Staged>()) as u64;
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(memory);
         memory
@@ -582,22 +442,23 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     pub(crate) fn finish(mut self, extra_bytes: u64) -> (Statistics, Option<Limit>, V) {
         self.measure(extra_bytes);
         self.statistics.states = self.visited.len();
+        self.statistics.reduced = self.reducing.count;
         self.statistics.table_bytes = self.visited.bytes();
         (self.statistics, self.limit, self.visited)
     }
 }
 
 /// The sink of an expansion.
-struct Stage<'e, V> {
-    tree: &'e mut Tree,
-    visited: &'e V,
-    staged: &'e mut Vec<Staged>,
-    faults: &'e mut Vec<(u32, FaultId)>,
-    on_fault: OnFault,
-    parent: u32,
-    pushed: u32,
+pub(crate) struct Stage<'e, V> {
+    pub(crate) tree: &'e mut Tree,
+    pub(crate) visited: &'e V,
+    pub(crate) staged: &'e mut Vec<Staged>,
+    pub(crate) faults: &'e mut Vec<(u32, FaultId)>,
+    pub(crate) on_fault: OnFault,
+    pub(crate) parent: u32,
+    pub(crate) pushed: u32,
     /// Steps that end in their fault and lead nowhere.
-    staying: u32,
+    pub(crate) staying: u32,
 }
 
 impl<V: Visited> Sink for Stage<'_, V> {

@@ -3,6 +3,7 @@
 //! One call does a check: describe the questions in a [`Check`], and [`check`] answers each of them with a verdict.
 //! Stores see bytes, never meaning; traversals see states and steps, never what they stand for.
 
+mod anchors;
 mod approximate;
 mod breadth;
 mod check;
@@ -17,6 +18,7 @@ mod nested;
 mod pairs;
 pub mod partition;
 mod questions;
+mod reducing;
 mod replacement;
 mod store;
 mod watch;

@@ -18,6 +18,7 @@
 
 use volee_system::{Flow, Limit, System, Witness};
 
+use crate::anchors::Anchors;
 use crate::check::{Replacement, Statistics, Turnover};
 use crate::depth::{self, Stack, grow};
 use crate::explorer::{Explorer, Paths, ordinal_between};
@@ -43,11 +44,35 @@ struct Path {
     longest: u64,
     /// The sketch has seen what was stored before the store first forgot.
     sketched: bool,
+    /// The last states of the path, those that are not anchored: see [`Anchors`]. Whatever leads to an anchored state is
+    /// anchored, so these are the ones since then.
+    loose: Vec<Name>,
 }
 
 impl Path {
+    /// A state at the end of the path, not anchored so far.
+    fn hold(&mut self, anchors: &mut Anchors, name: Name) {
+        if !anchors.is_on() {
+            return;
+        }
+        if self.loose.len() == self.loose.capacity() {
+            grow(&mut self.loose);
+        }
+        self.loose.push(name);
+        anchors.hold(name);
+        if anchors.is_crowded() {
+            anchors.rebuild(self.stack.loose_names().chain(self.loose.iter().copied()));
+        }
+    }
+
+    /// The last state of the path, or one to which it led, is anchored.
+    fn anchor(&mut self, anchors: &mut Anchors) {
+        self.loose.drain(..).for_each(|name| anchors.release(name));
+    }
+
     fn bytes(&self) -> u64 {
-        self.stack.bytes() + (self.stored_before.capacity() * size_of::<u32>()) as u64
+        let loose = self.loose.capacity() * size_of::<Name>();
+        self.stack.bytes() + (self.stored_before.capacity() * size_of::<u32>() + loose) as u64
     }
 }
 
@@ -91,7 +116,10 @@ pub(crate) fn search<S: System + ?Sized>(
         path.stack = Stack::default();
         explorer.traversal_bytes = 0;
         explorer.stage_initial();
-        let _ = explorer.drain(|_, state| path.stack.push(state));
+        if explorer.reducing.anchors.is_on() {
+            explorer.reducing.anchors.start();
+        }
+        let _ = explorer.drain(|_, _, state| path.stack.push_unknown(state));
         path.stack.begin();
     }
     // A long path is to come where the search begins anew: it has its part from the start.
@@ -113,7 +141,7 @@ pub(crate) fn search<S: System + ?Sized>(
     }
     if flow.is_continue() {
         path.stack.shrink();
-        let _ = if explorer.reduction().sleeps() && policy == Replacement::Random {
+        let _ = if explorer.reducing.kind.sleeps() && policy == Replacement::Random {
             sleep::one_by_one(&mut explorer, &mut path)
         } else {
             one_by_one(&mut explorer, &mut path, policy)
@@ -149,7 +177,7 @@ fn one_by_one<S: System + ?Sized>(
 ) -> Flow {
     explorer.tree.watch();
     let weighs_work = policy == Replacement::Cheapest;
-    while let Some((root, name)) = path.stack.take() {
+    while let Some((root, name)) = path.stack.take(&mut explorer.reducing.anchors) {
         path.root = root;
         if explorer.visited.pin(name).is_none() {
             return explorer.stop_on_memory();
@@ -163,6 +191,7 @@ fn one_by_one<S: System + ?Sized>(
                     let before = path.stored_before.pop().unwrap_or_default();
                     let work = (explorer.visited.turnover.insertions as u32).wrapping_sub(before);
                     explorer.visited.unpin(u64::from(work));
+                    path.anchor(&mut explorer.reducing.anchors);
                 }
             }
         }
@@ -191,15 +220,15 @@ fn enter<S: System + ?Sized>(
         sketch(explorer);
         path.sketched = true;
     }
+    path.hold(&mut explorer.reducing.anchors, name);
     explorer.visit(name, 0, depth, path, 0)?;
-    let before = explorer.visited.waiting_len();
     wait(explorer)?;
-    if explorer.has_reduced() {
-        if explorer.visited.waiting_len() > before {
-            explorer.refresh();
-        }
+    while explorer.reducing.has_reduced() {
         explorer.expand_starved(path)?;
         wait(explorer)?;
+    }
+    while explorer.reducing.take_anchored().is_some() {
+        path.anchor(&mut explorer.reducing.anchors);
     }
     if explorer.tree.is_crowded() {
         let store = &explorer.visited;
@@ -211,8 +240,13 @@ fn enter<S: System + ?Sized>(
 /// Lets the staged states that are unknown wait.
 fn wait<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>) -> Flow {
     let mut no_memory = false;
-    explorer.drain(|store, staged| {
+    explorer.reducing.rewind();
+    explorer.drain(|store, reducing, staged| {
+        let before = store.waiting_len();
         no_memory |= store.wait_unless_known(staged.name).is_none();
+        if reducing.has_reduced() {
+            reducing.weigh(staged, store.waiting_len() > before);
+        }
     })?;
     if no_memory { explorer.stop_on_memory() } else { Flow::Continue(()) }
 }

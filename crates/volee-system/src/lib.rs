@@ -20,7 +20,7 @@ pub use place::{Diagnostic, Place, Severity};
 pub use progress::{Progress, Quiet, Snapshot};
 pub use run::{ReplayError, Run, RunState, RunStep, Witness, replay, replay_end};
 pub use system::{
-    Action, Awake, Event, EventKind, Fault, FaultId, FaultKind, Flow, Label, Marks, PredicateId, Sink, Sleep,
-    Step, System, Unreached, Variable, collect_initial, collect_steps,
+    Action, Awake, Event, EventKind, Fault, FaultId, FaultKind, Fewer, Flow, Label, Marks, PredicateId, Sink,
+    Sleep, Step, System, Unreached, Variable, collect_initial, collect_steps,
 };
 pub use verdict::{Reason, ReasonKind, Verdict, Violation};

@@ -74,12 +74,22 @@ pub struct Sleep {
     pub awake: u64,
 }
 
+/// Some of the steps of a state, that stand for all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fewer {
+    /// What is put off can, without one of these steps, never lead to a fault or change a predicate: it may be put off for
+    /// ever. Otherwise whoever explores must see to it that it is taken sooner or later.
+    pub enough: bool,
+    /// Which attempt comes next.
+    pub next: u32,
+}
+
 /// What became of a question for steps of processes that are awake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awake {
-    /// Steps were pushed.
-    Moved,
-    /// No process that is awake (and, in a reduced set, was looked at) can move.
+    /// Steps were pushed: all there are, or fewer.
+    Moved(Option<Fewer>),
+    /// No process that is awake (and, in an attempt, was looked at) can move.
     Nobody,
     /// The system cannot tell, or nobody can move at all: all steps must be asked for.
     Unknown,
@@ -97,21 +107,26 @@ pub trait System {
     fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow;
 
     /// Pushes some of the steps of `state` that stand for all of them, where the system knows such: a persistent set of
-    /// steps that no predicate sees. `false`, and nothing pushed, where it does not. The steps are not numbered here as
-    /// [`System::steps`] numbers them.
-    fn reduced_steps(&mut self, _state: &[u8], _sink: &mut dyn Sink) -> ControlFlow<(), bool> {
-        ControlFlow::Continue(false)
+    /// steps that no predicate sees. Where it knows several, the first `attempt` is 0, and the answer tells the next. `None`,
+    /// and nothing pushed, where there is none (left). The steps are not numbered here as [`System::steps`] numbers them.
+    fn reduced_steps(
+        &mut self,
+        _state: &[u8],
+        _attempt: u32,
+        _sink: &mut dyn Sink,
+    ) -> ControlFlow<(), Option<Fewer>> {
+        ControlFlow::Continue(None)
     }
 
-    /// Pushes the steps of the processes that are not `asleep` (a set of bits), or, if `reduced`, enough of them to stand for
-    /// all; and with each step the processes that may sleep in its target, and those that may not. A process may sleep while all it can do next
+    /// Pushes the steps of the processes that are not `asleep` (a set of bits), or, at an `attempt` as in
+    /// [`System::reduced_steps`], fewer that stand for all; and with each step the processes that may sleep in its target, and those that may not. A process may sleep while all it can do next
     /// leads only to what is found by other ways: the sleep sets of Godefroid. The steps are not numbered here as
     /// [`System::steps`] numbers them.
     fn awake_steps(
         &mut self,
         _state: &[u8],
         _asleep: u64,
-        _reduced: bool,
+        _attempt: Option<u32>,
         _push: &mut dyn FnMut(Step, &[u8], Sleep) -> Flow,
     ) -> ControlFlow<(), Awake> {
         ControlFlow::Continue(Awake::Unknown)

@@ -4,13 +4,13 @@
 //! channels, given at birth) is kept as a [`Reference`] and looked up in the state.
 
 use super::anonymous::numbers_matter;
-use super::control::{Pool, ability_matters, inside, spread, started, with_bit};
+use super::control::{Pool, ability_matters, inside, runs_on, spread, started, with_bit};
 use super::objects::{Access, CHANNEL_BITS, Objects};
 use crate::code::{Code, Target};
 use crate::compile::{Compiler, fixed_channels};
 use crate::frame::Layout;
 use crate::optimise::{Cells, extent, visit_action, visit_expr, visit_stores};
-use crate::program::{Action, Expr, Location, Pattern, Piece, Program, Scope};
+use crate::program::{Action, BinaryOp, Expr, Index, Location, Pattern, Piece, Program, Scope};
 
 /// What is done to a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,8 +31,9 @@ pub(super) enum Use {
 pub(super) enum Reference {
     /// An element of a global array.
     Element { target: Target, write: bool },
-    /// A channel. `waits`: whether it can be done matters too, as something else happens when it cannot.
-    Channel { channel: Code, used: Use, waits: bool },
+    /// A channel. `waits`: whether it can be done matters too, as something else happens when it cannot. `fields`: how many its
+    /// messages must have.
+    Channel { channel: Code, used: Use, waits: bool, fields: Option<usize> },
     /// The end of the process.
     End { waits: bool },
 }
@@ -79,6 +80,8 @@ pub(super) struct Analysis<'a> {
     monitored: u64,
     /// Which numbers processes have and whether they have died makes no difference: see [`numbers_matter`](super::anonymous::numbers_matter).
     anonymous: bool,
+    /// Some channels die with the process that made them.
+    mortal: bool,
 }
 
 impl<'a> Analysis<'a> {
@@ -100,7 +103,8 @@ impl<'a> Analysis<'a> {
         let monitored = seen.fold(0, |all, &number| all | channel_bit(number as i32));
         let compiler = Compiler { fixed_channels: fixed_channels(program), ..Compiler::new(layout) };
         let anonymous = !numbers_matter(program, predicates);
-        Analysis { program, compiler, assigned, written, observed, monitored, anonymous }
+        let mortal = program.proctypes.iter().any(|p| !p.channels.is_empty());
+        Analysis { program, compiler, assigned, written, observed, monitored, anonymous, mortal }
     }
 
     /// Channels that the event monitor looks at.
@@ -219,6 +223,7 @@ impl<'a> Analysis<'a> {
         if let Some(provided) = &proctype.provided {
             self.expression(provided, number, precision.at_least(Precision::Always), touched);
         }
+        touched.fixed.fails |= runs_on(proctype, node);
         let waits = ability_matters(proctype, node);
         for transition in &proctype.nodes[node].transitions {
             self.action(&transition.action, number, precision, waits, touched);
@@ -235,14 +240,18 @@ impl<'a> Analysis<'a> {
     ) {
         match action {
             Action::Skip | Action::Else => {}
-            Action::Guard(e) | Action::Assert(e) => self.expression(e, by, precision, touched),
+            Action::Guard(e) => self.expression(e, by, precision, touched),
+            Action::Assert(e) => {
+                touched.fixed.fails = true;
+                self.expression(e, by, precision, touched);
+            }
             Action::Assign(location, e) => {
                 self.location(location, true, by, precision, touched);
                 self.expression(e, by, precision, touched);
             }
             Action::Send { channel, values, sorted } => {
                 let used = if *sorted { Use::SortedSend } else { Use::Send };
-                self.channel(channel, used, waits, by, precision, touched);
+                self.channel(channel, (used, Some(values.len())), waits, by, precision, touched);
                 values.iter().for_each(|v| self.expression(v, by, precision, touched));
             }
             Action::Receive { channel, patterns, anywhere, keep } => {
@@ -251,7 +260,7 @@ impl<'a> Analysis<'a> {
                     (false, true) => Use::RandomReceive,
                     (false, false) => Use::Receive,
                 };
-                self.channel(channel, used, waits, by, precision, touched);
+                self.channel(channel, (used, Some(patterns.len())), waits, by, precision, touched);
                 self.patterns(patterns, by, precision, touched);
             }
             Action::Print(pieces) => {
@@ -267,6 +276,7 @@ impl<'a> Analysis<'a> {
             }
             Action::End => self.end(by, precision, waits, touched),
             Action::DStep(entry) => {
+                touched.fixed.fails = true;
                 for node in inside(&self.program.proctypes[by], *entry) {
                     self.node(by, node, precision.at_least(Precision::Always), touched);
                 }
@@ -314,14 +324,22 @@ impl<'a> Analysis<'a> {
     fn expression(&mut self, expr: &Expr, by: usize, precision: Precision, touched: &mut Touched) {
         visit_expr(expr, &mut |part| match part {
             Expr::Load(location) => self.location(location, false, by, precision, touched),
-            Expr::Channel(_, channel, _) | Expr::Poll { channel, .. } => {
-                self.channel(channel, Use::Test, true, by, precision, touched);
+            Expr::Channel(_, channel, _) => {
+                self.channel(channel, (Use::Test, None), true, by, precision, touched);
+            }
+            Expr::Poll { channel, .. } => {
+                touched.fixed.fails = true;
+                self.channel(channel, (Use::Test, None), true, by, precision, touched);
+            }
+            Expr::Binary(BinaryOp::Div | BinaryOp::Rem, _, divisor, _) => {
+                touched.fixed.fails |= !matches!(self.compiler.code(divisor), Code::Const(k) if k != 0);
             }
             Expr::ProcessCount => {
                 touched.fixed.reads.add(&Objects::birth());
                 touched.fixed.reads.add(&Objects::death());
             }
             Expr::At { proctype, .. } | Expr::Remote { proctype, .. } => {
+                touched.fixed.fails = true;
                 touched.fixed.reads.add(&Objects::birth());
                 touched.fixed.reads.add(&Objects::death());
                 touched.fixed.reads.add(&Objects::of_type(usize::from(proctype.0)));
@@ -335,6 +353,7 @@ impl<'a> Analysis<'a> {
     fn birth(&mut self, number: usize, touched: &mut Touched) {
         let program = self.program;
         if !self.anonymous {
+            touched.fixed.fails = true;
             touched.fixed.writes.add(&Objects::birth());
             touched.fixed.reads.add(&Objects::death());
         }
@@ -359,6 +378,7 @@ impl<'a> Analysis<'a> {
         if write {
             location.indices.iter().for_each(|i| self.expression(&i.value, by, precision, touched));
         }
+        touched.fixed.fails |= location.indices.iter().any(|i| !self.is_inside(i));
         if location.scope != Scope::Global {
             return;
         }
@@ -392,7 +412,7 @@ impl<'a> Analysis<'a> {
     fn channel(
         &mut self,
         channel: &Expr,
-        used: Use,
+        (used, fields): (Use, Option<usize>),
         waits: bool,
         by: usize,
         precision: Precision,
@@ -408,15 +428,22 @@ impl<'a> Analysis<'a> {
         };
         if known {
             let channel = self.compiler.code(channel);
-            touched.references.push(Reference::Channel { channel, used, waits });
+            touched.references.push(Reference::Channel { channel, used, waits, fields });
+            touched.fixed.fails |= self.mortal;
         } else {
             let mask = self.possible(channel);
             let mut access = channel_access(used, mask, true, self.monitored);
             if matches!(used, Use::Send | Use::SortedSend) && waits {
                 access.misses = mask;
             }
+            access.fails = true;
             touched.fixed.add(&access);
         }
+    }
+
+    /// Whether an index is known to be one of the elements'.
+    fn is_inside(&mut self, index: &Index) -> bool {
+        matches!(self.compiler.code(&index.value), Code::Const(k) if (0..i64::from(index.count)).contains(&i64::from(k)))
     }
 
     /// The channels that an expression may stand for.

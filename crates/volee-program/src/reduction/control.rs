@@ -27,6 +27,24 @@ pub(super) fn first(action: &Action) -> &Action {
     }
 }
 
+/// Whether an indivisible sequence can come back to a node: it may never end, which is a fault.
+pub(super) fn runs_on(proctype: &Proctype, node: usize) -> bool {
+    let mut seen = vec![false; proctype.nodes.len()];
+    let mut pending = vec![node];
+    while let Some(at) = pending.pop() {
+        for transition in proctype.nodes[at].transitions.iter().filter(|t| t.atomic) {
+            let target = transition.target.0 as usize;
+            if target == node {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[target], true) {
+                pending.push(target);
+            }
+        }
+    }
+    false
+}
+
 /// The process types that the statements of some nodes start.
 pub(super) fn started(proctype: &Proctype, nodes: std::ops::Range<usize>) -> Vec<usize> {
     let mut found = Vec::new();
@@ -103,18 +121,18 @@ pub(super) fn with_bit(mut set: Vec<u64>, &bit: &usize) -> Vec<u64> {
 #[derive(Default)]
 pub(super) struct Pool {
     all: Vec<Reference>,
-    known: BTreeMap<(i64, Use, bool), usize>,
+    known: BTreeMap<(i64, Use, bool, Option<usize>), usize>,
 }
 
 impl Pool {
     /// The number of a reference. Plain uses of a channel are recognised; of others there may be several.
     pub fn add(&mut self, reference: Reference) -> usize {
         let key = match &reference {
-            Reference::Channel { channel: Code::Const(k), used, waits } => {
-                Some((i64::from(*k), *used, *waits))
+            Reference::Channel { channel: Code::Const(k), used, waits, fields } => {
+                Some((i64::from(*k), *used, *waits, *fields))
             }
-            Reference::Channel { channel: Code::Local8(at), used, waits } => {
-                Some((-1 - i64::from(*at), *used, *waits))
+            Reference::Channel { channel: Code::Local8(at), used, waits, fields } => {
+                Some((-1 - i64::from(*at), *used, *waits, *fields))
             }
             _ => None,
         };

@@ -21,7 +21,8 @@
 //!
 //! Assertions and predicates ask for more than deadlocks. No chosen step may change what a predicate reads (the visibility
 //! condition), and no step of another process may be put off for ever (the cycle condition): that is the business of the
-//! search, which expands a state in full when its reduced successors are all known.
+//! search. But what can be lost are only runs of the processes that were not chosen; where these can, as long as no chosen
+//! one moves, neither come to a fault nor change what a predicate reads, they may be put off for ever (*enough*).
 
 mod access;
 mod anonymous;
@@ -75,6 +76,8 @@ pub(crate) struct Choice {
     /// What predicates read.
     visible: Objects,
     monitored: u64,
+    /// Somebody looks at more than predicates: a monitor of events, or a never claim.
+    watched: bool,
     /// What is known of the futures of processes, by the types of all processes.
     known: HashMap<Vec<u8>, Vec<Known>>,
     /// By process type: the bytes of its locals that keep the value they got at birth, as runs from the process record on.
@@ -85,7 +88,16 @@ pub(crate) struct Choice {
     conflicts: Vec<u64>,
     /// By process: whose next steps commute with its own.
     commuting: Vec<u64>,
-    candidates: Vec<u64>,
+    candidates: Vec<Candidate>,
+}
+
+/// Processes whose steps are persistent in a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    /// As bits.
+    pub set: u64,
+    /// No other process can, before one of these moves, come to a fault or change what a predicate reads.
+    pub enough: bool,
 }
 
 impl Known {
@@ -131,12 +143,13 @@ impl Choice {
         let points = analysis.points();
         let monitored = analysis.monitored();
         let constants = analysis.constants();
-        Choice { points, visible, monitored, constants, ..Choice::default() }
+        let watched = program.monitor.is_some() || program.never.is_some();
+        Choice { points, visible, monitored, watched, constants, ..Choice::default() }
     }
 
-    /// Sets of processes, as bits, whose steps are persistent in a state and which are not all processes; the smallest
-    /// first. None of their steps may be possible.
-    pub fn candidates(&mut self, compiled: &Compiled, frame: &Frame) -> &[u64] {
+    /// Sets of processes whose steps are persistent in a state and which are not all processes: those that are enough
+    /// before those that are not, and small ones before large ones. None of their steps may be possible.
+    pub fn candidates(&mut self, compiled: &Compiled, frame: &Frame) -> &[Candidate] {
         self.candidates.clear();
         let count = frame.count();
         if self.points.is_empty() || !(2..=MOST_PROCESSES).contains(&count) {
@@ -146,11 +159,11 @@ impl Choice {
         let all = u64::MAX >> (64 - count);
         for pid in (0..count).rev() {
             let set = self.close(1 << pid);
-            if set != all && !self.candidates.contains(&set) && !self.is_visible(set) {
-                self.candidates.push(set);
+            if set != all && self.candidates.iter().all(|c| c.set != set) && !self.is_visible(set) {
+                self.candidates.push(Candidate { set, enough: self.is_enough(set) });
             }
         }
-        self.candidates.sort_by_key(|&set| (set.count_ones(), Reverse(set)));
+        self.candidates.sort_by_key(|c| (c.set.count_ones(), !c.enough, Reverse(c.set)));
         &self.candidates
     }
 
@@ -229,6 +242,15 @@ impl Choice {
         set
     }
 
+    /// Whether the other processes can, by themselves, neither come to a fault nor change what a predicate reads.
+    fn is_enough(&self, set: u64) -> bool {
+        let futures = self.futures.iter().enumerate();
+        !self.watched
+            && futures
+                .filter(|(pid, _)| set >> pid & 1 == 0)
+                .all(|(_, future)| !future.fails && !future.writes.meets(&self.visible))
+    }
+
     /// Whether a step of these processes may change what a predicate reads.
     fn is_visible(&self, set: u64) -> bool {
         let steps = self.steps.iter().enumerate();
@@ -268,13 +290,15 @@ impl Place<'_> {
                     let layout = &self.cx.compiled.layout;
                     let size = (layout.channels_at - layout.globals_at) as u32;
                     let globals_at = layout.globals_at;
+                    access.fails |= self.cx.target_at(target).is_none();
                     if let Some((at, scalar)) = self.cx.target_at(target) {
                         let set = if *write { &mut access.writes } else { &mut access.reads };
                         set.add_globals(((at - globals_at) as u32, scalar.bytes()), size);
                     }
                 }
-                Reference::Channel { channel, used, waits } => {
+                Reference::Channel { channel, used, waits, fields } => {
                     let number = self.cx.eval(channel);
+                    access.fails |= !self.has_fields(number, *fields);
                     let waiting = *waits || self.waits(number, *used, now);
                     access.add(&channel_access(*used, channel_bit(number), waiting, self.monitored));
                     if matches!(used, Use::Send | Use::SortedSend) {
@@ -290,6 +314,14 @@ impl Place<'_> {
             }
         }
         access
+    }
+
+    /// Whether there is a channel with this number, whose messages have so many fields.
+    fn has_fields(&self, number: i32, fields: Option<usize>) -> bool {
+        let layout = &self.cx.compiled.layout;
+        let channel = self.cx.frame.channel(number);
+        channel
+            .is_some_and(|c| fields.is_none_or(|n| layout.channels[usize::from(c.shape)].fields.len() == n))
     }
 
     /// Whether an operation may have to wait for somebody at the other end of the channel.

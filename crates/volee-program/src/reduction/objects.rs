@@ -95,6 +95,8 @@ pub(crate) struct Access {
     pub needs: u64,
     /// Channels without a buffer from which the process may receive later: a step brings it nearer to that, or leads away.
     pub nears: u64,
+    /// It may come to a fault.
+    pub fails: bool,
 }
 
 impl Access {
@@ -104,6 +106,7 @@ impl Access {
         self.misses |= other.misses;
         self.needs |= other.needs;
         self.nears |= other.nears;
+        self.fails |= other.fails;
     }
 
     /// Whether two steps that are possible in a state can be done in either order with the same result, and whether neither

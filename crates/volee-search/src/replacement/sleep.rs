@@ -9,24 +9,29 @@
 //! That nothing is lost. Say that a run *begins with* a step if it is equivalent, by swapping independent neighbours, to one
 //! that has the step first. Claim: from a state that is explored with sleep set Z, for every run w that begins with no step
 //! of a process in Z, some run is explored that contains an equivalent of w. By induction on the length of w, and, where no
-//! step that is taken from the state is one of w, on the time of discovery from the last state back.
+//! step that is taken from the state is one of w, on the time at which the exploration is finished.
 //! * Some steps that are taken from the state begin w: let u, of process p, be of the first of them in the order of the
 //!   expansion. In the target sleep those of Z and of the processes expanded before p that commute with u. The rest of w
 //!   begins with none of their steps: it would also begin w, and be in Z or taken before u. So the claim holds for the
 //!   target and the rest of w, with the sleep set of this arrival, and hence with the smaller one with which the target was
 //!   or will be explored.
-//! * None begins w: then the expansion was reduced to a persistent set that has no step of w, and has a step to a state that
-//!   was new, by a process not in Z; otherwise all processes not in Z were expanded. That step commutes with all of w, w is
-//!   possible in the new state, and begins with no step of a sleeping process there, for such a step would be of Z or of
-//!   the persistent set. The new state is discovered later, and so the chain of such states ends.
+//! * None begins w: then the expansion was reduced to a persistent set that has no step of w; otherwise all processes not in
+//!   Z were expanded. If what the set puts off is of no interest by itself, neither is w. Otherwise it has a step, by a process
+//!   not in Z, to a state that is anchored (see [`crate::anchors`]): explored before with a sleep set that is no larger, or
+//!   from here. That step commutes with all of w, w is possible in its target, and begins with no step of a sleeping process
+//!   there, for such a step would be of Z or of the persistent set. The exploration of the target is finished before, and so
+//!   the chain of such states ends.
 //!
 //! A process whose step changes what a predicate reads does not commute with another such: so the states in between, which a
 //! predicate may tell apart, are kept in their order.
+
+use std::ops::ControlFlow;
 
 use volee_system::{Awake, Flow, Sleep, System};
 
 use super::{Path, sketch};
 use crate::explorer::Explorer;
+use crate::reducing::MOST_ATTEMPTS;
 use crate::store::{Bounded, Name, Visited};
 
 /// The path, and who may sleep in what waits along it.
@@ -48,12 +53,13 @@ pub(super) fn one_by_one<S: System + ?Sized>(
 ) -> Flow {
     explorer.tree.watch();
     let mut sleepy = Sleepy { path, waiting: Vec::new() };
-    while let Some((root, name)) = sleepy.path.stack.take() {
+    while let Some((root, name)) = sleepy.path.stack.take(&mut explorer.reducing.anchors) {
         sleepy.path.root = root;
         descend(explorer, &mut sleepy, name, 0)?;
         while explorer.visited.path_len() > 0 {
             let Some(next) = explorer.visited.take_waiting() else {
                 explorer.visited.unpin(0);
+                sleepy.path.anchor(&mut explorer.reducing.anchors);
                 continue;
             };
             let sleep = sleepy.waiting.pop().unwrap_or(Sleep { asleep: 0, awake: u64::MAX });
@@ -84,15 +90,18 @@ fn descend<S: System + ?Sized>(
         sleepy.path.sketched = true;
     }
     let may_expand = match explorer.meet(name, depth, sleepy.path, 0) {
-        std::ops::ControlFlow::Continue(may_expand) => may_expand,
-        std::ops::ControlFlow::Break(()) => return Flow::Break(()),
+        ControlFlow::Continue(may_expand) => may_expand,
+        ControlFlow::Break(()) => return Flow::Break(()),
     };
+    sleepy.path.hold(&mut explorer.reducing.anchors, name);
     if may_expand && !expand_reduced(explorer, sleepy, asleep)? {
-        match explorer.expand_awake(asleep, false) {
-            Awake::Moved | Awake::Nobody => {}
+        match explorer.expand_awake(asleep, None) {
+            Awake::Moved(_) | Awake::Nobody => {}
             Awake::Unknown => explorer.expand_wide_awake(sleepy.path)?,
         }
         wait(explorer, sleepy)?;
+        while explorer.reducing.take_anchored().is_some() {}
+        sleepy.path.anchor(&mut explorer.reducing.anchors);
     }
     if explorer.tree.is_crowded() {
         let store = &explorer.visited;
@@ -101,31 +110,42 @@ fn descend<S: System + ?Sized>(
     explorer.tick(depth, explorer.visited.waiting_len(), sleepy.bytes())
 }
 
-/// Expands with a persistent set, if it is asked for and leads somewhere new; whether that is enough.
+/// Expands with a persistent set, if it is asked for and leads to new states or anchored ones; whether that is enough.
 fn expand_reduced<S: System + ?Sized>(
     explorer: &mut Explorer<'_, '_, S, Bounded>,
     sleepy: &mut Sleepy<'_>,
     asleep: u64,
-) -> std::ops::ControlFlow<(), bool> {
-    if !explorer.asks() || explorer.expand_awake(asleep, true) != Awake::Moved {
-        return std::ops::ControlFlow::Continue(false);
+) -> ControlFlow<(), bool> {
+    if !explorer.reducing.asks() {
+        return ControlFlow::Continue(false);
     }
-    let fresh = wait(explorer, sleepy)?;
-    if fresh {
-        explorer.note_reduced();
+    let mut attempt = 0;
+    while attempt < MOST_ATTEMPTS {
+        let Awake::Moved(Some(fewer)) = explorer.expand_awake(asleep, Some(attempt)) else { break };
+        let (fresh, anchored) = wait(explorer, sleepy)?;
+        if fewer.enough || anchored {
+            sleepy.path.anchor(&mut explorer.reducing.anchors);
+        }
+        if fewer.enough || anchored || fresh {
+            explorer.reducing.note();
+            return ControlFlow::Continue(true);
+        }
+        attempt = fewer.next;
     }
-    std::ops::ControlFlow::Continue(fresh)
+    ControlFlow::Continue(false)
 }
 
-/// Lets the staged states wait that must be explored; whether one of them was unknown.
+/// Lets the staged states wait that must be explored; whether there is one, and whether one need not be and is anchored.
 fn wait<S: System + ?Sized>(
     explorer: &mut Explorer<'_, '_, S, Bounded>,
     sleepy: &mut Sleepy<'_>,
-) -> std::ops::ControlFlow<(), bool> {
-    let (mut no_memory, mut fresh) = (false, false);
-    explorer.drain_sleepy(|store, name, sleep| {
-        fresh |= !store.contains(name);
-        if store.explores(name, sleep).is_some() {
+) -> ControlFlow<(), (bool, bool)> {
+    let (mut no_memory, mut fresh, mut anchored) = (false, false, false);
+    explorer.drain_sleepy(|store, anchors, name, sleep| {
+        if store.explores(name, sleep).is_none() {
+            anchored |= anchors.is_on() && !anchors.holds(name);
+        } else {
+            fresh = true;
             no_memory |= store.wait(name).is_none();
             if sleepy.waiting.len() == sleepy.waiting.capacity() {
                 crate::depth::grow(&mut sleepy.waiting);
@@ -134,7 +154,7 @@ fn wait<S: System + ?Sized>(
         }
     })?;
     if no_memory {
-        return explorer.stop_on_memory().map_continue(|()| false);
+        return explorer.stop_on_memory().map_continue(|()| (false, false));
     }
-    std::ops::ControlFlow::Continue(fresh)
+    ControlFlow::Continue((fresh, anchored))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use volee_search::{Check, Order, Outcome, Reduction, check};
 use volee_system::{
-    Budget, FaultId, Flow, Label, Meter, PredicateId, Quiet, Sink, Step, System, Verdict, replay,
+    Budget, FaultId, Fewer, Flow, Label, Meter, PredicateId, Quiet, Sink, Step, System, Verdict, replay,
 };
 
 use crate::graph::Random;
@@ -61,6 +61,24 @@ impl Team {
         Team { processes }
     }
 
+    /// Whether all that a process does from a point on concerns nobody.
+    fn is_harmless(&self, process: usize, from: u8) -> bool {
+        let mut seen = vec![from];
+        let mut at = 0;
+        while at < seen.len() {
+            for &(act, target) in &self.processes[process][seen[at] as usize] {
+                if !matches!(act, Act::Private) {
+                    return false;
+                }
+                if !seen.contains(&target) {
+                    seen.push(target);
+                }
+            }
+            at += 1;
+        }
+        true
+    }
+
     fn push_process(&self, state: &[u8], process: usize, sink: &mut dyn Sink) -> Flow {
         let shared = state[self.processes.len()];
         let mut next = state.to_vec();
@@ -89,15 +107,22 @@ impl System for Team {
         (0..self.processes.len()).try_for_each(|process| self.push_process(state, process, sink))
     }
 
-    fn reduced_steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> ControlFlow<(), bool> {
-        for process in (0..self.processes.len()).rev() {
+    fn reduced_steps(
+        &mut self,
+        state: &[u8],
+        attempt: u32,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<(), Option<Fewer>> {
+        for (process, next) in (0..self.processes.len()).rev().zip(1..).skip(attempt as usize) {
             let acts = &self.processes[process][state[process] as usize];
             if !acts.is_empty() && acts.iter().all(|(act, _)| matches!(act, Act::Private)) {
                 self.push_process(state, process, sink)?;
-                return ControlFlow::Continue(true);
+                let others = (0..self.processes.len()).filter(|&other| other != process);
+                let enough = others.into_iter().all(|other| self.is_harmless(other, state[other]));
+                return ControlFlow::Continue(Some(Fewer { enough, next }));
             }
         }
-        ControlFlow::Continue(false)
+        ControlFlow::Continue(None)
     }
 
     fn label(&self, label: Label) -> Cow<'_, str> {

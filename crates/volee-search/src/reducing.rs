@@ -1,0 +1,236 @@
+//! Expansions with fewer steps than there are, for all traversals.
+//!
+//! A system may know sets of steps that stand for all ([`System::reduced_steps`]). A traversal stages their targets in
+//! place of all, settles them with its batch, and then looks whether each reduced state is *anchored* or will be (see
+//! [`crate::anchors`]; a breadth-first search goes by new successors alone). Those that are not try the next set, and after a
+//! few are expanded in full.
+
+use std::ops::ControlFlow;
+
+use volee_system::{Awake, Fewer, Flow, Sleep, System};
+
+use crate::anchors::Anchors;
+use crate::check::Reduction;
+use crate::effort::Effort;
+use crate::explorer::{Explorer, Paths, Stage, Staged, UNNUMBERED};
+use crate::questions::OnFault;
+use crate::store::{Name, Visited};
+
+/// Sets that are tried for one state.
+pub(crate) const MOST_ATTEMPTS: u32 = 4;
+
+/// A state whose expansion was reduced.
+#[derive(Debug, Clone, Copy)]
+struct Reduced {
+    name: Name,
+    parent: u32,
+    at: usize,
+    fewer: Fewer,
+    /// Some of its successors are new.
+    fresh: bool,
+    /// Some of its successors are anchored.
+    anchored: bool,
+}
+
+/// What a search with reductions knows.
+#[derive(Debug)]
+pub(crate) struct Reducing {
+    pub(crate) kind: Reduction,
+    effort: Effort,
+    /// The reduced expansions of the batch, in the order of their parents.
+    reduced: Vec<Reduced>,
+    /// The one whose successors are settled.
+    at: usize,
+    /// The new states of the batch.
+    fresh: Vec<Name>,
+    pub(crate) anchors: Anchors,
+    /// The places in the batch of states that are anchored since the traversal last looked.
+    anchored: Vec<u32>,
+    /// Expansions for which fewer steps were enough.
+    pub(crate) count: u64,
+}
+
+impl Reducing {
+    pub(crate) fn new(kind: Reduction) -> Self {
+        Reducing {
+            kind,
+            effort: Effort::default(),
+            reduced: Vec::new(),
+            at: 0,
+            fresh: Vec::new(),
+            anchors: Anchors::default(),
+            anchored: Vec::new(),
+            count: 0,
+        }
+    }
+
+    /// Whether to ask for a reduced expansion.
+    #[inline]
+    pub(crate) fn asks(&mut self) -> bool {
+        self.kind.is_persistent() && self.effort.asks()
+    }
+
+    /// A reduced expansion was enough.
+    pub(crate) fn note(&mut self) {
+        self.effort.helped();
+        self.count += 1;
+    }
+
+    /// The state at this place of the batch is anchored.
+    #[inline]
+    pub(crate) fn anchor(&mut self, parent: u32) {
+        if self.anchors.is_on() {
+            self.anchored.push(parent);
+        }
+    }
+
+    /// A place in the batch of a state that is anchored since the last call.
+    pub(crate) fn take_anchored(&mut self) -> Option<u32> {
+        self.anchored.pop()
+    }
+
+    /// Whether there are reduced expansions that were not looked at: see [`Explorer::expand_starved`].
+    #[inline]
+    pub(crate) fn has_reduced(&self) -> bool {
+        !self.reduced.is_empty()
+    }
+
+    /// The staged states will be settled, from the first to the last.
+    #[inline]
+    pub(crate) fn rewind(&mut self) {
+        self.at = 0;
+    }
+
+    /// A staged state was looked up.
+    #[inline]
+    pub(crate) fn settled(&mut self, staged: Staged, new: bool) {
+        if new && self.anchors.is_on() {
+            self.anchors.hold(staged.name);
+        }
+        if !self.reduced.is_empty() {
+            self.weigh(staged, new);
+        }
+    }
+
+    /// A staged state was looked up: what that means for the reduced state that it is a successor of.
+    pub(crate) fn weigh(&mut self, staged: Staged, new: bool) {
+        if new {
+            self.fresh.push(staged.name);
+        }
+        while self.reduced.get(self.at).is_some_and(|r| r.parent < staged.parent) {
+            self.at += 1;
+        }
+        let Some(state) = self.reduced.get_mut(self.at).filter(|r| r.parent == staged.parent) else { return };
+        if new {
+            state.fresh = true;
+        } else if self.anchors.is_on() && !self.anchors.holds(staged.name) {
+            state.anchored = true;
+        } else if !state.fresh {
+            state.fresh = self.fresh.contains(&staged.name);
+        }
+    }
+}
+
+impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
+    /// Stages the targets of a reduced set of steps of the loaded state, if there is one and it has no faults. (A fault is
+    /// told by its ordinal, which only the full expansion knows.)
+    pub(crate) fn expand_reduced(&mut self, (name, parent, at): (Name, u32, usize), attempt: u32) -> bool {
+        self.faults.clear();
+        let staged = self.staged.len();
+        let mut stage = Stage {
+            tree: &mut self.tree,
+            visited: &self.visited,
+            staged: &mut self.staged,
+            faults: &mut self.faults,
+            on_fault: OnFault::Stop,
+            parent,
+            pushed: 0,
+            staying: 0,
+        };
+        let answer = self.system.reduced_steps(&self.state, attempt, &mut stage);
+        let pushed = stage.pushed;
+        let ControlFlow::Continue(Some(fewer)) = answer else {
+            self.staged.truncate(staged);
+            return false;
+        };
+        self.statistics.transitions += u64::from(pushed);
+        self.staged[staged..].iter_mut().for_each(|target| target.ordinal = UNNUMBERED);
+        self.reducing.reduced.push(Reduced { name, parent, at, fewer, fresh: false, anchored: false });
+        true
+    }
+
+    /// Looks at the reduced states of the batch, all whose successors are settled. Those that are not anchored, and have no
+    /// new successor by which they will be, are expanded with another set or in full; their targets are to be settled then.
+    pub(crate) fn expand_starved(&mut self, paths: &impl Paths<V>) -> Flow {
+        let batch = std::mem::take(&mut self.reducing.reduced);
+        for &Reduced { name, parent, at, fewer, fresh, anchored } in &batch {
+            if fewer.enough || anchored {
+                self.reducing.anchor(parent);
+                self.reducing.note();
+            } else if fresh {
+                self.reducing.note();
+            } else {
+                self.tree.load(name, &mut self.state);
+                if fewer.next >= MOST_ATTEMPTS || !self.expand_reduced((name, parent, at), fewer.next) {
+                    self.expand_fully(parent, paths, at)?;
+                }
+            }
+        }
+        if self.reducing.reduced.is_empty() {
+            self.reducing.fresh.clear();
+            self.reducing.reduced = batch;
+            self.reducing.reduced.clear();
+        }
+        Flow::Continue(())
+    }
+
+    /// Stages the targets of the loaded state that processes lead to which are not asleep, or at an attempt some of them. Where
+    /// a step has a fault nothing is staged, as where the system cannot tell.
+    pub(crate) fn expand_awake(&mut self, asleep: u64, attempt: Option<u32>) -> Awake {
+        let (tree, visited, staged, sleeps) =
+            (&mut self.tree, &self.visited, &mut self.staged, &mut self.sleeps);
+        let before = staged.len();
+        let answer = self.system.awake_steps(&self.state, asleep, attempt, &mut |step, target, sleep| {
+            if step.stays || step.fault.is_some() {
+                return Flow::Break(());
+            }
+            let name = tree.name(target);
+            visited.prefetch(name);
+            staged.push(Staged { name, ordinal: UNNUMBERED, parent: 0 });
+            sleeps.push(sleep);
+            Flow::Continue(())
+        });
+        let pushed = self.staged.len() - before;
+        match answer {
+            ControlFlow::Continue(awake) => {
+                self.statistics.transitions += pushed as u64;
+                awake
+            }
+            ControlFlow::Break(()) => {
+                self.staged.truncate(before);
+                self.sleeps.truncate(before);
+                Awake::Unknown
+            }
+        }
+    }
+
+    /// Stages all targets of the loaded state; nobody may sleep there.
+    pub(crate) fn expand_wide_awake(&mut self, paths: &impl Paths<V>) -> Flow {
+        let flow = self.expand_fully(0, paths, 0);
+        self.sleeps.resize(self.staged.len(), Sleep { asleep: 0, awake: u64::MAX });
+        flow
+    }
+
+    /// Gives all that is staged to `keep`, with who may sleep there.
+    pub(crate) fn drain_sleepy(&mut self, mut keep: impl FnMut(&mut V, &Anchors, Name, Sleep)) -> Flow {
+        if let Some(full) = self.tree.full() {
+            return self.stop_full(full);
+        }
+        for (staged, &sleep) in self.staged.iter().zip(&self.sleeps) {
+            keep(&mut self.visited, &self.reducing.anchors, staged.name, sleep);
+        }
+        self.staged.clear();
+        self.sleeps.clear();
+        Flow::Continue(())
+    }
+}
