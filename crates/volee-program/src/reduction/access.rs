@@ -54,6 +54,8 @@ pub(super) struct Point {
     pub future: Touched,
     /// Some statement here can be done if nobody can do anything else.
     pub asks_for_timeout: bool,
+    /// All that can happen here is that the process ends.
+    pub ends: bool,
 }
 
 /// How exactly a reference can be known.
@@ -191,7 +193,8 @@ impl<'a> Analysis<'a> {
             for transition in &proctype.nodes[node].transitions {
                 visit_action(&transition.action, &mut |e| asks_for_timeout |= matches!(e, Expr::Timeout));
             }
-            points.push(Point { step, future: Touched { fixed, references }, asks_for_timeout });
+            let ends = proctype.nodes[node].transitions.iter().all(|t| matches!(t.action, Action::End));
+            points.push(Point { step, future: Touched { fixed, references }, asks_for_timeout, ends });
         }
         points
     }

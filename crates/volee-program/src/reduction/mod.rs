@@ -147,8 +147,8 @@ impl Choice {
         Choice { points, visible, monitored, watched, constants, ..Choice::default() }
     }
 
-    /// Sets of processes whose steps are persistent in a state and which are not all processes: those that are enough
-    /// before those that are not, and small ones before large ones. None of their steps may be possible.
+    /// Sets of processes whose steps are persistent in a state and which are not all processes that may move: small ones before
+    /// large ones, and of these first those that are enough. None of their steps may be possible.
     pub fn candidates(&mut self, compiled: &Compiled, frame: &Frame) -> &[Candidate] {
         self.candidates.clear();
         let count = frame.count();
@@ -156,15 +156,24 @@ impl Choice {
             return &self.candidates;
         }
         self.look(compiled, frame);
-        let all = u64::MAX >> (64 - count);
-        for pid in (0..count).rev() {
+        let movers = self.movers(compiled, frame);
+        for pid in (0..count).rev().filter(|pid| movers >> pid & 1 == 1) {
             let set = self.close(1 << pid);
-            if set != all && self.candidates.iter().all(|c| c.set != set) && !self.is_visible(set) {
+            if movers & !set != 0 && self.candidates.iter().all(|c| c.set != set) && !self.is_visible(set) {
                 self.candidates.push(Candidate { set, enough: self.is_enough(set) });
             }
         }
         self.candidates.sort_by_key(|c| (c.set.count_ones(), !c.enough, Reverse(c.set)));
         &self.candidates
+    }
+
+    /// All processes but those that have come to their end and must wait for younger ones to die.
+    fn movers(&self, compiled: &Compiled, frame: &Frame) -> u64 {
+        let waits = |pid: usize| {
+            let point = &self.points[frame.proctype(pid)][frame.control(&compiled.layout, pid)];
+            point.ends && pid + 1 < frame.count()
+        };
+        (0..frame.count()).filter(|&pid| !waits(pid)).fold(0, |set, pid| set | 1 << pid)
     }
 
     /// By process: whose next steps commute with its own, in a state. Empty where nothing is known.
