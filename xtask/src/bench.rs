@@ -10,6 +10,7 @@ const BENCHMARKS: &[Benchmark] = &[
     ("conform", conform::bench),
     ("equations", equations::bench),
     ("lts", lts::bench),
+    ("memory", xtask::protocols::bench),
     ("nets", nets::run),
     ("promela", xtask::bench_promela::run),
     ("temporal", temporal_bench::run),

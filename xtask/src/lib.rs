@@ -8,5 +8,6 @@ pub mod corpus;
 pub mod integers;
 pub mod oracle;
 pub mod promela;
+pub mod protocols;
 pub mod random_promela;
 pub mod reduction;
