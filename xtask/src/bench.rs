@@ -1,6 +1,6 @@
 //! `cargo xtask bench WHAT`: measurements beside those of peers, stored in `bench/`.
 
-use crate::{cluster, conform, equations, lts, nets, temporal_bench};
+use crate::{cluster, conform, counters, equations, lts, nets, temporal_bench};
 
 /// A benchmark: its name, and how it runs.
 type Benchmark = (&'static str, fn(&[String]) -> Result<(), String>);
@@ -8,6 +8,7 @@ type Benchmark = (&'static str, fn(&[String]) -> Result<(), String>);
 const BENCHMARKS: &[Benchmark] = &[
     ("cluster", cluster::bench),
     ("conform", conform::bench),
+    ("counters", counters::bench),
     ("equations", equations::bench),
     ("lts", lts::bench),
     ("memory", xtask::protocols::bench),

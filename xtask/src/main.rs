@@ -6,6 +6,7 @@
 mod bench;
 mod cluster;
 mod conform;
+mod counters;
 mod equations;
 mod families;
 mod lts;

@@ -9,6 +9,7 @@ mod compile;
 mod display;
 mod eval;
 mod exec;
+mod fewer;
 mod frame;
 mod machine;
 mod moves;

@@ -13,13 +13,12 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use volee_system::{Awake, FaultId, Fewer, Flow};
+use volee_system::{FaultId, Flow};
 
 use crate::code::{Body, Code, Compiled, Move, Op};
 use crate::eval::Context;
 use crate::exec::{Executor, Ready, accepts, prepare, ready};
 use crate::frame::Frame;
-use crate::reduction::{Candidate, Choice};
 
 /// Levels up to which returning to an earlier state of the sequence is not looked for.
 const SHORT_SEQUENCE: usize = 100;
@@ -122,39 +121,6 @@ pub(crate) trait Visitor {
     fn stuck(&mut self, levels: &[Level], fault: FaultId) -> Flow;
 }
 
-/// Receives a step, its error, its target unless it stays, and who may sleep there.
-pub(crate) type Visit<'v> = dyn FnMut(&[Level], Option<FaultId>, Option<&Frame>, u64) -> Flow + 'v;
-
-/// A visitor that knows who may sleep.
-struct Drowsy<'v, 'w> {
-    /// By process: whose next steps commute with its own.
-    commuting: Vec<u64>,
-    asleep: u64,
-    visit: &'v mut Visit<'w>,
-}
-
-impl Drowsy<'_, '_> {
-    /// Who sleeps on after a step: nobody who takes part in it, nobody whom it concerns.
-    fn after(&self, levels: &[Level]) -> u64 {
-        let movers = levels.iter().flat_map(|l| [Some(l.made.pid), l.made.partner.map(|(pid, _)| pid)]);
-        movers.flatten().fold(self.asleep, |asleep, pid| {
-            asleep & self.commuting.get(usize::from(pid)).copied().unwrap_or(0)
-        })
-    }
-}
-
-impl Visitor for Drowsy<'_, '_> {
-    fn step(&mut self, levels: &[Level], fault: Option<FaultId>, target: &Frame) -> Flow {
-        let asleep = self.after(levels);
-        (self.visit)(levels, fault, Some(target), asleep)
-    }
-
-    fn stuck(&mut self, levels: &[Level], fault: FaultId) -> Flow {
-        let asleep = self.after(levels);
-        (self.visit)(levels, Some(fault), None, asleep)
-    }
-}
-
 /// The scratch space of the enumeration.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Enumerator {
@@ -181,9 +147,7 @@ impl Enumerator {
 
     /// Visits the steps of `state`.
     pub fn run<V: Visitor>(&mut self, compiled: &Compiled, state: &[u8], visitor: &mut V) -> Flow {
-        self.reserve(2);
-        self.levels[0].frame.load(&compiled.layout, state);
-        self.levels[0].fault = None;
+        self.load(compiled, state);
         self.levels[0].restart(None, false);
         let moved = self.explore(compiled, visitor)?;
         if !moved {
@@ -193,79 +157,22 @@ impl Enumerator {
         Flow::Continue(())
     }
 
-    /// Visits a persistent set of steps that are not all steps, if there is one, from the candidate `attempt` on.
-    pub fn run_reduced<V: Visitor>(
-        &mut self,
-        compiled: &Compiled,
-        choice: &mut Choice,
-        (state, attempt): (&[u8], u32),
-        visitor: &mut V,
-    ) -> ControlFlow<(), Option<Fewer>> {
+    /// Makes the first level that of a state.
+    pub fn load(&mut self, compiled: &Compiled, state: &[u8]) {
         self.reserve(2);
         self.levels[0].frame.load(&compiled.layout, state);
         self.levels[0].fault = None;
-        let candidates = choice.candidates(compiled, &self.levels[0].frame);
-        for (&Candidate { set, enough }, next) in candidates.iter().zip(1..).skip(attempt as usize) {
-            let mut moved = false;
-            for pid in (0..64).rev().filter(|pid| set >> pid & 1 == 1) {
-                self.levels[0].restart(Some(pid), false);
-                moved |= self.explore(compiled, visitor)?;
-            }
-            if moved {
-                return ControlFlow::Continue(Some(Fewer { enough, next }));
-            }
-        }
-        ControlFlow::Continue(None)
     }
 
-    /// Visits the steps of the processes that are not asleep, or, at an attempt, of a persistent set of them. Each step comes
-    /// with the processes that may sleep after it: those that slept, and those whose steps were visited before, if they
-    /// commute with it.
-    pub fn run_awake(
+    /// Visits the steps that one process can do by itself, in the loaded state; whether there are any.
+    pub fn run_process<V: Visitor>(
         &mut self,
         compiled: &Compiled,
-        choice: &mut Choice,
-        (state, asleep, attempt): (&[u8], u64, Option<u32>),
-        visit: &mut Visit<'_>,
-    ) -> ControlFlow<(), Awake> {
-        self.reserve(2);
-        self.levels[0].frame.load(&compiled.layout, state);
-        self.levels[0].fault = None;
-        let count = self.levels[0].frame.count();
-        if !(1..=64).contains(&count) {
-            return ControlFlow::Continue(Awake::Unknown);
-        }
-        let mut drowsy =
-            Drowsy { commuting: choice.commuting(compiled, &self.levels[0].frame).to_vec(), asleep, visit };
-        let everybody = [Candidate { set: u64::MAX >> (64 - count), enough: true }];
-        let (sets, first) = match attempt {
-            Some(attempt) => (choice.candidates(compiled, &self.levels[0].frame), attempt),
-            None => (&everybody[..], 0),
-        };
-        for (&Candidate { set, enough }, next) in sets.iter().zip(1..).skip(first as usize) {
-            let mut moved = false;
-            drowsy.asleep = asleep;
-            for pid in (0..count).rev().filter(|pid| set & !asleep & 1 << pid != 0) {
-                self.levels[0].restart(Some(pid), false);
-                moved |= self.explore(compiled, &mut drowsy)?;
-                drowsy.asleep |= 1 << pid;
-            }
-            if moved {
-                return ControlFlow::Continue(Awake::Moved(attempt.map(|_| Fewer { enough, next })));
-            }
-        }
-        if attempt.is_some() {
-            return ControlFlow::Continue(Awake::Nobody);
-        }
-        let mut nothing = |_: &[Level], _: Option<FaultId>, _: Option<&Frame>, _: u64| Flow::Break(());
-        let mut sleeper = Drowsy { commuting: Vec::new(), asleep: 0, visit: &mut nothing };
-        for pid in (0..count).filter(|pid| asleep >> pid & 1 == 1) {
-            self.levels[0].restart(Some(pid), false);
-            if self.explore(compiled, &mut sleeper) != ControlFlow::Continue(false) {
-                return ControlFlow::Continue(Awake::Nobody);
-            }
-        }
-        ControlFlow::Continue(Awake::Unknown)
+        pid: usize,
+        visitor: &mut V,
+    ) -> ControlFlow<(), bool> {
+        self.levels[0].restart(Some(pid), false);
+        self.explore(compiled, visitor)
     }
 
     fn reserve(&mut self, levels: usize) {

@@ -73,23 +73,3 @@ fn programs_of_the_corpus_are_decided_as_other_tools_decide_them() {
         }
     }
 }
-
-#[test]
-#[ignore = "prints measurements; run by hand in release mode"]
-fn survey() {
-    let directions = [Direction::Both, Direction::Forward, Direction::Backward];
-    for name in names() {
-        let wanted = std::env::var("DIRECTIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
-        for direction in directions.into_iter().take(wanted) {
-            let start = std::time::Instant::now();
-            let answer = decide(&name, direction, 20).expect("present");
-            let verdict = match &answer.outcome {
-                Outcome::Holds { .. } => "holds".to_owned(),
-                Outcome::Violated { witness, .. } => format!("violated, {} parts", witness.parts.len()),
-                Outcome::Unknown(limit) => format!("unknown: {limit}"),
-            };
-            let seconds = start.elapsed().as_secs_f64();
-            println!("{name:24} {direction:?} {verdict} {seconds:.2} s {:?}", answer.statistics);
-        }
-    }
-}

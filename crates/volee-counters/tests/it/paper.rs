@@ -217,26 +217,3 @@ fn the_lift_is_safe_for_every_number_of_floors() {
     let answer = check(&lift_top(None), &Options::default());
     assert!(matches!(answer.outcome, Outcome::Violated { .. }), "{:?}", answer.outcome);
 }
-
-#[test]
-#[ignore = "prints measurements; run by hand in release mode"]
-fn measure_the_lift() {
-    for floors in [Some(10), Some(50), Some(1_000_000), Some(1_000_000_000), None] {
-        for (name, p) in [("safety", lift_safety(floors)), ("top", lift_top(floors))] {
-            for direction in [Direction::Forward, Direction::Both] {
-                let start = std::time::Instant::now();
-                let answer = check(&p, &Options { direction, ..Options::default() });
-                let verdict = match &answer.outcome {
-                    Outcome::Holds { .. } => "holds".to_owned(),
-                    Outcome::Violated { witness, .. } => witness.notation(&p),
-                    Outcome::Unknown(limit) => limit.to_string(),
-                };
-                println!(
-                    "{floors:?} {name} {direction:?} {:?} {verdict} {:?}",
-                    start.elapsed(),
-                    answer.statistics
-                );
-            }
-        }
-    }
-}
