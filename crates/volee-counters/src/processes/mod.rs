@@ -6,6 +6,7 @@
 //! composed away.
 
 mod evaluate;
+mod explore;
 mod formula;
 mod reduce;
 mod state;
