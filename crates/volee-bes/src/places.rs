@@ -8,6 +8,7 @@
 
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_nano_inline};
 use volee_system::Limit;
+use volee_system::part::Spread;
 
 use crate::memory::lengthen;
 use crate::prefetch::prefetch;
@@ -31,15 +32,15 @@ impl Share {
 pub(crate) enum Places {
     /// Places are the numbers below this one; worker k of p has those that leave k when divided by p.
     Numbered(u32, Share),
-    /// Anything else; worker k of p has the k-th p-th of all tags.
-    Hashed(Table, Share),
+    /// Anything else, spread over the workers by some or all of their bytes.
+    Hashed(Table, Share, Spread),
 }
 
 impl Places {
-    pub fn new(numbered: Option<u32>, share: Share) -> Self {
+    pub fn new(numbered: Option<u32>, share: Share, spread: Spread) -> Self {
         match numbered {
             Some(n) => Places::Numbered(n, share),
-            None => Places::Hashed(Table::new(), share),
+            None => Places::Hashed(Table::new(), share, spread),
         }
     }
 
@@ -49,18 +50,35 @@ impl Places {
             Places::Numbered(n, Share { me, peers }) => {
                 n.saturating_sub(u32::from(*me)).div_ceil(u32::from(*peers)) as usize
             }
-            Places::Hashed(table, _) => table.len as usize,
+            Places::Hashed(table, ..) => table.len as usize,
         }
     }
 
-    /// Whose the place with this tag is.
+    /// Whose a place is.
     #[inline]
-    pub fn owner(&self, tag: u32) -> usize {
+    pub fn owner(&self, place: &[u8]) -> usize {
         match self {
-            Places::Numbered(_, share) if share.peers == 1 => 0,
-            Places::Numbered(_, share) => (tag % u32::from(share.peers)) as usize,
-            Places::Hashed(_, share) => ((u64::from(tag) * u64::from(share.peers)) >> 32) as usize,
+            Places::Numbered(_, share) => (number(place) % u32::from(share.peers)) as usize,
+            Places::Hashed(_, share, spread) => spread.owner(place, usize::from(share.peers)),
         }
+    }
+
+    /// Whose a place is, and its tag if that matters here; then its line is on its way from memory.
+    #[inline]
+    pub fn locate(&self, place: &[u8]) -> (u16, u32) {
+        let (share, numbered) = match self {
+            Places::Numbered(_, share) => (share, true),
+            Places::Hashed(_, share, _) => (share, false),
+        };
+        if share.peers > 1 {
+            let owner = self.owner(place) as u16;
+            if owner != share.me {
+                return (owner, if numbered { number(place) } else { 0 });
+            }
+        }
+        let tag = self.tag(place);
+        self.prefetch(tag);
+        (share.me, tag)
     }
 
     #[inline]
@@ -73,9 +91,7 @@ impl Places {
 
     #[inline]
     pub fn prefetch(&self, tag: u32) {
-        if let Places::Hashed(table, share) = self
-            && (share.peers == 1 || self.owner(tag) == usize::from(share.me))
-        {
+        if let Places::Hashed(table, ..) = self {
             prefetch(&table.lines, table.start(tag).0);
         }
     }
@@ -88,7 +104,7 @@ impl Places {
     pub fn insert(&mut self, place: &[u8], tag: u32) -> Result<u32, Limit> {
         match self {
             Places::Numbered(_, share) => Ok(local(tag, *share)),
-            Places::Hashed(table, _) => table.insert(place, tag),
+            Places::Hashed(table, ..) => table.insert(place, tag),
         }
     }
 
@@ -105,7 +121,7 @@ impl Places {
                 let own = share.peers == 1 || tag % u32::from(share.peers) == u32::from(share.me);
                 (place.len() == 4 && tag < *n && own).then(|| local(tag, *share))
             }
-            Places::Hashed(table, _) => table.search(tag, place).ok(),
+            Places::Hashed(table, ..) => table.search(tag, place).ok(),
         }
     }
 
@@ -117,14 +133,14 @@ impl Places {
                 *scratch = (id * u32::from(share.peers) + u32::from(share.me)).to_le_bytes();
                 scratch
             }
-            Places::Hashed(table, _) => table.key(id),
+            Places::Hashed(table, ..) => table.key(id),
         }
     }
 
     pub fn bytes(&self) -> usize {
         match self {
             Places::Numbered(..) => 0,
-            Places::Hashed(table, _) => {
+            Places::Hashed(table, ..) => {
                 table.lines.capacity() * size_of::<Line>() + table.keys.capacity() + table.ends.capacity() * 8
             }
         }
@@ -300,7 +316,7 @@ mod tests {
 
     #[test]
     fn places_keep_their_numbers_while_the_table_grows_and_widths_mix() {
-        let mut places = Places::new(None, Share::ALONE);
+        let mut places = Places::new(None, Share::ALONE, Spread::EVEN);
         let key =
             |n: u32| if n % 7 == 3 { format!("{n} and more").into_bytes() } else { n.to_le_bytes().to_vec() };
         for n in 0..50_000 {
@@ -319,13 +335,13 @@ mod tests {
     fn every_number_belongs_to_one_share_and_keeps_its_bytes() {
         for peers in 1..5u16 {
             let shares: Vec<Places> =
-                (0..peers).map(|me| Places::new(Some(103), Share { me, peers })).collect();
+                (0..peers).map(|me| Places::new(Some(103), Share { me, peers }, Spread::EVEN)).collect();
             assert_eq!(shares.iter().map(Places::len).sum::<usize>(), 103);
             for n in 0..103u32 {
                 let place = n.to_le_bytes();
                 let owners: Vec<usize> =
                     (0..shares.len()).filter(|k| shares[*k].find(&place).is_some()).collect();
-                assert_eq!(owners, [shares[0].owner(n)]);
+                assert_eq!(owners, [shares[0].owner(&place)]);
                 let own = &shares[owners[0]];
                 let (id, mut scratch) = (own.find(&place).expect("it is its own"), [0; 4]);
                 assert!((id as usize) < own.len());

@@ -9,6 +9,7 @@
 
 use std::ops::Range;
 
+use volee_system::part::Spread;
 use volee_system::{Flow, Limit};
 
 use crate::graph::{BooleanGraph, Node, Operator, Successors, Trouble};
@@ -29,26 +30,26 @@ pub(crate) struct Variables {
 
 impl Variables {
     pub fn new<G: BooleanGraph + ?Sized>(graph: &G) -> Self {
-        Self::shared(graph, Share::ALONE)
+        Self::shared(graph, Share::ALONE, Spread::EVEN)
     }
 
     /// Those variables whose key belongs to a share.
-    pub fn shared<G: BooleanGraph + ?Sized>(graph: &G, share: Share) -> Self {
-        Self::with_places(graph.nodes(), graph.numbered(), share)
+    pub fn shared<G: BooleanGraph + ?Sized>(graph: &G, share: Share, spread: Spread) -> Self {
+        Self::with_places(graph.nodes(), graph.numbered(), share, spread)
     }
 
     /// Variables of few places, whatever the graph says of their numbers.
     pub fn sparse<G: BooleanGraph + ?Sized>(graph: &G) -> Self {
-        Self::with_places(graph.nodes(), None, Share::ALONE)
+        Self::with_places(graph.nodes(), None, Share::ALONE, Spread::EVEN)
     }
 
-    fn with_places(nodes: Node, numbered: Option<u32>, share: Share) -> Self {
+    fn with_places(nodes: Node, numbered: Option<u32>, share: Share, spread: Spread) -> Self {
         if nodes > MAXIMUM_DENSE_NODES {
-            return Variables { places: Places::new(None, share), nodes: 1, packed: true };
+            return Variables { places: Places::new(None, share, spread), nodes: 1, packed: true };
         }
         let fits = |n: &u32| u64::from(*n) * u64::from(nodes) < u64::from(u32::MAX);
         Variables {
-            places: Places::new(numbered.filter(fits), share),
+            places: Places::new(numbered.filter(fits), share, spread),
             nodes: u32::from(nodes.max(1)),
             packed: false,
         }
@@ -105,10 +106,10 @@ impl Variables {
         tag
     }
 
-    /// Whose the key with this tag is.
+    /// Whose a key is.
     #[inline]
-    pub fn owner(&self, tag: u32) -> usize {
-        self.places.owner(tag)
+    pub fn owner(&self, key: &[u8]) -> usize {
+        self.places.owner(key)
     }
 
     /// Whose a variable is, and its key; `key` is scratch space.
@@ -119,7 +120,7 @@ impl Variables {
             key.extend_from_slice(&node.to_le_bytes());
         }
         let kept = if self.packed { 0 } else { node };
-        (self.places.owner(self.places.tag(key)), key, kept)
+        (self.places.owner(key), key, kept)
     }
 
     /// Whether a key can be one of these variables.
@@ -209,6 +210,8 @@ struct Pushed {
     word: u32,
     length: u16,
     node: Node,
+    /// Whose it is. Of what is not ours the tag is not known, unless it is a number.
+    owner: u16,
 }
 
 impl Pushed {
@@ -252,9 +255,8 @@ impl Successors for Sink<'_> {
     #[inline]
     fn variable(&mut self, place: &[u8], node: Node) -> Flow {
         if let (Ok(four), false) = (<[u8; 4]>::try_from(place), self.variables.packed) {
-            let tag = self.variables.places.tag(&four);
-            self.variables.places.prefetch(tag);
-            self.pushed.push(Pushed { tag, word: u32::from_le_bytes(four), length: 4, node });
+            let (owner, tag) = self.variables.places.locate(&four);
+            self.pushed.push(Pushed { tag, word: u32::from_le_bytes(four), length: 4, node, owner });
             return Flow::Continue(());
         }
         self.long_variable(place, node)
@@ -284,10 +286,9 @@ impl Sink<'_> {
             self.too_long = true;
             return Flow::Break(());
         };
-        let tag = self.variables.places.tag(key);
-        self.variables.places.prefetch(tag);
+        let (owner, tag) = self.variables.places.locate(key);
         let word = if length == 4 { u32::from_le_bytes([key[0], key[1], key[2], key[3]]) } else { start };
-        self.pushed.push(Pushed { tag, word, length, node: kept });
+        self.pushed.push(Pushed { tag, word, length, node: kept, owner });
         Flow::Continue(())
     }
 }
@@ -362,6 +363,12 @@ impl Batch {
     pub fn item<'a>(&'a self, at: usize, scratch: &'a mut [u8; 4]) -> (u32, &'a [u8], Node) {
         let p = &self.pushed[at];
         (p.tag, p.key(&self.bytes, scratch), p.node)
+    }
+
+    /// Whose the `at`-th variable is that was pushed.
+    #[inline]
+    pub fn owner(&self, at: usize) -> usize {
+        usize::from(self.pushed[at].owner)
     }
 
     /// The operator and the block of the `at`-th variable that was pushed.

@@ -13,7 +13,7 @@ use volee_system::{FaultId, Flow, Limit, Meter, Progress, Sink, Sleep, Snapshot,
 use crate::check::Statistics;
 use crate::questions::{OnFault, Questions};
 use crate::reducing::Reducing;
-use crate::store::{Full, MAX_SHAPES, Name, Tree, Visited};
+use crate::store::{Full, Name, Tree, Visited};
 
 /// Look-ups that are worth settling together.
 const BATCH: usize = 32;
@@ -357,15 +357,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     #[cold]
     pub(crate) fn stop_full(&mut self, full: Full) -> Flow {
-        self.stop(match full {
-            Full::Shapes => Limit::Other {
-                message: format!("the states of this system have more than {MAX_SHAPES} different lengths"),
-            },
-            Full::Nodes => Limit::Memory {
-                budget: self.visited.bytes() + self.tree.bytes(),
-                needed: self.visited.needs(),
-            },
-        })
+        self.stop(full.limit(self.visited.bytes() + self.tree.bytes(), self.visited.needs()))
     }
 
     /// Ends the search because the memory budget does not hold what is needed.

@@ -7,6 +7,13 @@
 //! Receiving never posts: a part can always take a packet, so a driver may hold back work (and with it posting) while
 //! too much is in flight, and nothing can wait in a circle.
 
+mod levels;
+mod packing;
+mod spread;
+
+pub use self::levels::{Level, Levels};
+pub use self::packing::Packing;
+pub use self::spread::{Sample, Spread};
 use crate::Limit;
 
 /// Bytes at which a packet is closed.

@@ -212,6 +212,10 @@ impl<G: BooleanGraph> Confirmation<G> {
     fn look_up(&mut self) {
         self.found.clear();
         for at in 0..self.batch.len() {
+            if self.batch.owner(at) != usize::from(self.share.me) {
+                self.found.push(None);
+                continue;
+            }
             let mut scratch = [0; 4];
             let (tag, key, node) = self.batch.item(at, &mut scratch);
             let found = self.solution.variables().find_key(key, tag, node);
@@ -220,10 +224,6 @@ impl<G: BooleanGraph> Confirmation<G> {
             }
             self.found.push(found);
         }
-    }
-
-    fn owner(&self, at: usize) -> usize {
-        self.solution.variables().owner(self.batch.item(at, &mut [0; 4]).0)
     }
 
     /// Claims or asks for the successors of all that were gathered.
@@ -245,7 +245,7 @@ impl<G: BooleanGraph> Confirmation<G> {
 
     /// Claims one successor.
     fn demand(&mut self, examined: &Examined, at: usize, out: &mut Outbox) -> Result<(), PartError> {
-        let (demand, owner) = (self.demand_of(examined, at), self.owner(at));
+        let (demand, owner) = (self.demand_of(examined, at), self.batch.owner(at));
         if owner == usize::from(self.share.me) {
             return self.claim(self.found[at], demand);
         }
@@ -260,7 +260,7 @@ impl<G: BooleanGraph> Confirmation<G> {
         let mut best: Option<(u32, usize)> = None;
         let mut others = 0;
         for at in begin..examined.end {
-            if self.owner(at) != usize::from(self.share.me) {
+            if self.batch.owner(at) != usize::from(self.share.me) {
                 others += 1;
                 continue;
             }
@@ -280,7 +280,7 @@ impl<G: BooleanGraph> Confirmation<G> {
             return Err(defect(&CheckError::Unsupported(examined.demand.value)));
         }
         for at in begin..examined.end {
-            let owner = self.owner(at);
+            let owner = self.batch.owner(at);
             if owner != usize::from(self.share.me) {
                 let demand = self.demand_of(&examined, at);
                 let mut scratch = [0; 4];
@@ -307,24 +307,41 @@ impl<G: BooleanGraph> Confirmation<G> {
         self.demand(&examined, ordinal as usize, out)
     }
 
+    /// Checks and claims what others rest on: many at a time, so that memory fetches several table lines at once.
     fn take_claims(&mut self, mut records: &[u8]) -> Result<(), PartError> {
+        let mut claims: Vec<(u32, &[u8], Node, Demand)> = Vec::with_capacity(TOGETHER);
+        let mut found: Vec<Option<u32>> = Vec::with_capacity(TOGETHER);
         while !records.is_empty() {
-            let (demand, node, key, rest) = Demand::read(records).ok_or_else(garbled)?;
-            let found = self.find(key, node)?;
-            self.claim(found, demand)?;
-            records = rest;
+            while claims.len() < TOGETHER && !records.is_empty() {
+                let (demand, node, key, rest) = Demand::read(records).ok_or_else(garbled)?;
+                claims.push((self.admitted(key, node)?, key, node, demand));
+                records = rest;
+            }
+            for &(tag, key, node, _) in &claims {
+                let variable = self.solution.variables().find_key(key, tag, node);
+                if let Some(variable) = variable {
+                    self.solution.prefetch(variable);
+                }
+                found.push(variable);
+            }
+            for (variable, (.., demand)) in found.drain(..).zip(claims.drain(..)) {
+                self.claim(variable, demand)?;
+            }
         }
         Ok(())
     }
 
-    fn find(&self, key: &[u8], node: Node) -> Result<Option<u32>, PartError> {
+    /// The tag of a key that somebody has sent; its line is on its way from memory then.
+    fn admitted(&self, key: &[u8], node: Node) -> Result<u32, PartError> {
         let variables = self.solution.variables();
         let tag = variables.tag(key);
-        let ours = variables.owner(tag) == usize::from(self.share.me);
-        if !ours || !variables.admits(key, tag, node) {
-            return Err(garbled());
-        }
-        Ok(variables.find_key(key, tag, node))
+        let ours = variables.owner(key) == usize::from(self.share.me);
+        if ours && variables.admits(key, tag, node) { Ok(tag) } else { Err(garbled()) }
+    }
+
+    fn find(&self, key: &[u8], node: Node) -> Result<Option<u32>, PartError> {
+        let tag = self.admitted(key, node)?;
+        Ok(self.solution.variables().find_key(key, tag, node))
     }
 
     fn take_questions(&mut self, from: usize, mut records: &[u8]) -> Result<(), PartError> {

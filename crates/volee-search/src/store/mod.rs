@@ -22,7 +22,7 @@ pub(crate) use bounded::{Advance, Bounded};
 pub(crate) use compact::Compact;
 pub(crate) use exact::Exact;
 pub(crate) use sketch::Sketch;
-pub(crate) use tree::{Full, MAX_SHAPES, Name, Tree};
+pub(crate) use tree::{Full, Name, Tree};
 
 /// A set of names that a traversal has met.
 pub(crate) trait Visited {

@@ -13,11 +13,13 @@
 //! shapes have the shape's number folded into their left half, by one more node, and its highest bit set. A state of
 //! one word is that word plus one where this stays below 2^63, which costs no node at all. No name is 0.
 
+use volee_system::Limit;
+
 use super::nodes::Nodes;
 
 const WORD: usize = 8;
 /// Each shape has a base, so a system whose states have all lengths would eat memory without storing anything.
-pub(crate) const MAX_SHAPES: usize = 4096;
+const MAX_SHAPES: usize = 4096;
 /// Set in names of states that are not of the first shape (or a word too large to be its own name).
 pub(super) const WRAPPED: u64 = 1 << 63;
 
@@ -31,6 +33,18 @@ pub(crate) enum Full {
     Shapes,
     /// There are more nodes than memory or 32-bit numbers.
     Nodes,
+}
+
+impl Full {
+    /// The limit that a search says it has hit when its store has so many bytes and needs this.
+    pub(crate) fn limit(self, bytes: u64, needed: String) -> Limit {
+        match self {
+            Full::Shapes => Limit::Other {
+                message: format!("the states of this system have more than {MAX_SHAPES} different lengths"),
+            },
+            Full::Nodes => Limit::Memory { budget: bytes, needed },
+        }
+    }
 }
 
 /// All states of one length.

@@ -1,0 +1,335 @@
+//! Breadth-first resolution of the part of a system that belongs to one worker: MB-DSOLVE (Joubert & Mateescu 2006,
+//! section 2.2). With one worker it is the sequential breadth-first strategy; with several, whoever drives the parts
+//! (see [`volee_system::part`]) moves their messages, and this file knows nothing of how.
+//!
+//! Variables are owned by hash. Expanding x asks the owner of each successor y to note that x depends on y (*Exp*); when
+//! y is stable, its owner tells the owner of x (*Evl*). So there are two traversals, forwards along dependencies and
+//! backwards along the noted edges from what has become stable; stabilising comes first. The report's figure is
+//! corrected in two points: a variable counts all its successors whatever its operator (a stable value of another block
+//! may be neutral for any operator), and a variable whose successors are all neutral takes the neutral value of its
+//! operator, not the default of its block.
+//!
+//! **Closing.** Expansion of all blocks runs at once, without regard to their order. Suppose that every part is idle and
+//! no message is in flight. Then (1) every met variable is stable or expanded, and all successors of an expanded one are
+//! met, by their owners; (2) every stable value has been told to all who depend on it, so an unstable variable has no
+//! successor with a deciding value, and its count is the number of its unstable successors, at least one. Let M be the
+//! last block that has an unstable variable anywhere. Blocks depend on later ones only, so the unstable successors of
+//! its unstable variables are all in M. Giving all of them the default of M (mu false, nu true) satisfies their
+//! equations: a disjunction has no true successor and may be false, a conjunction has no false one and at least one that
+//! now becomes false (dually for nu); and since stable values are forced in every solution, this one is the least (or
+//! greatest). So each part may close its own variables of M without asking anybody. The values spread, and when all is
+//! quiet again the same holds for the block before. Parts agree on M by counting: they close one block per quiet moment,
+//! from the last down to the main variable's, empty ones too. Nothing depends on variables of blocks before that, so
+//! the last closing spreads nothing. A part may hear values of a closed block before it has closed the block itself:
+//! they are the very default that it is about to give.
+//!
+//! **Ranks.** A worker numbers its variables as they become stable. Numbers travel with values, and a worker goes on
+//! counting above the largest it has heard of (Lamport's clock), so whatever a variable rests on has a smaller rank,
+//! wherever it is: a certificate assembled from several workers is one ([`super::confirm`]).
+//!
+//! Speed: successors pass through a pipeline ([`forward`]), backward edges are walked 64 stable variables abreast
+//! ([`backward`]). The pipeline is short at first, because a search that finds its answer early should not have expanded
+//! much. An edge has eight bytes, whoever it leads to: the owner is packed above the number ([`record`]). Which bytes of a
+//! place decide whose it is, is chosen so that few dependencies cross between workers ([`spreading`]).
+
+mod agenda;
+mod backward;
+mod forward;
+mod record;
+mod spreading;
+
+use volee_system::Limit;
+use volee_system::part::{Figures, Level, Outbox, Packing, Part, PartError, Work};
+
+use self::agenda::Agenda;
+use self::forward::{Arrival, Expanded};
+use self::record::{MAXIMUM_RANK, Record, Told};
+use self::spreading::spread;
+use super::table::{Cell, Solution};
+use super::{SolveError, Statistics};
+use crate::graph::{BooleanGraph, Sign};
+use crate::memory::{Pieces, lengthen};
+pub use crate::places::Share;
+use crate::variables::{Batch, Variables};
+
+const MAXIMUM_IN_FLIGHT: usize = 64;
+const FIRST_IN_FLIGHT: usize = 4;
+/// The batch is emptied when it has this many successors.
+const FULL: usize = 512;
+/// Dependants told for each expansion that a quantum allows.
+const TOLD_PER_EXPANSION: usize = 16;
+
+/// A packet of dependencies: dependant, node, length of the key, key. Where the dependant is nobody, the other four bytes
+/// are the level of those that follow.
+const EXPAND: u8 = 1;
+/// A packet of values: dependant, rank and value.
+const VALUE: u8 = 2;
+
+/// One worker's part of a resolution.
+pub struct Partition<G> {
+    graph: G,
+    share: Share,
+    packing: Packing,
+    signs: Vec<Sign>,
+    /// The main variable, where it is ours.
+    root: Option<u32>,
+    root_block: u16,
+    variables: Variables,
+    records: Vec<Record>,
+    /// Backward edges: who depends, and the next edge.
+    edges: Pieces<(u32, u32)>,
+    agenda: Agenda,
+    /// The level of the last dependency that was posted to each worker.
+    posted: Vec<Level>,
+    /// The first backward edge and the value of stable variables whose dependants do not know yet.
+    stable: Vec<(u32, Told)>,
+    /// Variables of others that depend on ours which were stable already.
+    replies: Vec<(u32, Told)>,
+    next_rank: u32,
+    batch: Batch,
+    expanded: Vec<Expanded>,
+    /// How many of the expanded ones have had their successors looked up, and their dependencies noted.
+    looked_up: usize,
+    connected: usize,
+    /// The numbers of the successors that were looked up; of those that are not ours, nothing.
+    found: Vec<u32>,
+    arrivals: Vec<Arrival>,
+    arrived: Vec<u32>,
+    /// Edge and value of the stable variables whose dependants are being told.
+    cursors: Vec<(u32, Told)>,
+    told: Vec<(u32, Told)>,
+    in_flight: usize,
+    /// The unstable variables by block, once everything is explored; the last block is the next to be closed.
+    open: Option<Vec<Vec<u32>>>,
+    statistics: Statistics,
+}
+
+/// What a part leaves behind.
+pub struct Outcome<G> {
+    /// The graph it worked on.
+    pub graph: G,
+    /// The values of the variables it owns.
+    pub solution: Solution,
+    /// What it cost.
+    pub statistics: Statistics,
+    /// The value of the main variable, where this part owns it and it is stable.
+    pub value: Option<bool>,
+}
+
+impl<G: BooleanGraph> Partition<G> {
+    /// The part of a share; the owner of the main variable begins with it, the others with nothing.
+    ///
+    /// # Errors
+    /// The graph has no main variable, or its blocks depend on each other in a cycle.
+    pub fn new(mut graph: G, share: Share) -> Result<Self, SolveError> {
+        if !graph.alternation_free() {
+            return Err(SolveError::Alternating);
+        }
+        let signs = graph.blocks().to_vec();
+        let (place, node) = graph.root()?;
+        let (operator, root_block) = graph.equation(&place, node);
+        let spread = spread(&mut graph, &place, node, share);
+        let variables = Variables::shared(&graph, share, spread);
+        let mut records = Vec::new();
+        lengthen(&mut records, variables.len());
+        let mut part = Partition {
+            graph,
+            share,
+            packing: Packing::new(usize::from(share.peers)),
+            signs,
+            root: None,
+            root_block,
+            variables,
+            records,
+            edges: Pieces::new(),
+            agenda: Agenda::new(share.peers),
+            posted: vec![0; usize::from(share.peers)],
+            stable: Vec::new(),
+            replies: Vec::new(),
+            next_rank: 0,
+            batch: Batch::default(),
+            expanded: Vec::new(),
+            looked_up: 0,
+            connected: 0,
+            found: Vec::new(),
+            arrivals: Vec::new(),
+            arrived: Vec::new(),
+            cursors: Vec::new(),
+            told: Vec::new(),
+            in_flight: FIRST_IN_FLIGHT,
+            open: None,
+            statistics: Statistics::default(),
+        };
+        let mut key = Vec::new();
+        if part.variables.owner_of(&place, node, &mut key).0 == part.me() {
+            let root = part.variables.insert(&place, node)?;
+            part.make_records()?;
+            part.records[root as usize] = Record::met(operator);
+            part.agenda.meet(root, 0);
+            part.root = Some(root);
+        }
+        Ok(part)
+    }
+
+    #[inline]
+    fn me(&self) -> usize {
+        usize::from(self.share.me)
+    }
+
+    fn make_records(&mut self) -> Result<(), SolveError> {
+        lengthen(&mut self.records, self.variables.len());
+        if self.records.len() > self.packing.bound() as usize {
+            let message = format!("one worker has more than {} variables", self.packing.bound());
+            return Err(SolveError::Limit(Limit::Other { message }));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn is_decided(&self) -> bool {
+        self.root.is_some_and(|root| self.records[root as usize].is_stable())
+    }
+
+    /// Stabilises and expands, for about `quantum` expansions.
+    ///
+    /// # Errors
+    /// A limit, or a right-hand side without meaning.
+    pub fn advance(&mut self, quantum: usize, out: &mut Outbox) -> Result<Work, SolveError> {
+        let until = self.statistics.expanded.saturating_add(quantum as u64);
+        let mut tell = quantum.saturating_mul(TOLD_PER_EXPANSION);
+        loop {
+            let quiet = self.stabilise(&mut tell, out);
+            if self.is_decided() {
+                return Ok(Work::Decided);
+            }
+            if self.agenda.pending() == 0 && self.connected == self.expanded.len() && quiet {
+                return Ok(Work::Idle);
+            }
+            if !quiet || self.statistics.expanded >= until {
+                return Ok(Work::More);
+            }
+            if self.next_rank > MAXIMUM_RANK - (1 << 20) {
+                let message = "more than 2146435072 variables were decided one after the other".into();
+                return Err(SolveError::Limit(Limit::Other { message }));
+            }
+            self.round(out)?;
+            self.in_flight = (self.in_flight * 2).min(MAXIMUM_IN_FLIGHT);
+        }
+    }
+
+    /// Moves about as many successors as may be in flight one stage on.
+    fn round(&mut self, out: &mut Outbox) -> Result<(), SolveError> {
+        let enough = self.batch.len() + self.in_flight;
+        while self.batch.len() < enough && self.expand()? {
+            self.look_up(self.in_flight / 2, out)?;
+            self.connect(self.in_flight)?;
+        }
+        if self.agenda.pending() == 0 || self.batch.len() > FULL {
+            self.look_up(0, out)?;
+            self.connect(0)?;
+            self.batch.clear();
+            self.found.clear();
+            self.expanded.clear();
+            (self.looked_up, self.connected) = (0, 0);
+        }
+        Ok(())
+    }
+
+    /// Gives the default of the next block to its unstable variables; `false` when the main variable's block is closed.
+    pub fn close_block(&mut self) -> bool {
+        if self.open.is_none() {
+            self.open = Some(self.unstable());
+        }
+        let Some(open) = &mut self.open else { return false };
+        let block = open.len().checked_sub(1).filter(|block| *block >= usize::from(self.root_block));
+        let (Some(block), Some(variables)) = (block, open.pop()) else { return false };
+        for variable in variables {
+            if !self.records[variable as usize].is_stable() {
+                self.set(variable, self.signs[block].default_value());
+            }
+        }
+        block > usize::from(self.root_block)
+    }
+
+    /// The unstable variables by block.
+    fn unstable(&self) -> Vec<Vec<u32>> {
+        let mut by_block: Vec<Vec<u32>> = vec![Vec::new(); self.signs.len()];
+        let mut scratch = [0; 4];
+        for variable in self.agenda.iter() {
+            if !self.records[variable as usize].is_stable() {
+                let (place, node) = self.variables.get(variable, &mut scratch);
+                let (_, block) = self.graph.equation(place, node);
+                by_block[usize::from(block)].push(variable);
+            }
+        }
+        by_block
+    }
+
+    /// What it cost so far, and how much waits to be expanded.
+    pub fn costs(&self) -> (Statistics, u64) {
+        let memory = self.variables.bytes()
+            + self.records.capacity() * size_of::<Record>()
+            + self.edges.bytes()
+            + self.agenda.bytes()
+            + (self.stable.capacity() + self.replies.capacity()) * 8;
+        let statistics = Statistics {
+            places: self.variables.places() as u64,
+            variables: self.agenda.len() as u64,
+            memory: memory as u64,
+            ..self.statistics
+        };
+        (statistics, self.agenda.pending() as u64)
+    }
+
+    /// The values that were decided; the rest of the part is dropped first.
+    pub fn finish(self) -> Outcome<G> {
+        let met = |records: &&[Record]| records.iter().any(|r| r.is_met());
+        let places = self.records.chunks(self.variables.nodes()).filter(met).count() as u64;
+        let statistics = Statistics { places, ..self.costs().0 };
+        let value = self.root.map(|root| self.records[root as usize]);
+        let value = value.filter(|record| record.is_stable()).map(Record::value);
+        // Cells are as large as records and take their place.
+        let Partition { graph, records, variables, edges, agenda, .. } = self;
+        drop((edges, agenda));
+        let cell = |r: Record| match r.is_stable() {
+            true => Cell::decided(r.value(), r.link),
+            false => Cell::default(),
+        };
+        let cells = records.into_iter().map(cell).collect();
+        Outcome { graph, solution: Solution::new(variables, cells), statistics, value }
+    }
+}
+
+impl<G: BooleanGraph> Part for Partition<G> {
+    fn receive(&mut self, from: usize, kind: u8, records: &[u8]) -> Result<(), PartError> {
+        match kind {
+            EXPAND => self.take_dependencies(from, records),
+            VALUE => self.take_values(records),
+            _ => Err(garbled()),
+        }
+    }
+
+    fn work(&mut self, quantum: usize, out: &mut Outbox) -> Result<Work, PartError> {
+        self.advance(quantum, out).map_err(part_error)
+    }
+
+    fn next_stage(&mut self) -> Result<bool, PartError> {
+        Ok(self.close_block())
+    }
+
+    fn figures(&self) -> Figures {
+        let (s, pending) = self.costs();
+        Figures { states: s.places, transitions: s.edges, expanded: s.expanded, pending, memory: s.memory }
+    }
+}
+
+pub(super) fn part_error(error: SolveError) -> PartError {
+    match error {
+        SolveError::Limit(limit) => PartError::Limit(limit),
+        other => PartError::Trouble(other.to_string()),
+    }
+}
+
+pub(super) fn garbled() -> PartError {
+    PartError::Defect("a worker sent what no worker sends".into())
+}

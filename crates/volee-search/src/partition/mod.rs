@@ -1,0 +1,382 @@
+//! The part of a state space that belongs to one of several workers: distributed reachability.
+//!
+//! States are owned by some of their bytes, so that most steps stay with one worker ([`Spread`]). Expanding a state keeps
+//! those targets that are ours and posts the others to their owners, with the number of the state they were reached from;
+//! so every state has a parent somewhere, and a witness is found by walking from owner to owner ([`Trail`]). What is asked
+//! of states and steps is asked by the very code of the sequential search. Nothing here knows threads or networks: see
+//! [`volee_system::part`].
+//!
+//! States are expanded level by level, as far as levels are known here, which is nearly breadth-first: witnesses are
+//! short, not shortest.
+
+mod trail;
+
+use volee_system::part::{Figures, Level, Levels, Outbox, Packing, Part, PartError, Sample, Spread, Work};
+use volee_system::{FaultId, Flow, Limit, Sink, Step, System, Witness};
+
+use self::trail::Walk;
+pub use self::trail::{PartialOutcome, Trail, join};
+use crate::check::Check;
+use crate::questions::{Finding, OnFault, Questions};
+use crate::store::{Exact, Full, Name, Tree, Visited};
+
+/// Targets that are worth looking up together.
+const BATCH: usize = 32;
+/// Initial states that are looked at to find out how to spread all.
+const SAMPLED: usize = 64;
+/// The parent of an initial state.
+const NONE: u32 = u32::MAX;
+
+/// A packet of states: number of the parent, length, state. What has no parent is no state but the level of those that
+/// follow.
+const REACHED: u8 = 1;
+
+/// One worker's part of a search.
+pub struct Partition<'s, 'c, S: ?Sized> {
+    system: &'s mut S,
+    questions: Questions<'c>,
+    me: usize,
+    peers: usize,
+    packing: Packing,
+    spread: Spread,
+    tree: Tree,
+    visited: Exact,
+    /// All our states, in the order of discovery.
+    names: Vec<Name>,
+    parents: Vec<u32>,
+    /// The numbers of those that are not expanded.
+    levels: Levels,
+    /// The level of the last state that was posted to each worker.
+    posted: Vec<Level>,
+    state: Vec<u8>,
+    staged: Vec<Staged>,
+    faults: Vec<(u32, FaultId)>,
+    transitions: u64,
+    decided: bool,
+}
+
+/// A state of ours that waits to be looked up.
+#[derive(Debug, Clone, Copy)]
+struct Staged {
+    name: Name,
+    parent: u32,
+    level: Level,
+}
+
+/// The sink of an expansion.
+struct Targets<'e> {
+    tree: &'e mut Tree,
+    visited: &'e Exact,
+    staged: &'e mut Vec<Staged>,
+    faults: &'e mut Vec<(u32, FaultId)>,
+    out: &'e mut Outbox,
+    posted: &'e mut [Level],
+    spread: Spread,
+    /// The level of the targets.
+    level: Level,
+    on_fault: OnFault,
+    /// The number of the state that is expanded, alone and packed.
+    source: u32,
+    packed: u32,
+    pushed: u32,
+    staying: u32,
+    too_long: bool,
+}
+
+impl Targets<'_> {
+    #[inline]
+    fn keep(&mut self, target: &[u8]) {
+        let owner = owner(&self.spread, target, self.out.peers());
+        if owner == self.out.me() {
+            let name = self.tree.name(target);
+            self.visited.prefetch(name);
+            self.staged.push(Staged { name, parent: self.packed, level: self.level });
+            return;
+        }
+        let Ok(length) = u16::try_from(target.len()) else {
+            self.too_long = true;
+            return;
+        };
+        let record = self.out.post(owner, REACHED);
+        if record.is_empty() || self.posted[owner] != self.level {
+            self.posted[owner] = self.level;
+            record.extend_from_slice(&NONE.to_le_bytes());
+            record.extend_from_slice(&4u16.to_le_bytes());
+            record.extend_from_slice(&self.level.to_le_bytes());
+        }
+        record.extend_from_slice(&self.source.to_le_bytes());
+        record.extend_from_slice(&length.to_le_bytes());
+        record.extend_from_slice(target);
+    }
+}
+
+impl Sink for Targets<'_> {
+    #[inline]
+    fn push(&mut self, step: Step, target: &[u8]) -> Flow {
+        let ordinal = self.pushed;
+        self.pushed += 1;
+        if step.stays {
+            self.staying += 1;
+        } else {
+            self.keep(target);
+        }
+        match (step.fault, self.on_fault) {
+            (None, _) | (_, OnFault::Ignore) => Flow::Continue(()),
+            (Some(fault), on_fault) => {
+                self.faults.push((ordinal, fault));
+                if on_fault == OnFault::Stop { Flow::Break(()) } else { Flow::Continue(()) }
+            }
+        }
+    }
+}
+
+impl<'s, 'c, S: System + ?Sized> Partition<'s, 'c, S> {
+    /// The part of worker `me` of `peers`; it begins with those initial states that are its own.
+    ///
+    /// # Errors
+    /// A limit.
+    pub fn new(system: &'s mut S, check: &'c Check, me: usize, peers: usize) -> Result<Self, PartError> {
+        let spread = spread(system, peers);
+        let mut part = Partition {
+            system,
+            questions: Questions::new(check),
+            me,
+            peers,
+            packing: Packing::new(peers),
+            spread,
+            tree: Tree::new(),
+            visited: Exact::new(),
+            names: Vec::new(),
+            parents: Vec::new(),
+            levels: Levels::default(),
+            posted: vec![0; peers],
+            state: Vec::new(),
+            staged: Vec::new(),
+            faults: Vec::new(),
+            transitions: 0,
+            decided: false,
+        };
+        let (tree, staged, transitions) = (&mut part.tree, &mut part.staged, &mut part.transitions);
+        let _ = part.system.initial(&mut |state| {
+            if owner(&spread, state, peers) == me {
+                staged.push(Staged { name: tree.name(state), parent: NONE, level: 0 });
+                *transitions += 1;
+            }
+            Flow::Continue(())
+        });
+        part.settle()?;
+        Ok(part)
+    }
+
+    /// Looks up all that is staged and keeps what is new.
+    fn settle(&mut self) -> Result<(), PartError> {
+        if let Some(full) = self.tree.full() {
+            return Err(PartError::Limit(self.full(full)));
+        }
+        while self.visited.growth(self.staged.len()).is_some() {
+            if self.visited.grow().is_none() {
+                return Err(PartError::Limit(self.full(Full::Nodes)));
+            }
+        }
+        for Staged { name, parent, level } in self.staged.drain(..) {
+            if self.visited.insert(name) {
+                self.levels.put(self.names.len() as u32, level);
+                self.names.push(name);
+                self.parents.push(parent);
+            }
+        }
+        if self.names.len() >= self.packing.bound() as usize {
+            let message = format!("one worker has more than {} states", self.packing.bound());
+            return Err(PartError::Limit(Limit::Other { message }));
+        }
+        Ok(())
+    }
+
+    fn full(&self, full: Full) -> Limit {
+        full.limit(self.visited.bytes() + self.tree.bytes(), self.visited.needs())
+    }
+
+    /// Expands a state and asks the questions about it.
+    fn expand(&mut self, at: usize, level: Level, out: &mut Outbox) -> Result<Flow, PartError> {
+        self.tree.load(self.names[at], &mut self.state);
+        let flow = self.questions.visit(self.system, &self.state);
+        self.give_witness(at, None);
+        if flow.is_break() {
+            return Ok(flow);
+        }
+        self.faults.clear();
+        let mut targets = Targets {
+            tree: &mut self.tree,
+            visited: &self.visited,
+            staged: &mut self.staged,
+            faults: &mut self.faults,
+            out,
+            posted: &mut self.posted,
+            spread: self.spread,
+            level: level.saturating_add(1),
+            on_fault: self.questions.on_fault(),
+            source: at as u32,
+            packed: self.packing.pack(self.me, at as u32),
+            pushed: 0,
+            staying: 0,
+            too_long: false,
+        };
+        let _ = self.system.steps(&self.state, &mut targets);
+        let (pushed, staying, too_long) = (targets.pushed, targets.staying, targets.too_long);
+        if too_long {
+            let message = "states of more than 65535 bytes do not travel between workers".into();
+            return Err(PartError::Limit(Limit::Other { message }));
+        }
+        self.transitions += u64::from(pushed - staying);
+        Ok(self.ask(at, pushed))
+    }
+
+    fn expanded(&self) -> usize {
+        self.names.len() - self.levels.pending()
+    }
+
+    /// Tells the questions what the steps of a state show.
+    fn ask(&mut self, at: usize, pushed: u32) -> Flow {
+        if pushed == 0 {
+            let flow = self.questions.end(self.system, &self.state);
+            self.give_witness(at, None);
+            return flow;
+        }
+        for fault in 0..self.faults.len() {
+            let (ordinal, fault) = self.faults[fault];
+            let flow = self.questions.fault(self.system, fault);
+            self.give_witness(at, Some(ordinal));
+            flow?;
+        }
+        Flow::Continue(())
+    }
+
+    /// A witness is at first only a state of ours, named where a witness has the initial state, and the last step.
+    fn give_witness(&mut self, at: usize, last: Option<u32>) {
+        if self.questions.wants_witness() {
+            let steps = last.into_iter().collect();
+            self.questions.give_witness(&Witness { initial: at as u32, steps, loop_start: None });
+        }
+    }
+
+    /// The end of the search: what was found here, and the part that finds the ways to it.
+    pub fn finish(self) -> Trail {
+        let figures = self.figures();
+        let findings = self.questions.into_findings();
+        let mut queue = Vec::new();
+        for witness in findings.iter().flat_map(Finding::witnesses) {
+            let trail = self.packing.pack(self.me, queue.len() as u32);
+            queue.push(Walk { trail, steps: 0, at: witness.initial });
+        }
+        Trail {
+            me: self.me,
+            packing: self.packing,
+            tree: self.tree,
+            names: self.names,
+            parents: self.parents,
+            queue,
+            figures,
+            outcome: PartialOutcome::new(findings, figures),
+        }
+    }
+
+    fn take_states(&mut self, from: usize, mut records: &[u8]) -> Result<(), PartError> {
+        let mut level = 0;
+        while let Some((head, rest)) = records.split_first_chunk::<6>() {
+            let parent = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
+            let length = usize::from(u16::from_le_bytes([head[4], head[5]]));
+            let (state, rest) = rest.split_at_checked(length).ok_or_else(garbled)?;
+            records = rest;
+            if parent == NONE {
+                level = u32::from_le_bytes(state.try_into().map_err(|_| garbled())?);
+                continue;
+            }
+            if owner(&self.spread, state, self.peers) != self.me || parent > self.packing.bound() {
+                return Err(garbled());
+            }
+            let name = self.tree.name(state);
+            self.visited.prefetch(name);
+            self.staged.push(Staged { name, parent: self.packing.pack(from, parent), level });
+            if self.staged.len() >= BATCH {
+                self.settle()?;
+            }
+        }
+        if !records.is_empty() {
+            return Err(garbled());
+        }
+        self.settle()
+    }
+}
+
+/// Whose a state is.
+#[inline]
+fn owner(spread: &Spread, state: &[u8], peers: usize) -> usize {
+    if peers == 1 { 0 } else { spread.owner(state, peers) }
+}
+
+/// How states are spread over the workers. All look at the same sample and come to the same conclusion.
+fn spread<S: System + ?Sized>(system: &mut S, peers: usize) -> Spread {
+    if peers == 1 {
+        return Spread::EVEN;
+    }
+    let mut initial = Vec::new();
+    let _ = system.initial(&mut |state| {
+        initial.push(state.to_vec());
+        if initial.len() < SAMPLED { Flow::Continue(()) } else { Flow::Break(()) }
+    });
+    let sample = Sample::walk(&initial, 0, |state, targets| {
+        let _ = system.steps(state, &mut |step: Step, target: &[u8]| {
+            if !step.stays {
+                targets.push(target.to_vec());
+            }
+            Flow::Continue(())
+        });
+        Some(())
+    });
+    sample.map_or(Spread::EVEN, |sample| sample.spread(peers))
+}
+
+fn garbled() -> PartError {
+    PartError::Defect("a worker sent what no worker sends".into())
+}
+
+impl<S: System + ?Sized> Part for Partition<'_, '_, S> {
+    fn receive(&mut self, from: usize, kind: u8, records: &[u8]) -> Result<(), PartError> {
+        match kind {
+            REACHED => self.take_states(from, records),
+            _ => Err(garbled()),
+        }
+    }
+
+    fn work(&mut self, quantum: usize, out: &mut Outbox) -> Result<Work, PartError> {
+        let until = self.expanded().saturating_add(quantum);
+        while self.levels.pending() > 0 && !self.decided {
+            if self.expanded() >= until {
+                return Ok(Work::More);
+            }
+            while self.staged.len() < BATCH
+                && !self.decided
+                && let Some((at, level)) = self.levels.take()
+            {
+                self.decided = self.expand(at as usize, level, out)?.is_break();
+            }
+            self.settle()?;
+        }
+        Ok(if self.decided { Work::Decided } else { Work::Idle })
+    }
+
+    fn next_stage(&mut self) -> Result<bool, PartError> {
+        Ok(false)
+    }
+
+    fn figures(&self) -> Figures {
+        let own = self.names.capacity() * 8 + self.parents.capacity() * 4 + self.levels.bytes();
+        Figures {
+            states: self.visited.len(),
+            transitions: self.transitions,
+            expanded: self.expanded() as u64,
+            pending: self.levels.pending() as u64,
+            memory: self.visited.bytes() + self.tree.bytes() + own as u64,
+        }
+    }
+}
