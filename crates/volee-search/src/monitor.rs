@@ -36,6 +36,8 @@ pub struct TlQuestion {
     text: String,
     monitor: Monitor,
     watches: Vec<Watch>,
+    /// The texts of the atoms.
+    atoms: Vec<String>,
 }
 
 impl TlQuestion {
@@ -57,7 +59,12 @@ impl TlQuestion {
         let alphabet = if formula.atoms().into_iter().all(names) { Alphabet::Events } else { Alphabet::Sets };
         let monitor = Monitor::new(formula, alphabet, Limits::default())
             .map_err(|e| Diagnostic::error(e.to_string(), None))?;
-        Ok(TlQuestion { text: text.into(), monitor, watches })
+        let words = |a: volee_logic::formula::AtomId| {
+            let span = &formula.pool.atoms()[a.0 as usize].span;
+            text.get(span.start..span.end).unwrap_or(text).to_owned()
+        };
+        let atoms = formula.atoms().into_iter().map(words).collect();
+        Ok(TlQuestion { text: text.into(), monitor, watches, atoms })
     }
 
     /// Decides the question with any traversal: `check` gives its order; its own questions are not asked.
@@ -69,6 +76,18 @@ impl TlQuestion {
         meter: &Meter,
         progress: &mut dyn Progress,
     ) -> Outcome {
+        self.check_and_watch(system, runs, how, meter, progress).0
+    }
+
+    /// The same, and the events of the formula that no step was, where the search has looked at all steps it met.
+    pub fn check_and_watch<S: System + ?Sized>(
+        &self,
+        system: &mut S,
+        runs: Runs,
+        how: &Check,
+        meter: &Meter,
+        progress: &mut dyn Progress,
+    ) -> (Outcome, Vec<String>) {
         let mut product = Monitored::new(system, self, runs);
         let questions = Check {
             deadlocks: false,
@@ -86,7 +105,12 @@ impl TlQuestion {
                 }
             }
         }
-        outcome
+        let mut unseen: Vec<String> = product.sight.unseen().map(|atom| self.atoms[atom].clone()).collect();
+        if product.cut {
+            unseen.clear();
+        }
+        unseen.dedup();
+        (outcome, unseen)
     }
 }
 
@@ -114,6 +138,8 @@ struct Monitored<'a, S: System + ?Sized> {
     targets: Vec<u8>,
     product: Vec<u8>,
     at: MonitorState,
+    /// Somewhere the formula was satisfied for good, and what follows was not looked at.
+    cut: bool,
 }
 
 impl<'a, S: System + ?Sized> Monitored<'a, S> {
@@ -136,6 +162,7 @@ impl<'a, S: System + ?Sized> Monitored<'a, S> {
             targets: Vec::new(),
             product: Vec::new(),
             at: monitor.initial(),
+            cut: false,
         }
     }
 
@@ -179,6 +206,7 @@ impl<S: System + ?Sized> System for Monitored<'_, S> {
     fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
         let at = self.read(state);
         if self.is_settled(&at) {
+            self.cut = true;
             return Flow::Continue(());
         }
         self.steps.clear();

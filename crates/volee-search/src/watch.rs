@@ -191,6 +191,12 @@ impl<'a> Sight<'a> {
         }
     }
 
+    /// The atoms whose event no label that was met is.
+    pub fn unseen(&self) -> impl Iterator<Item = usize> + '_ {
+        let met = |place: usize| self.labels.iter().flatten().any(|seen| seen[place]);
+        self.events.iter().enumerate().filter(move |(place, _)| !met(*place)).map(|(_, &atom)| atom)
+    }
+
     fn read_label(&self, text: &str) -> Box<[bool]> {
         let matches = |&atom: &usize| match &self.watches[atom] {
             Watch::Event(event) => event.matches(text),

@@ -8,4 +8,5 @@ mod documents;
 mod families;
 mod sandbox;
 mod systems;
+mod temporal;
 mod workers;

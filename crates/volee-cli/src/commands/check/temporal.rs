@@ -247,6 +247,8 @@ struct Answered {
     statistics: Statistics,
     model: Model,
     options: Options,
+    /// Events that never happened, although all was explored.
+    unseen: Vec<String>,
 }
 
 impl Check {
@@ -268,7 +270,9 @@ impl Check {
         drop(model);
         let mut all: Vec<Answered> = Vec::new();
         for ask in &asks {
-            all.push(self.answer(ask, is_promela, &meter)?);
+            let answered = self.answer(ask, is_promela, &meter)?;
+            context.warn(&answered.unseen.iter().map(|event| never_happens(event)).collect::<Vec<_>>());
+            all.push(answered);
         }
         let mut report = Report::new(context, "explicit", &self.model, &self.trace);
         if asks.is_empty() {
@@ -344,7 +348,7 @@ impl Check {
             }
         };
         let answers = answers(ask.question(), outcome.verdict);
-        Ok(Answered { answers, statistics: outcome.statistics, model, options })
+        Ok(Answered { answers, statistics: outcome.statistics, model, options, unseen: Vec::new() })
     }
 
     fn search_for_tl(
@@ -372,8 +376,12 @@ impl Check {
         };
         let mut progress = ProgressLine::new(meter.budget().memory);
         let how = self.storage.apply(Questions::new().order(order), options.plain).reduction(Reduction::None);
-        let outcome = question.check(model.system.as_mut(), runs, &how, meter, &mut progress);
-        Ok(Answered { answers: outcome.answers, statistics: outcome.statistics, model, options })
+        let (outcome, mut unseen) =
+            question.check_and_watch(model.system.as_mut(), runs, &how, meter, &mut progress);
+        if outcome.answers.iter().any(|found| found.verdict != Verdict::Holds) {
+            unseen.clear();
+        }
+        Ok(Answered { answers: outcome.answers, statistics: outcome.statistics, model, options, unseen })
     }
 }
 
@@ -399,6 +407,14 @@ fn deterministic(model: &mut Model, path: &Path) -> Result<DeterministicProperty
         }
     }
     Ok(DeterministicProperty::new(automaton, watches)?)
+}
+
+/// An event of a formula that never happens is probably misspelt.
+fn never_happens(event: &str) -> Diagnostic {
+    Diagnostic::warning(format!("no explored step is the event `{event}`"), None).with_help(
+        "an event is the text of a statement, as `volee simulate` prints it, with or without its process; /pattern/ matches by \
+         regular expression",
+    )
 }
 
 /// A claim about one kind of label.
