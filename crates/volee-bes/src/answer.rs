@@ -101,6 +101,7 @@ fn by_game<S: System + ?Sized>(
         variables: built.game.len() as u64,
         expanded: built.game.len() as u64,
         edges: built.game.edge_count() as u64,
+        told: 0,
         memory: (built.game.len() * 9 + built.game.edge_count() * 4) as u64,
         depth: 0,
     };

@@ -12,6 +12,7 @@ pub mod certificate;
 pub mod equivalence;
 pub mod explain;
 pub mod explicit;
+pub mod floor;
 pub mod format;
 pub mod game;
 mod graph;
@@ -20,6 +21,7 @@ pub mod model;
 mod places;
 mod prefetch;
 pub mod random;
+mod slots;
 pub mod solve;
 mod variables;
 

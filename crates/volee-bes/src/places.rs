@@ -1,17 +1,14 @@
 //! The set of places met so far, each with a dense number.
 //!
-//! Open addressing over 64-bit slots, half hash tag and half number, at most 11/16 full. Four things make it quick: the
-//! line of a hash can be prefetched long before it is read; a line's eight slots are tried before the next line, so one
-//! fetch is nearly always enough; a line's position is the top bits of a product of the tag, so doubling is one sweep
-//! in order and reads no key; and for places of four bytes the tag is a bijection of the place, so equal tags mean
-//! equal places and no key is read at all. Places that are numbers need no table.
+//! A table by cache lines ([`crate::slots`]) from a tag of the place's bytes to its number, and the bytes by number. For
+//! places of four bytes the tag is a bijection of the place, so equal tags mean equal places and no key is read at
+//! all. Places that are numbers need no table.
 
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_nano_inline};
 use volee_system::Limit;
 use volee_system::part::Spread;
 
-use crate::memory::lengthen;
-use crate::prefetch::prefetch;
+use crate::slots::{At, Slots};
 
 /// Which of the places belong to this worker, where several share them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,14 +30,16 @@ pub(crate) enum Places {
     /// Places are the numbers below this one; worker k of p has those that leave k when divided by p.
     Numbered(u32, Share),
     /// Anything else, spread over the workers by some or all of their bytes.
-    Hashed(Table, Share, Spread),
+    Hashed(Hashed<(), 8>, Share, Spread),
+    /// As hashed, by a strategy that has kept something beside the numbers.
+    Linked(Hashed<Links, 4>),
 }
 
 impl Places {
     pub fn new(numbered: Option<u32>, share: Share, spread: Spread) -> Self {
         match numbered {
             Some(n) => Places::Numbered(n, share),
-            None => Places::Hashed(Table::new(), share, spread),
+            None => Places::Hashed(Hashed::default(), share, spread),
         }
     }
 
@@ -50,7 +49,8 @@ impl Places {
             Places::Numbered(n, Share { me, peers }) => {
                 n.saturating_sub(u32::from(*me)).div_ceil(u32::from(*peers)) as usize
             }
-            Places::Hashed(table, ..) => table.len as usize,
+            Places::Hashed(table, ..) => table.len() as usize,
+            Places::Linked(table) => table.len() as usize,
         }
     }
 
@@ -60,6 +60,7 @@ impl Places {
         match self {
             Places::Numbered(_, share) => (number(place) % u32::from(share.peers)) as usize,
             Places::Hashed(_, share, spread) => spread.owner(place, usize::from(share.peers)),
+            Places::Linked(_) => 0,
         }
     }
 
@@ -69,6 +70,7 @@ impl Places {
         let (share, numbered) = match self {
             Places::Numbered(_, share) => (share, true),
             Places::Hashed(_, share, _) => (share, false),
+            Places::Linked(_) => (&Share::ALONE, false),
         };
         if share.peers > 1 {
             let owner = self.owner(place) as u16;
@@ -85,14 +87,14 @@ impl Places {
     pub fn tag(&self, place: &[u8]) -> u32 {
         match self {
             Places::Numbered(..) => number(place),
-            Places::Hashed(..) => tag(place),
+            Places::Hashed(..) | Places::Linked(_) => tag(place),
         }
     }
 
     #[inline]
     pub fn prefetch(&self, tag: u32) {
         if let Places::Hashed(table, ..) = self {
-            prefetch(&table.lines, table.start(tag).0);
+            table.slots.prefetch(tag);
         }
     }
 
@@ -105,6 +107,7 @@ impl Places {
         match self {
             Places::Numbered(_, share) => Ok(local(tag, *share)),
             Places::Hashed(table, ..) => table.insert(place, tag),
+            Places::Linked(table) => table.insert(place, tag),
         }
     }
 
@@ -121,7 +124,8 @@ impl Places {
                 let own = share.peers == 1 || tag % u32::from(share.peers) == u32::from(share.me);
                 (place.len() == 4 && tag < *n && own).then(|| local(tag, *share))
             }
-            Places::Hashed(table, ..) => table.search(tag, place).ok(),
+            Places::Hashed(table, ..) => table.find(place, tag),
+            Places::Linked(table) => table.find(place, tag),
         }
     }
 
@@ -133,16 +137,16 @@ impl Places {
                 *scratch = (id * u32::from(share.peers) + u32::from(share.me)).to_le_bytes();
                 scratch
             }
-            Places::Hashed(table, ..) => table.key(id),
+            Places::Hashed(table, ..) => table.keys.get(id),
+            Places::Linked(table) => table.keys.get(id),
         }
     }
 
     pub fn bytes(&self) -> usize {
         match self {
             Places::Numbered(..) => 0,
-            Places::Hashed(table, ..) => {
-                table.lines.capacity() * size_of::<Line>() + table.keys.capacity() + table.ends.capacity() * 8
-            }
+            Places::Hashed(table, ..) => table.bytes(),
+            Places::Linked(table) => table.bytes(),
         }
     }
 }
@@ -163,7 +167,7 @@ fn number(place: &[u8]) -> u32 {
 
 /// For four bytes a bijection (the finaliser of MurmurHash3), else 32 bits of a hash with a fixed seed.
 #[inline]
-fn tag(place: &[u8]) -> u32 {
+pub(crate) fn tag(place: &[u8]) -> u32 {
     const SECRETS: RapidSecrets = RapidSecrets::seed(0x766f_6c65_6500);
     if let Ok(bytes) = place.try_into() {
         let mut h = u32::from_le_bytes(bytes);
@@ -176,136 +180,109 @@ fn tag(place: &[u8]) -> u32 {
     (rapidhash_v3_nano_inline::<true, false>(place, &SECRETS) >> 32) as u32
 }
 
-/// Eight slots of one cache line.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(align(64))]
-struct Line([u64; SLOTS]);
-
-const SLOTS: usize = 8;
-
-#[derive(Debug, Clone)]
-pub(crate) struct Table {
-    /// Slots have the tag in the upper half, number + 1 in the lower; 0 is empty.
-    lines: Vec<Line>,
-    shift: u32,
+/// The bytes of places, by number.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Keys {
     len: u32,
-    keys: Vec<u8>,
+    bytes: Vec<u8>,
     /// The width of every key, until two keys differ; then `ends` says where each key ends.
     width: usize,
     ends: Vec<u64>,
 }
 
-/// The lines of a new table, as a power of two.
-const FIRST: u32 = 7;
-
-impl Table {
-    fn new() -> Self {
-        let mut lines = Vec::new();
-        lengthen(&mut lines, 1 << FIRST);
-        Table { lines, shift: 64 - FIRST, len: 0, keys: Vec::new(), width: 0, ends: Vec::new() }
-    }
-
-    /// The line of a tag, and the slot in it to try first.
+impl Keys {
     #[inline]
-    fn start(&self, tag: u32) -> (usize, usize) {
-        let product = u64::from(tag).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        ((product >> self.shift) as usize, product as usize)
-    }
-
-    #[inline]
-    fn key(&self, id: u32) -> &[u8] {
-        let id = id as usize;
+    pub fn get(&self, number: u32) -> &[u8] {
+        let number = number as usize;
         if self.ends.is_empty() {
-            return &self.keys[id * self.width..(id + 1) * self.width];
+            return &self.bytes[number * self.width..(number + 1) * self.width];
         }
-        let begin = if id == 0 { 0 } else { self.ends[id - 1] as usize };
-        &self.keys[begin..self.ends[id] as usize]
+        let begin = if number == 0 { 0 } else { self.ends[number - 1] as usize };
+        &self.bytes[begin..self.ends[number] as usize]
+    }
+
+    /// Whether the key with this number is this one; their tags are equal.
+    #[inline]
+    pub fn same(&self, number: u32, key: &[u8]) -> bool {
+        (self.ends.is_empty() && self.width == 4 && key.len() == 4) || self.get(number) == key
     }
 
     #[inline]
-    fn same(&self, id: u32, place: &[u8]) -> bool {
-        (self.ends.is_empty() && self.width == 4 && place.len() == 4) || self.key(id) == place
+    pub fn push(&mut self, key: &[u8]) {
+        if self.len == 0 {
+            self.width = key.len();
+        } else if self.ends.is_empty() && key.len() != self.width {
+            let width = self.width as u64;
+            self.ends = (1..=u64::from(self.len)).map(|n| n * width).collect();
+        }
+        match <[u8; 4]>::try_from(key) {
+            Ok(four) => self.bytes.extend(four),
+            Err(_) => self.bytes.extend_from_slice(key),
+        }
+        if !self.ends.is_empty() {
+            self.ends.push(self.bytes.len() as u64);
+        }
+        self.len += 1;
     }
 
-    /// The number of a place, or the line and the slot where it belongs.
+    pub fn bytes(&self) -> usize {
+        self.bytes.capacity() + self.ends.capacity() * 8
+    }
+}
+
+/// What [`crate::solve`]'s breadth-first strategy keeps beside a number: two edges, or whatever they have become.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Links {
+    pub last: u32,
+    pub first: u32,
+}
+
+/// Places by their tags.
+#[derive(Debug, Clone)]
+pub(crate) struct Hashed<P: Copy, const N: usize> {
+    pub slots: Slots<P, N>,
+    pub keys: Keys,
+}
+
+impl<P: Copy + Default, const N: usize> Default for Hashed<P, N> {
+    fn default() -> Self {
+        Hashed { slots: Slots::new(), keys: Keys::default() }
+    }
+}
+
+impl<P: Copy + Default, const N: usize> Hashed<P, N> {
+    pub fn len(&self) -> u32 {
+        self.slots.len()
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.slots.bytes() + self.keys.bytes()
+    }
+
+    /// Where a place is, or where it belongs.
+    #[inline(always)]
+    pub fn search(&self, place: &[u8], tag: u32) -> Result<At, At> {
+        self.slots.search(tag, |number| self.keys.same(number, place))
+    }
+
+    /// Gives the next number to a place that was searched in vain.
     #[inline]
-    fn search(&self, tag: u32, place: &[u8]) -> Result<u32, (usize, usize)> {
-        let (mut line, first) = self.start(tag);
-        loop {
-            let slots = &self.lines[line].0;
-            for i in 0..SLOTS {
-                let at = (first + i) % SLOTS;
-                let slot = slots[at];
-                if (slot >> 32) as u32 == tag && slot != 0 && self.same(slot as u32 - 1, place) {
-                    return Ok(slot as u32 - 1);
-                }
-                if slot == 0 {
-                    return Err((line, at));
-                }
-            }
-            line = (line + 1) & (self.lines.len() - 1);
-        }
+    pub fn add(&mut self, place: &[u8], tag: u32, at: At, payload: P) -> Result<u32, Limit> {
+        let number = self.slots.fill(at, tag, payload)?;
+        self.keys.push(place);
+        Ok(number)
+    }
+
+    #[inline]
+    fn find(&self, place: &[u8], tag: u32) -> Option<u32> {
+        self.search(place, tag).ok().map(|at| self.slots.number(at))
     }
 
     #[inline]
     fn insert(&mut self, place: &[u8], tag: u32) -> Result<u32, Limit> {
-        match self.search(tag, place) {
-            Ok(id) => Ok(id),
-            Err(at) => self.add(place, tag, at),
-        }
-    }
-
-    #[inline]
-    fn add(&mut self, place: &[u8], tag: u32, (line, at): (usize, usize)) -> Result<u32, Limit> {
-        let id = self.len;
-        if id >= u32::MAX - 1 {
-            return Err(Limit::Other { message: "more than 4294967294 different places".into() });
-        }
-        if id == 0 {
-            self.width = place.len();
-        } else if self.ends.is_empty() && place.len() != self.width {
-            let width = self.width as u64;
-            self.ends = (1..=u64::from(id)).map(|n| n * width).collect();
-        }
-        match <[u8; 4]>::try_from(place) {
-            Ok(four) => self.keys.extend(four),
-            Err(_) => self.keys.extend_from_slice(place),
-        }
-        if !self.ends.is_empty() {
-            self.ends.push(self.keys.len() as u64);
-        }
-        self.lines[line].0[at] = u64::from(tag) << 32 | u64::from(id + 1);
-        self.len += 1;
-        if self.len as usize * 16 > self.lines.len() * SLOTS * 11 {
-            self.grow();
-        }
-        Ok(id)
-    }
-
-    /// Doubles the table. Lines keep their order, except where a run wraps around the end.
-    #[cold]
-    fn grow(&mut self) {
-        let mut doubled = Vec::new();
-        lengthen(&mut doubled, self.lines.len() * 2);
-        let old = std::mem::replace(&mut self.lines, doubled);
-        self.shift -= 1;
-        for slot in old.into_iter().flat_map(|line| line.0).filter(|slot| *slot != 0) {
-            let (line, at) = self.vacant((slot >> 32) as u32);
-            self.lines[line].0[at] = slot;
-        }
-    }
-
-    #[inline]
-    fn vacant(&self, tag: u32) -> (usize, usize) {
-        let (mut line, first) = self.start(tag);
-        loop {
-            for i in 0..SLOTS {
-                let at = (first + i) % SLOTS;
-                if self.lines[line].0[at] == 0 {
-                    return (line, at);
-                }
-            }
-            line = (line + 1) & (self.lines.len() - 1);
+        match self.search(place, tag) {
+            Ok(at) => Ok(self.slots.number(at)),
+            Err(at) => self.add(place, tag, at, P::default()),
         }
     }
 }

@@ -13,11 +13,23 @@ use volee_system::part::Spread;
 use volee_system::{Flow, Limit};
 
 use crate::graph::{BooleanGraph, Node, Operator, Successors, Trouble};
-use crate::places::{Places, Share};
+use crate::places::{Hashed, Links, Places, Share};
 use crate::solve::SolveError;
 
 /// With more nodes than this, cells are not reserved for all of them.
 const MAXIMUM_DENSE_NODES: Node = 12;
+
+/// Whether the variables of a graph have keys of their own: either a place has one node, or the node is in the key.
+pub(crate) fn one_to_a_key<G: BooleanGraph + ?Sized>(graph: &G) -> bool {
+    graph.nodes() > MAXIMUM_DENSE_NODES || graph.nodes() <= 1 && graph.numbered().is_none()
+}
+
+/// The place and the node of a key that has the node at its end.
+#[inline]
+pub(crate) fn unpack(key: &[u8]) -> (&[u8], Node) {
+    let (place, node) = key.split_at(key.len() - 2);
+    (place, Node::from_le_bytes([node[0], node[1]]))
+}
 
 /// The variables met so far.
 #[derive(Debug, Clone)]
@@ -55,6 +67,11 @@ impl Variables {
         }
     }
 
+    /// Variables with a key each, whose numbers somebody else has given.
+    pub fn with_keys(keys: Hashed<Links, 4>, packed: bool) -> Self {
+        Variables { places: Places::Linked(keys), nodes: 1, packed }
+    }
+
     /// How many variables the known places have, met or not.
     pub fn len(&self) -> usize {
         self.places.len() * self.nodes as usize
@@ -78,9 +95,7 @@ impl Variables {
     #[inline]
     pub fn get<'a>(&'a self, variable: u32, scratch: &'a mut [u8; 4]) -> (&'a [u8], Node) {
         if self.packed {
-            let key = self.places.get(variable, scratch);
-            let (place, node) = key.split_at(key.len() - 2);
-            return (place, Node::from_le_bytes([node[0], node[1]]));
+            return unpack(self.places.get(variable, scratch));
         }
         if self.nodes == 1 {
             return (self.places.get(variable, scratch), 0);
@@ -127,7 +142,7 @@ impl Variables {
     pub fn admits(&self, key: &[u8], tag: u32, node: Node) -> bool {
         let known = match self.places {
             Places::Numbered(n, _) => key.len() == 4 && tag < n,
-            Places::Hashed(..) => !self.packed || key.len() >= 2,
+            Places::Hashed(..) | Places::Linked(_) => !self.packed || key.len() >= 2,
         };
         known && u32::from(node) < self.nodes
     }
@@ -147,11 +162,8 @@ impl Variables {
     /// The operator and the block of a variable by its key.
     #[inline]
     pub fn equation<G: BooleanGraph + ?Sized>(&self, graph: &G, key: &[u8], node: Node) -> (Operator, u16) {
-        if !self.packed {
-            return graph.equation(key, node);
-        }
-        let end = key.len() - 2;
-        graph.equation(&key[..end], Node::from_le_bytes([key[end], key[end + 1]]))
+        let (place, node) = if self.packed { unpack(key) } else { (key, node) };
+        graph.equation(place, node)
     }
 
     /// Whether a place that was pushed is one of those that the graph has announced.
@@ -202,6 +214,25 @@ impl Variables {
     }
 }
 
+/// What a batch asks of a table while right-hand sides are pushed.
+pub(crate) trait Lines {
+    /// Whether the node is part of the key.
+    fn packed(&self) -> bool;
+    /// Whose a key is, and its tag if that matters here; then its line is on its way from memory.
+    fn approach(&self, key: &[u8]) -> (u16, u32);
+}
+
+impl Lines for Variables {
+    fn packed(&self) -> bool {
+        self.packed
+    }
+
+    #[inline]
+    fn approach(&self, key: &[u8]) -> (u16, u32) {
+        self.places.locate(key)
+    }
+}
+
 /// A successor that has been pushed but not looked up.
 #[derive(Debug, Clone, Copy)]
 struct Pushed {
@@ -242,8 +273,8 @@ pub(crate) enum Pushing {
     Open,
 }
 
-struct Sink<'a> {
-    variables: &'a Variables,
+struct Sink<'a, L> {
+    lines: &'a L,
     bytes: &'a mut Vec<u8>,
     pushed: &'a mut Vec<Pushed>,
     deciding: bool,
@@ -251,15 +282,18 @@ struct Sink<'a> {
     too_long: bool,
 }
 
-impl Successors for Sink<'_> {
+impl<L: Lines> Successors for Sink<'_, L> {
     #[inline]
     fn variable(&mut self, place: &[u8], node: Node) -> Flow {
-        if let (Ok(four), false) = (<[u8; 4]>::try_from(place), self.variables.packed) {
-            let (owner, tag) = self.variables.places.locate(&four);
+        // Whatever needs a call is done elsewhere, so that this needs no registers of its caller's.
+        if let (Ok(four), false) = (<[u8; 4]>::try_from(place), self.lines.packed())
+            && self.pushed.len() < self.pushed.capacity()
+        {
+            let (owner, tag) = self.lines.approach(&four);
             self.pushed.push(Pushed { tag, word: u32::from_le_bytes(four), length: 4, node, owner });
             return Flow::Continue(());
         }
-        self.long_variable(place, node)
+        self.any_variable(place, node)
     }
 
     fn constant(&mut self, value: bool) -> Flow {
@@ -271,13 +305,13 @@ impl Successors for Sink<'_> {
     }
 }
 
-impl Sink<'_> {
+impl<L: Lines> Sink<'_, L> {
     #[inline(never)]
-    fn long_variable(&mut self, place: &[u8], node: Node) -> Flow {
+    fn any_variable(&mut self, place: &[u8], node: Node) -> Flow {
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(place);
         let mut kept = node;
-        if self.variables.packed {
+        if self.lines.packed() {
             self.bytes.extend_from_slice(&node.to_le_bytes());
             kept = 0;
         }
@@ -286,7 +320,7 @@ impl Sink<'_> {
             self.too_long = true;
             return Flow::Break(());
         };
-        let (owner, tag) = self.variables.places.locate(key);
+        let (owner, tag) = self.lines.approach(key);
         let word = if length == 4 { u32::from_le_bytes([key[0], key[1], key[2], key[3]]) } else { start };
         self.pushed.push(Pushed { tag, word, length, node: kept, owner });
         Flow::Continue(())
@@ -303,6 +337,20 @@ impl Batch {
         self.pushed.clear();
     }
 
+    /// Forgets the first `count` that were pushed, so that the rest comes first.
+    pub fn forget(&mut self, count: usize) {
+        self.pushed.drain(..count);
+        if self.bytes.is_empty() {
+            return;
+        }
+        let long = |p: &&mut Pushed| p.length != 4;
+        let begin = self.pushed.iter_mut().find(long).map_or(self.bytes.len(), |p| p.word as usize);
+        self.bytes.drain(..begin);
+        for p in self.pushed.iter_mut().filter(|p| p.length != 4) {
+            p.word -= begin as u32;
+        }
+    }
+
     /// Pushes the right-hand side of a variable behind those already here.
     pub fn push<G: BooleanGraph + ?Sized>(
         &mut self,
@@ -313,9 +361,21 @@ impl Batch {
     ) -> Result<Pushing, SolveError> {
         let mut scratch = [0; 4];
         let (place, node) = variables.get(variable, &mut scratch);
+        self.push_right_hand_side(graph, variables, (place, node), operator)
+    }
+
+    /// As [`Batch::push`], for whoever has the variables in a table of its own.
+    #[inline]
+    pub fn push_right_hand_side<G: BooleanGraph + ?Sized, L: Lines>(
+        &mut self,
+        graph: &mut G,
+        lines: &L,
+        (place, node): (&[u8], Node),
+        operator: Operator,
+    ) -> Result<Pushing, SolveError> {
         let (bytes, pushed) = (self.bytes.len(), self.pushed.len());
         let mut sink = Sink {
-            variables,
+            lines,
             bytes: &mut self.bytes,
             pushed: &mut self.pushed,
             deciding: operator.deciding(),

@@ -1,11 +1,14 @@
-//! Breadth-first resolution by one worker: the distributed algorithm with nobody to talk to ([`super::partition`]).
+//! Breadth-first resolution by one worker. Where every variable has a key of its own there is a layout for one
+//! ([`super::single`]); where the variables of a place share a key, or places are numbers, it is the distributed algorithm
+//! with nobody to talk to ([`super::partition`]).
 
 use volee_system::part::{Outbox, Work};
 use volee_system::{Meter, Progress};
 
 use super::partition::{Partition, Share};
-use super::{SolveError, Solved, Solver, Watch};
+use super::{SolveError, Solved, Solver, Watch, single};
 use crate::graph::BooleanGraph;
+use crate::variables::one_to_a_key;
 
 /// Expansions between two looks at the clock.
 const QUANTUM: usize = 4096;
@@ -16,6 +19,9 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Result<Solved, SolveError> {
+    if one_to_a_key(graph) {
+        return single::solve(graph, meter, progress);
+    }
     let mut part = Partition::new(graph, Share::ALONE)?;
     let mut nobody = Outbox::new(0, 1);
     let mut watch = Watch::new(meter, progress);

@@ -10,6 +10,7 @@ pub mod confirm;
 mod depth_first;
 mod economical;
 pub mod partition;
+mod single;
 mod table;
 
 use serde::{Deserialize, Serialize};
@@ -94,6 +95,8 @@ pub struct Statistics {
     pub expanded: u64,
     /// Edges of the boolean graph looked up.
     pub edges: u64,
+    /// Edges walked a second time, backwards, to tell that a variable is stable (breadth-first, by one worker).
+    pub told: u64,
     /// Bytes in use at the end.
     pub memory: u64,
     /// The longest path of a depth-first search.

@@ -4,6 +4,7 @@ mod corpus;
 mod equivalence;
 mod explain;
 mod formats;
+mod keys;
 mod naive;
 mod random;
 mod sizes;

@@ -73,7 +73,7 @@ impl<G: BooleanGraph> Partition<G> {
         let mut at = 0;
         while at < self.cursors.len() {
             let (edge, told) = self.cursors[at];
-            let (dependant, next) = self.edges.get(edge as usize);
+            let (dependant, next) = *self.edges.get(edge as usize);
             let (owner, variable) = self.packing.unpack(dependant);
             if owner == me {
                 prefetch(&self.records, variable as usize);
