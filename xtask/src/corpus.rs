@@ -19,8 +19,9 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         Some("promela") => crate::promela::corpus(&arguments[1..]),
         Some("reduction") => crate::reduction::run(&arguments[1..]),
         Some("bounded") => crate::bounded::corpus(&arguments[1..]),
+        Some("cluster") => crate::workers::corpus(&arguments[1..]),
         _ => Err(
-            "usage: cargo xtask corpus promela|reduction|bounded [--below STATES] [--time SECONDS] [MODEL]"
+            "usage: cargo xtask corpus promela|reduction|bounded|cluster [--below STATES] [--time SECONDS] [MODEL]"
                 .into(),
         ),
     }

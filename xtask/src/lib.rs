@@ -11,3 +11,4 @@ pub mod promela;
 pub mod protocols;
 pub mod random_promela;
 pub mod reduction;
+pub mod workers;

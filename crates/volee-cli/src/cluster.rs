@@ -1,7 +1,8 @@
 //! The same question on several workers: threads of this process (`--workers`) or processes elsewhere (`--cluster`).
 //!
 //! A [`Task`] is all that a worker must know: the model and the question. A thread opens the model file itself; a process
-//! gets its bytes and opens them in a folder of its own. Both then do the same, and give bytes back that are joined here.
+//! gets the file and those it includes ([`crate::luggage`]) and opens them in a folder of its own. Both then do the same, and
+//! give bytes back that are joined here.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,6 +11,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tempfile::TempDir;
 use volee::bes::format::read_bes;
 use volee::bes::model::ModelGraph;
 use volee::cluster::drive::{Account, Driver, Stop};
@@ -26,6 +28,7 @@ use volee::system::{Diagnostic, Limit, Meter, System};
 use volee::{Model, Options};
 
 use crate::files;
+use crate::luggage::Luggage;
 use crate::outcome::Failure;
 
 /// Where a question is answered.
@@ -82,8 +85,10 @@ fn wrong(error: ClusterError) -> Failure {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Task {
     file: PathBuf,
-    /// The bytes of the file, where it travels.
-    contents: Option<Vec<u8>>,
+    /// The files that it includes.
+    included: Vec<PathBuf>,
+    /// All of them with their bytes, where they travel.
+    luggage: Option<Luggage>,
     defines: Vec<String>,
     plain: bool,
     question: Question,
@@ -106,6 +111,8 @@ pub struct Made {
     pub parts: Vec<Vec<u8>>,
     /// The workers, by name.
     pub names: Vec<String>,
+    /// The model as the workers name it, where that is not how it was named in the call.
+    pub alias: Option<String>,
 }
 
 /// Why there is no answer.
@@ -119,7 +126,14 @@ pub enum Unmade {
 impl Task {
     pub fn new(file: &Path, options: &Options, question: Question) -> Self {
         let (defines, plain) = (options.defines.clone(), options.plain);
-        Task { file: file.to_path_buf(), contents: None, defines, plain, question }
+        Task { file: file.to_path_buf(), included: Vec::new(), luggage: None, defines, plain, question }
+    }
+
+    /// The task with the files that the model includes, which must travel with it.
+    pub fn including(mut self, model: &Model) -> Self {
+        let included = model.promela.iter().flat_map(|promela| promela.included());
+        self.included = included.map(PathBuf::from).collect();
+        self
     }
 
     /// Has all workers do their parts.
@@ -127,20 +141,20 @@ impl Task {
         let mut line = View::new();
         match args.place().map_err(Unmade::Wrong)? {
             Place::Threads(workers) => {
-                let work = |driver: &mut Driver<'_>| self.work(driver, &self.file);
+                let work = |driver: &mut Driver<'_>| self.work(driver, &self.file, None);
                 let parts = on_threads(workers, meter, &mut |accounts| line.show(accounts), work);
                 let parts = parts.map_err(|fault| unmade(&fault))?;
-                Ok(Made { parts, names: (1..=workers).map(|n| format!("worker {n}")).collect() })
+                Ok(Made { parts, names: (1..=workers).map(|n| format!("worker {n}")).collect(), alias: None })
             }
             Place::Processes { workers, secret, restarts } => {
-                let contents = std::fs::read(&self.file).map_err(|error| {
-                    Unmade::Wrong(Failure::new(format!("cannot read `{}`: {error}", self.file.display())))
-                })?;
-                let shipped = Task { contents: Some(contents), ..self.clone() };
+                let luggage = Luggage::pack(&self.file, &self.included).map_err(Unmade::Wrong)?;
+                let alias = luggage.alias(&self.file);
+                let shipped = Task { luggage: Some(luggage), ..self.clone() };
                 let payload = postcard::to_stdvec(&shipped).map_err(|error| {
                     Unmade::Wrong(Failure::new(format!("the question cannot be sent: {error}")))
                 })?;
-                on_processes(workers, &secret, restarts, &payload, meter, &mut line)
+                let made = on_processes(workers, &secret, restarts, &payload, meter, &mut line)?;
+                Ok(Made { alias, ..made })
             }
         }
     }
@@ -149,20 +163,17 @@ impl Task {
     pub fn work_shipped(driver: &mut Driver<'_>, payload: &[u8]) -> Result<Vec<u8>, Stop> {
         let task: Task =
             postcard::from_bytes(payload).map_err(|_| trouble("the question makes no sense here"))?;
-        let folder =
-            tempfile::tempdir().map_err(|error| trouble(&format!("no temporary folder: {error}")))?;
-        let name = task.file.file_name().ok_or_else(|| trouble("the model has no name"))?;
-        let path = folder.path().join(name);
-        let contents = task.contents.as_deref().unwrap_or_default();
-        std::fs::write(&path, contents)
-            .map_err(|error| trouble(&format!("the model cannot be kept: {error}")))?;
-        task.work(driver, &path)
+        let luggage = task.luggage.as_ref().ok_or_else(|| trouble("the model was not sent"))?;
+        let (folder, path) = luggage.unpack().map_err(|why| trouble(&why))?;
+        task.work(driver, &path, Some(folder))
     }
 
-    fn work(&self, driver: &mut Driver<'_>, path: &Path) -> Result<Vec<u8>, Stop> {
+    /// One worker's part. The folder that the model is in is not needed once it is open.
+    fn work(&self, driver: &mut Driver<'_>, path: &Path, folder: Option<TempDir>) -> Result<Vec<u8>, Stop> {
         match &self.question {
             Question::Search { invariants, goals, all_errors } => {
                 let mut model = self.open(path)?;
+                drop(folder);
                 let system = model.system.as_mut();
                 let check = questions(system, invariants, goals, *all_errors).map_err(|d| first(vec![d]))?;
                 encode(&search::work(driver, system, &check)?)
@@ -170,11 +181,13 @@ impl Task {
             Question::Formula { name, text, macros } => {
                 let equations = formula(name, text, macros).map_err(first)?;
                 let mut model = self.open(path)?;
+                drop(folder);
                 let graph = ModelGraph::new(model.system.as_mut(), equations).map_err(|d| first(vec![d]))?;
                 encode(&equations::work(driver, graph)?)
             }
             Question::Equations => {
                 let text = std::fs::read_to_string(path).map_err(|error| trouble(&error.to_string()))?;
+                drop(folder);
                 let file = read_bes(&path.display().to_string(), &text).map_err(|d| first(vec![d]))?;
                 encode(&equations::work(driver, &file.system)?)
             }
@@ -244,7 +257,7 @@ fn on_processes(
         match coordinator::run(&workers, secret, payload, meter, &mut |accounts| line.show(accounts)) {
             Ok(parts) => {
                 let names = workers.iter().enumerate().map(|(n, address)| coordinator::name_of(n, address));
-                return Ok(Made { parts, names: names.collect() });
+                return Ok(Made { parts, names: names.collect(), alias: None });
             }
             Err(JobError::Cluster(error)) => return Err(Unmade::Wrong(wrong(error))),
             Err(JobError::Failed { failure, lost })

@@ -15,6 +15,7 @@ mod counters;
 mod excerpt;
 mod explicit;
 mod files;
+mod luggage;
 mod outcome;
 mod progress;
 mod report;

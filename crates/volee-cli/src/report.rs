@@ -245,7 +245,10 @@ impl<'a> Report<'a> {
     pub fn statistics(&mut self, s: &search::Statistics, complete: bool) {
         self.answer.set("states", s.states);
         self.answer.set("transitions", s.transitions);
-        self.answer.set("depth", s.max_depth);
+        // Several workers do not know how deep they are together.
+        if s.max_depth > 0 {
+            self.answer.set("depth", s.max_depth);
+        }
         self.answer.set("seconds", s.seconds);
         self.answer.set("bytes_per_state", s.bytes_per_state);
         self.answer.set("peak_memory_bytes", s.memory_bytes);
@@ -256,11 +259,11 @@ impl<'a> Report<'a> {
             (true, _) => "enough",
             (false, _) => "some",
         };
+        let depth = if s.max_depth > 0 { format!("depth {}, ", count(s.max_depth)) } else { String::new() };
         let line = format!(
-            "{kind} states explored: {} states, {} transitions, depth {}, {}, {} ({:.1} bytes per state)",
+            "{kind} states explored: {} states, {} transitions, {depth}{}, {} ({:.1} bytes per state)",
             count(s.states),
             count(s.transitions),
-            count(s.max_depth),
             seconds(s.seconds),
             bytes(s.memory_bytes),
             s.bytes_per_state,

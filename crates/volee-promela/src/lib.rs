@@ -62,7 +62,7 @@ pub fn parse(file: &str, text: &str, options: &Options) -> (Option<Model>, Vec<D
         false => Some(resolve::resolve(file, &units, &mut sources, &mut interner)),
     };
     let model = model.filter(|_| !sources.has_errors());
-    let model = model.map(|model| Model { macros: read.macros, ..model });
+    let model = model.map(|model| Model { macros: read.macros, included: read.included, ..model });
     (model, sources.into_diagnostics())
 }
 

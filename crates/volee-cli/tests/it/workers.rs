@@ -209,6 +209,80 @@ fn workers_that_stop_and_go_answer_as_one_does() {
     });
 }
 
+/// A model whose parts are in other folders, with an assertion that fails in one of them.
+#[test]
+fn included_files_travel_with_the_model_and_places_are_named_as_here() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "model/main.pml",
+        "#include \"../common/types.h\"\n#include \"parts/p.h\"\ninit { run p() }\n",
+    );
+    sandbox.write("common/types.h", "#include \"limit.h\"\nbyte x;\n");
+    sandbox.write("common/limit.h", "#define LIMIT 3\n");
+    sandbox.write(
+        "model/parts/p.h",
+        "proctype p() {\n  do :: x < LIMIT -> x++ :: x == LIMIT -> assert(false) od\n}\n",
+    );
+    let workers: Vec<Worker> = (0..2).map(|_| Worker::start(volee(), "127.0.0.1:0", &[])).collect();
+    sandbox.write("hosts.toml", hosts(&workers));
+    let absolute = sandbox.path("model/main.pml").display().to_string();
+    for model in ["model/main.pml", &absolute] {
+        let call = ["check", model, "--all-errors"].map(String::from);
+        compare(&sandbox, &call, &["--cluster", "hosts.toml"]);
+        let call = ["check", model, "--mu", "[true*] <true> true"].map(String::from);
+        compare(&sandbox, &call, &["--cluster", "hosts.toml"]);
+    }
+    let call = ["check", "model/main.pml"].map(String::from);
+    let (together, alone) = (ask(&sandbox, &call, &["--cluster", "hosts.toml"]), ask(&sandbox, &call, &[]));
+    let place = |answered: &Answered| {
+        let results = json(answered)["results"].clone();
+        let failed = results.as_array().expect("a list").iter().find(|r| r["verdict"] == "violated").cloned();
+        failed.expect("the assertion fails")["reason"].clone()
+    };
+    assert_eq!(place(&together), place(&alone), "{}", all_of(&together));
+    assert!(place(&alone)["file"].as_str().is_some_and(|f| f.ends_with("p.h")), "{}", all_of(&alone));
+}
+
+#[test]
+fn workers_solve_files_of_equations() {
+    let sandbox = Sandbox::new();
+    let workers: Vec<Worker> = (0..2).map(|_| Worker::start(volee(), "127.0.0.1:0", &[])).collect();
+    sandbox.write("hosts.toml", hosts(&workers));
+    for seed in 0..6 {
+        let seed = format!("--seed {seed}");
+        sandbox.volee(&format!("solve --random {}00,3,3 {seed} -o r.bes", seed.len()));
+        let alone = sandbox.volee("solve r.bes --format json");
+        assert!(alone.code < 2, "{}", all_of(&alone));
+        for more in ["--workers 1", "--workers 3", "--cluster hosts.toml"] {
+            let together = sandbox.volee(&format!("solve r.bes --format json {more}"));
+            assert_eq!(together.code, alone.code, "{more} {}", all_of(&together));
+            assert_eq!(json(&together)["verdict"], json(&alone)["verdict"], "{more}");
+            assert_eq!(json(&together)["statistics"]["solver"], "workers", "{more}");
+        }
+    }
+    // What workers cannot solve is said.
+    sandbox.volee("solve --random 60,3,4 --alternating --seed 3 -o a.bes");
+    for line in ["solve a.bes --workers 2", "solve --random 60,3,2 --workers 2"] {
+        let refused = sandbox.volee(line);
+        assert_eq!(refused.code, 2, "{line}: {}", all_of(&refused));
+        assert!(refused.stderr.contains("alternation-free"), "{line}: {}", all_of(&refused));
+    }
+}
+
+#[test]
+fn several_workers_do_not_claim_a_depth() {
+    let sandbox = sandbox();
+    for more in [["--workers", "2"], ["--search", "bfs"]] {
+        let answered = ask(&sandbox, &["check".into(), "abp.family".into()], &more);
+        assert_eq!(
+            json(&answered)["statistics"]["depth"].is_u64(),
+            more[0] == "--search",
+            "{}",
+            all_of(&answered)
+        );
+    }
+}
+
 #[test]
 fn models_of_the_corpus_have_as_many_states_on_workers() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/promela/gen");

@@ -70,6 +70,11 @@ pub fn lower(model: Arc<Model>) -> Result<Lowered, Vec<Diagnostic>> {
 }
 
 impl Lowered {
+    /// The files that the model includes.
+    pub fn included(&self) -> impl Iterator<Item = &str> {
+        self.model.included.iter().map(|name| &**name)
+    }
+
     /// A machine that runs this program and reads predicates over its model.
     pub fn machine(&self, options: MachineOptions) -> Machine {
         let this = self.clone();

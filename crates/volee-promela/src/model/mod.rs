@@ -70,6 +70,8 @@ pub struct Model {
     pub ltl: Vec<LtlProperty>,
     /// The macros that are defined at the end, as `NAME body` or `NAME(a,b) body`: predicates may use them.
     pub macros: Vec<Arc<str>>,
+    /// The files that were included, in their order; one that was included twice stands there twice.
+    pub included: Vec<Arc<str>>,
 }
 
 /// One set of symbolic names.

@@ -51,6 +51,8 @@ pub(super) struct Preprocessor<'a> {
 pub(crate) struct Preprocessed {
     pub tokens: Vec<Token>,
     pub macros: Vec<Arc<str>>,
+    /// The files that were included, in their order.
+    pub included: Vec<Arc<str>>,
     /// False when a limit ended the reading, so that the rest is missing.
     pub complete: bool,
 }
@@ -85,9 +87,11 @@ pub(crate) fn preprocess(
     preprocessor.file(main, 0);
     let end = At { offset: text.len() as u32, ..At::start_of(main) };
     let (macros, complete) = (preprocessor.definitions(), !preprocessor.stopped);
+    // Definitions have files of their own, but those stand before the model's.
+    let included = preprocessor.sources.files[main as usize + 1..].iter().map(|f| f.name.clone()).collect();
     let mut tokens = preprocessor.output;
     tokens.push(Token { tok: Tok::Eof, flags: LINE_START, sym: kw::EMPTY_SPELLING, at: end });
-    Preprocessed { tokens, macros, complete }
+    Preprocessed { tokens, macros, included, complete }
 }
 
 impl Preprocessor<'_> {

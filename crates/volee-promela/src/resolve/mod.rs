@@ -105,6 +105,7 @@ pub(crate) fn resolve(file: &str, units: &[Unit], sources: &mut Sources, interne
         trace: None,
         ltl: Vec::new(),
         macros: Vec::new(),
+        included: Vec::new(),
     };
     let mut resolver = Resolver::new(model, sources, interner);
     for unit in units {

@@ -102,7 +102,8 @@ pub fn run(check: &Check, context: &Context) -> Ended {
         let write = args.diagnostic.as_deref().zip(extension).filter(|_| at == 0);
         let most = if write.is_some() { LARGEST_DIAGNOSTIC } else { LARGEST_EXPLANATION };
         if check.cluster.asked() {
-            let task = cluster::Task::new(&check.model.model, &check.model.options(), shipped);
+            let task =
+                cluster::Task::new(&check.model.model, &check.model.options(), shipped).including(&model);
             let system = model.system.as_mut();
             match workers::formula(check, system, equations, &task, most, &meter, &mut report)? {
                 Ok(found) => tell(&mut report, model.system.as_mut(), &question, &found, &meter, write)?,
@@ -213,7 +214,10 @@ fn costs(report: &mut Report<'_>, found: &answer::Answer, meter: &Meter) {
     let answer = &mut report.answer;
     answer.set("states", s.places);
     answer.set("transitions", s.edges);
-    answer.set("depth", s.depth);
+    // Only a depth-first search has one.
+    if s.depth > 0 {
+        answer.set("depth", s.depth);
+    }
     answer.set("seconds", elapsed);
     answer.set("peak_memory_bytes", s.memory);
     answer.set("variables", s.variables);

@@ -1,5 +1,8 @@
 //! `volee check MODEL --workers N` or `--cluster HOSTS`: the explicit search and the mu-calculus by several workers.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use volee::bes::answer::{self, Method};
 use volee::bes::explain::{Explanation, Item, Proof, explain};
 use volee::bes::model::ModelGraph;
@@ -7,7 +10,8 @@ use volee::bes::{BooleanGraph, SolveError, Solver};
 use volee::cluster::equations::{JointAnswer, PartialAnswer};
 use volee::cluster::search::{PartialSearch, joined};
 use volee::logic::mu::Equations;
-use volee::system::{Meter, System};
+use volee::search::Outcome;
+use volee::system::{Meter, System, Verdict};
 
 use super::{Check, Engine, compile};
 use crate::cluster::{Made, Question, Task, Together, Unmade, decode, refuse};
@@ -52,13 +56,14 @@ pub fn run(check: &Check, context: &Context) -> Ended {
     let (invariants, goals) = (check.invariant.clone(), check.reachable.clone());
     let question = Question::Search { invariants, goals, all_errors: check.all_errors };
     let meter = meter(check, context);
-    let task = Task::new(&check.model.model, &check.model.options(), question);
+    let task = Task::new(&check.model.model, &check.model.options(), question).including(&model);
     let mut report = Report::new(context, "explicit", &check.model, &check.trace);
     match task.run(&check.cluster, &meter) {
         Ok(made) => {
             let parts: Vec<PartialSearch> = decode(&made)?;
-            let (outcome, accounts) = joined(model.system.as_mut(), &questions, parts, &meter)
+            let (mut outcome, accounts) = joined(model.system.as_mut(), &questions, parts, &meter)
                 .map_err(|error| Failure::new(error.to_string()))?;
+            rename(&mut outcome, &made, &check.model.model);
             for answer in &outcome.answers {
                 report.question(model.system.as_mut(), answer)?;
             }
@@ -77,6 +82,17 @@ pub fn run(check: &Check, context: &Context) -> Ended {
         Err(Unmade::Wrong(failure)) => return Err(failure),
     }
     Ok(report.finish())
+}
+
+/// Names the model in places as it was named in the call.
+fn rename(outcome: &mut Outcome, made: &Made, model: &Path) {
+    let Some(alias) = &made.alias else { return };
+    let name: Arc<str> = model.display().to_string().into();
+    for answer in &mut outcome.answers {
+        let Verdict::Violated(violations) = &mut answer.verdict else { continue };
+        let places = violations.iter_mut().filter_map(|v| v.reason.place.as_mut());
+        places.filter(|place| *place.file == **alias).for_each(|place| place.file = name.clone());
+    }
 }
 
 fn together(report: &mut Report<'_>, accounts: &[volee::cluster::drive::Account], made: &Made) {
