@@ -79,13 +79,38 @@ fn draw(report: &Report, palette: Palette) -> String {
     }
 }
 
-/// The text of the file and the span of the place in it, unless either is beyond what a person reads.
-fn locate(place: &Place, length: u32) -> Option<(String, SourceSpan)> {
-    let metadata = fs::metadata(place.file.as_ref()).ok()?;
+/// The text of a file; a formula that was given on the command line is named after its option.
+fn read(file: &str) -> Option<String> {
+    if file.starts_with("--") {
+        return given(file, std::env::args_os().filter_map(|a| a.into_string().ok()));
+    }
+    let metadata = fs::metadata(file).ok()?;
     if !metadata.is_file() || metadata.len() > LONGEST_FILE {
         return None;
     }
-    let text = String::from_utf8_lossy(&fs::read(place.file.as_ref()).ok()?).into_owned();
+    Some(String::from_utf8_lossy(&fs::read(file).ok()?).into_owned())
+}
+
+/// What an option was given as, if it was given once.
+fn given(option: &str, arguments: impl Iterator<Item = String>) -> Option<String> {
+    let mut values = Vec::new();
+    let mut follows = false;
+    for argument in arguments.skip(1) {
+        if follows {
+            values.push(argument);
+            follows = false;
+        } else if argument == option {
+            follows = true;
+        } else if let Some(value) = argument.strip_prefix(option).and_then(|rest| rest.strip_prefix('=')) {
+            values.push(value.to_string());
+        }
+    }
+    if values.len() == 1 { values.pop() } else { None }
+}
+
+/// The text of the file and the span of the place in it, unless either is beyond what a person reads.
+fn locate(place: &Place, length: u32) -> Option<(String, SourceSpan)> {
+    let text = read(place.file.as_ref())?;
     let wanted = place.line.checked_sub(1)? as usize;
     let mut offset = 0;
     let mut found = None;
@@ -126,4 +151,19 @@ fn statement_length(text: &str) -> usize {
     let ends = [";", "->", "/*", "//", "}"];
     let end = ends.iter().filter_map(|e| text.find(e)).min().unwrap_or(text.len());
     text[..end].trim_end().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_formula_of_the_command_line_is_found_if_it_was_given_once() {
+        let given = |line: &str| given("--mu", line.split('|').map(String::from));
+        assert_eq!(given("volee|check|a.aut|--mu|AG x"), Some("AG x".into()));
+        assert_eq!(given("volee|check|a.aut|--mu=AG x|--time|1s"), Some("AG x".into()));
+        assert_eq!(given("volee|check|a.aut|--mu|AG x|--mu|EF x"), None);
+        assert_eq!(given("volee|check|a.aut|--mu"), None);
+        assert_eq!(given("volee|check|a.aut|--mus|x"), None);
+    }
 }

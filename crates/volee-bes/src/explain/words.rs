@@ -4,12 +4,31 @@ use std::collections::HashSet;
 
 use volee_system::System;
 
-use super::steps::{steps_behind, steps_of};
+use super::steps::{Taken, steps_behind, steps_of};
 use super::{Proof, chooses};
 use crate::model::ModelGraph;
 
 /// More sentences than this nobody reads.
 const MOST_SENTENCES: usize = 8;
+
+/// Why a formula has its value when it rests on nothing that a step leads to.
+fn reason_on_the_spot(formula: &str, possible: &[Taken]) -> String {
+    if formula.contains('{') {
+        return "the values of the variables there decide it".into();
+    }
+    let mut labels: Vec<&str> = Vec::new();
+    for step in possible {
+        if !labels.contains(&step.label.as_str()) {
+            labels.push(&step.label);
+        }
+    }
+    match labels[..] {
+        [] => "no step is possible there".into(),
+        [only] => format!("the only step that is possible there is `{only}`"),
+        [a, b] => format!("the only steps that are possible there are `{a}` and `{b}`"),
+        [a, b, ..] => format!("the steps that are possible there are others: `{a}`, `{b}` and so on"),
+    }
+}
 
 /// Follows a proof from its start while one item rests on one other.
 pub(super) fn why<S: System + ?Sized>(graph: &mut ModelGraph<'_, S>, proof: &Proof) -> Vec<String> {
@@ -42,10 +61,8 @@ pub(super) fn why<S: System + ?Sized>(graph: &mut ModelGraph<'_, S>, proof: &Pro
         let claim = format!("{place_name} `{formula}` is {}", item.value);
         match (&item.on[..], &steps[..]) {
             ([], []) => {
-                let stuck = steps_of(graph.system(), &item.place).is_empty();
-                let reason =
-                    if stuck { "no step is possible there" } else { "its own variables and steps decide it" };
-                sentences.push(format!("{claim}: {reason}"));
+                let possible = steps_of(graph.system(), &item.place);
+                sentences.push(format!("{claim}: {}", reason_on_the_spot(&formula, &possible)));
                 return sentences;
             }
             ([], [step, ..]) => {

@@ -12,7 +12,7 @@ use volee::bes::game::{Game, Player, build, verify, zielonka};
 use volee::bes::random::{Shape, equations};
 use volee::bes::{BooleanGraph, SolveError, Solver, Trouble, solve};
 use volee::cluster::equations::JointAnswer;
-use volee::report::{Answer, QuestionAnswer, VerdictWord, bytes, count, seconds};
+use volee::report::{Answer, QuestionAnswer, bytes, count, seconds};
 use volee::system::{Limit, Meter, Reason, ReasonKind};
 
 use volee::Options;
@@ -74,6 +74,12 @@ enum Input {
     Game(Game, u32),
 }
 
+/// How the two values are put into words.
+struct Said {
+    yes: String,
+    no: String,
+}
+
 /// What came out.
 struct Resolution {
     value: bool,
@@ -92,33 +98,37 @@ impl Solve {
         }
         let name = self.file.as_ref().map_or_else(|| "random".into(), |f| f.display().to_string());
         let mut answer = Answer::new("solve").about(&name, "equations");
-        let (question, solved) = match &input {
+        let (said, solved) = match &input {
             Input::Equations(system, names) => {
                 let main = system.main();
                 let main = names.get(main as usize).cloned().unwrap_or_else(|| format!("x{main}"));
-                (format!("{main} is true"), self.equations(system, &meter))
+                let said = Said { yes: format!("{main} is true"), no: format!("{main} is false") };
+                (said, self.equations(system, &meter))
             }
             Input::Game(game, start) => {
-                (format!("the even player wins from vertex {start}"), game_winner(game, *start, &meter))
+                let wins = |who| format!("the {who} player wins from vertex {start}");
+                (Said { yes: wins("even"), no: wins("odd") }, game_winner(game, *start, &meter))
             }
         };
         let palette = context.palette;
         let mut text = String::new();
         match solved {
             Ok(solved) => {
-                let word = if solved.value { VerdictWord::Holds } else { VerdictWord::Violated };
-                let padded = format!("{:<9}", word.as_str());
-                let coloured = if solved.value { palette.good(padded) } else { palette.bad(padded) };
-                let _ = writeln!(text, "{coloured} {question}");
-                let reason = Reason { kind: ReasonKind::Formula, message: "it is false".into(), place: None };
+                // A value is neither good nor bad news, so it is said in plain words; machines get the usual verdict.
+                let Said { yes, no } = said;
+                let _ = writeln!(text, "{}", palette.strong(if solved.value { &yes } else { &no }));
+                let reason = Reason { kind: ReasonKind::Formula, message: no, place: None };
                 answer.push(match solved.value {
-                    true => QuestionAnswer::holds(&question),
-                    false => QuestionAnswer::violated(&question, &reason, None),
+                    true => QuestionAnswer::holds(&yes),
+                    false => QuestionAnswer::violated(&yes, &reason, None),
                 });
+                answer.set("value", solved.value);
                 self.costs(&solved, &meter, &mut answer, &mut text, context);
             }
             Err(SolveError::Limit(limit)) => {
-                let _ = writeln!(text, "{} {question}  ({limit})", palette.doubtful(format!("{:<9}", "unknown")));
+                let question = said.yes;
+                let unknown = palette.doubtful(format!("{:<9}", "unknown"));
+                let _ = writeln!(text, "{unknown} whether {question}  ({limit})");
                 answer.push(QuestionAnswer::unknown(&question, &limit));
             }
             Err(other) => return Err(Failure::new(other.to_string())),

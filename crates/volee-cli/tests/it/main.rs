@@ -6,6 +6,7 @@ mod conform;
 mod counters;
 mod documents;
 mod families;
+mod formulas;
 mod sandbox;
 mod systems;
 mod temporal;

@@ -11,7 +11,7 @@ mod patterns;
 mod primary;
 mod print;
 mod random;
-mod scan;
+pub(crate) mod scan;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;

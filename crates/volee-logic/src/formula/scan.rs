@@ -296,7 +296,7 @@ impl<'a> Scanner<'a> {
 }
 
 /// The candidate nearest to a misspelt word, if one is near enough to be meant.
-pub(super) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = if word.chars().count() < 5 { 1 } else { 2 };
     candidates
         .filter(|c| c.len() > 2)

@@ -154,7 +154,13 @@ impl Lexer<'_> {
                     return Ok(Spanned { token: Token::Mark(mark), span: Span { place, length } });
                 }
                 self.take(first.len_utf8());
-                Err(Diagnostic::error(format!("`{first}` means nothing in a formula"), place).spanning(1))
+                let error =
+                    Diagnostic::error(format!("`{first}` means nothing in a formula"), place).spanning(1);
+                Err(match first {
+                    '0'..='9' | '=' | '!' | '%' => error
+                        .with_help("a condition on the model's variables stands in braces, as in AG {x < 3}"),
+                    _ => error,
+                })
             }
         }
     }

@@ -112,6 +112,16 @@ mod tests {
     }
 
     #[test]
+    fn slips_get_a_hint() {
+        let help = |text: &str| {
+            let errors = parse("f", text, &Library::standard()).expect_err("a slip");
+            errors[0].help.clone().unwrap_or_default()
+        };
+        assert_eq!(help("respons(\"a\", \"b\")"), "did you mean `response`?");
+        assert!(help("AG (x < 3)").contains("braces"));
+    }
+
+    #[test]
     fn the_standard_library_is_well_formed() {
         let library = Library::standard();
         for (name, parameters) in library.names() {

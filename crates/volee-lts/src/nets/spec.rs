@@ -69,7 +69,7 @@ struct Placed {
     column: u32,
 }
 
-const SYMBOLS: [&str; 11] = [">=", "<=", "->", "=", "+", "-", "*", ",", ";", "'", ">"];
+const SYMBOLS: [&str; 12] = [">=", "<=", "->", "=", "+", "-", "*", ",", ";", "'", ">", "<"];
 
 fn tokens(text: &str, file: &str) -> Result<Vec<Placed>, Diagnostic> {
     let mut all = Vec::new();
@@ -203,11 +203,19 @@ impl Reader<'_> {
             () if self.takes(">=") => (Comparison::AtLeast, 0),
             () if self.takes(">") => (Comparison::AtLeast, 1),
             () if self.takes("<=") => (Comparison::AtMost, 0),
+            () if self.takes("<") => return self.below(counter),
             () if self.takes("=") => (Comparison::Equal, 0),
-            () => return Err(self.wrong("expected `>=`, `=` or `<=`")),
+            () => return Err(self.wrong("expected `>=`, `>`, `=`, `<` or `<=`")),
         };
         let value = self.number()?.saturating_add(more);
         Ok(Condition { counter, comparison, value })
+    }
+
+    /// The condition after `<`.
+    fn below(&mut self, counter: usize) -> Result<Condition, Diagnostic> {
+        let never = self.wrong("no counter is ever below 0");
+        let value = self.number()?.checked_sub(1).ok_or(never)?;
+        Ok(Condition { counter, comparison: Comparison::AtMost, value })
     }
 
     fn conditions(&mut self, names: &Names) -> Result<Vec<Condition>, Diagnostic> {

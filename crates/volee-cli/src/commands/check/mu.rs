@@ -224,11 +224,16 @@ fn costs(report: &mut Report<'_>, found: &answer::Answer, meter: &Meter) {
     answer.set("solver", solver);
     answer.add("diagnostic", diagnostic);
     report.figure(&format!(
-        "solved as {engine} ({solver}): {} variables over {} states, {} edges, {}, {}; the certificate was checked",
-        count(s.variables),
-        count(s.places),
-        count(s.edges),
+        "solved as {engine} ({solver}): {} over {}, {}, {}, {}; the certificate was checked",
+        several(s.variables, "variable"),
+        several(s.places, "state"),
+        several(s.edges, "edge"),
         seconds(elapsed),
         bytes(s.memory),
     ));
+}
+
+/// A count and what is counted.
+fn several(n: u64, what: &str) -> String {
+    format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
 }

@@ -18,6 +18,7 @@ use super::equations::Sign;
 use super::lex::{Span, Spanned, Token, lex};
 use super::library::{Library, RESERVED};
 use super::tree::{Modality, Regular, RegularId, StatePredicate, Term, TermId, Tree};
+use crate::formula::scan::nearest;
 
 /// How deep parentheses may nest.
 const MAXIMUM_NESTING: u32 = 200;
@@ -33,7 +34,7 @@ pub fn parse(file: &str, text: &str, library: &Library) -> Result<Tree, Vec<Diag
         .take_definitions(&tokens)
         .and_then(|rest| library.expand(rest))
         .map_err(|error| vec![error])?;
-    let mut parser = Parser::new(&expanded);
+    let mut parser = Parser::new(&expanded, &library);
     let root = parser.whole().map_err(|error| vec![error])?;
     let unbound = std::mem::take(&mut parser.unbound);
     let tree = parser.finish(root);
@@ -44,6 +45,8 @@ pub fn parse(file: &str, text: &str, library: &Library) -> Result<Tree, Vec<Diag
 
 struct Parser<'t> {
     tokens: &'t [Spanned],
+    /// For suggestions only: its macros are expanded already.
+    library: &'t Library,
     at: usize,
     nesting: u32,
     terms: Vec<Term>,
@@ -67,9 +70,10 @@ enum Prefix {
 }
 
 impl<'t> Parser<'t> {
-    fn new(tokens: &'t [Spanned]) -> Self {
+    fn new(tokens: &'t [Spanned], library: &'t Library) -> Self {
         Parser {
             tokens,
+            library,
             at: 0,
             nesting: 0,
             terms: Vec::new(),
@@ -321,7 +325,11 @@ impl<'t> Parser<'t> {
                 match self.scope.get(word).and_then(|binders| binders.last()) {
                     Some(&variable) => Ok(self.push(Term::Variable(variable), span)),
                     None if *self.peek() == Token::Mark("(") => {
-                        Err(span.error(format!("there is no macro called `{word}` here")))
+                        let error = span.error(format!("there is no macro called `{word}` here"));
+                        Err(match nearest(word, self.library.names().into_iter().map(|(name, _)| name)) {
+                            Some(near) => error.with_help(format!("did you mean `{near}`?")),
+                            None => error,
+                        })
                     }
                     None => {
                         self.unbound.push(
