@@ -1,10 +1,13 @@
-//! `cargo xtask bench cluster [MESSAGES CAPACITY] [--scale]`: several workers beside the sequential solver, in one run.
+//! `cargo xtask bench cluster [MESSAGES CAPACITY]`: several workers beside the sequential solver, in one run.
 //!
 //! The alternating bit protocol, formula F1 and deadlock freedom: CPU time, wall time, memory, messages and what of them
 //! goes into finding the end, by one worker, by two threads and by two processes over loopback; then how much an early
-//! answer explores. `--scale` adds the scale model: up to 64 parts in one process, moved round by round, without any
-//! network, so that messages and memory per worker are exact and the time is what the slowest part of each round needs
-//! plus what a network would. The run is stored in `bench/cluster.csv`.
+//! answer explores. The CPU time of the busier process is what the wall time cannot be below, and what it hardly exceeds on
+//! a machine that has nothing else to do. The run is stored in `bench/cluster.csv`.
+//!
+//! `--scale` is the scale model: up to 64 parts in one process, moved round by round, without any network, so that
+//! messages and memory per worker are exact and the time is what the slowest part of each round needs plus what a network
+//! would. It is stored in `bench/cluster-scale.csv`.
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader};
@@ -27,6 +30,8 @@ const EARLY: &str = "[true* . \"GET !1\" . true* . \"GET !2\"] false";
 /// What a call cost and said.
 struct Measured {
     cpu: f64,
+    /// The CPU time of the worker that used most, where workers are processes.
+    busiest: Option<f64>,
     wall: f64,
     answer: String,
 }
@@ -37,14 +42,19 @@ pub fn bench(arguments: &[String]) -> Result<(), String> {
         [messages, capacity] => (messages, capacity as u8),
         _ => (256, 3),
     };
+    if arguments.iter().any(|a| a == "--scale") {
+        let mut table = String::new();
+        scale(messages.min(128), capacity, &mut table)?;
+        return store("cluster-scale.csv", &table);
+    }
     let folder = std::env::temp_dir().join(format!("volee-bench-cluster-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
     let model = folder.join("abp.family");
     std::fs::write(&model, format!("abp messages={messages} capacity={capacity}\n"))
         .map_err(|e| e.to_string())?;
     let mut table = String::from(
-        "system,question,how,verdict,cpu_seconds,cpu_ratio,wall_seconds,wall_ratio,memory_per_worker_mb,memory_ratio,\
-         states,messages,termination_messages,termination_share\n",
+        "system,question,how,verdict,cpu_seconds,cpu_ratio,busiest_worker_ratio,wall_seconds,wall_ratio,\
+         memory_per_worker_mb,memory_ratio,variables,messages,termination_messages,termination_share\n",
     );
     let volee = binary()?;
     for (question, formula) in [("F1", F1), ("no deadlock", NO_DEADLOCK), ("early", EARLY)] {
@@ -58,11 +68,12 @@ pub fn bench(arguments: &[String]) -> Result<(), String> {
             &mut table,
         )?;
     }
-    if arguments.iter().any(|a| a == "--scale") {
-        scale(messages.min(64), capacity.min(2), &mut table)?;
-    }
     let _ = std::fs::remove_dir_all(&folder);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench/cluster.csv");
+    store("cluster.csv", &table)
+}
+
+fn store(name: &str, table: &str) -> Result<(), String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench").join(name);
     std::fs::write(&path, table).map_err(|e| format!("{}: {e}", path.display()))
 }
 
@@ -102,13 +113,14 @@ fn compare(
         let memory = peaks.iter().skip(usize::from(workers > 0)).copied().fold(0.0, f64::max);
         let memory = if workers == 0 { peaks.first().copied().unwrap_or(0.0) } else { memory };
         let (messages, ends): (f64, f64) =
-            (all("messages").iter().sum(), all("progress_messages").iter().sum());
+            (all("messages").iter().sum::<f64>() + 0.0, all("progress_messages").iter().sum::<f64>() + 0.0);
         let states = all("variables").first().copied().unwrap_or(0.0);
         let line = format!(
-            "{system},{question},{how},{},{:.2},{:.2},{:.2},{:.2},{:.0},{:.2},{states},{messages},{ends},{:.6}",
+            "{system},{question},{how},{},{:.2},{:.2},{},{:.2},{:.2},{:.0},{:.2},{states},{messages},{ends},{:.6}",
             verdict(&measured.answer),
             measured.cpu,
             measured.cpu / sequential.cpu,
+            measured.busiest.map_or_else(String::new, |b| format!("{:.2}", b / sequential.cpu)),
             measured.wall,
             measured.wall / sequential.wall,
             memory / 1e6,
@@ -141,9 +153,13 @@ fn processes(
     let hosts = folder.join("hosts.toml");
     std::fs::write(&hosts, format!("workers = [{}]\n", addresses.join(", "))).map_err(|e| e.to_string())?;
     let mut measured = call(volee, &arguments(&["--cluster", &hosts.display().to_string()]))?;
+    let mut busiest = 0.0f64;
     for worker in workers {
-        measured.cpu += worker.end()?;
+        let spent = worker.end()?;
+        measured.cpu += spent;
+        busiest = busiest.max(spent);
     }
+    measured.busiest = Some(busiest);
     Ok(measured)
 }
 
@@ -197,7 +213,7 @@ fn call(volee: &Path, arguments: &[String]) -> Result<Measured, String> {
     if verdict(&answer) == "?" {
         return Err(format!("{arguments:?}: {answer}{errors}"));
     }
-    Ok(Measured { cpu, wall, answer })
+    Ok(Measured { cpu, busiest: None, wall, answer })
 }
 
 fn verdict(answer: &str) -> &'static str {
@@ -235,7 +251,9 @@ struct Simulated {
     /// The states of the largest worker over the mean.
     imbalance: f64,
     cpu: f64,
-    /// Seconds until the answer: the slowest part of each round, and with the network.
+    /// Seconds of the worker that works most: if nobody ever waited, the answer would come after these.
+    busiest: f64,
+    /// Seconds until the answer if everybody waited for the slowest at the end of each round, and with the network.
     wall: f64,
     wall_with_network: f64,
 }
@@ -245,8 +263,9 @@ fn scale(messages: u16, capacity: u8, table: &mut String) -> Result<(), String> 
     println!("scale model: abp {messages} {capacity}");
     let _ = writeln!(
         table,
-        "\nsystem,question,workers,rounds,messages_per_worker,megabytes_per_worker,packets_per_worker,memory_mb_per_worker,\
-         imbalance,cpu_seconds,seconds,speedup,seconds_with_network,speedup_with_network"
+        "system,question,workers,rounds,messages_per_worker,megabytes_per_worker,packets_per_worker,memory_mb_per_worker,\
+         imbalance,cpu_seconds,busiest_seconds,speedup_at_most,seconds_in_rounds,speedup_in_rounds,seconds_with_network,\
+         speedup_with_network"
     );
     for (question, formula) in [("F1", F1), ("no deadlock", NO_DEADLOCK)] {
         let mut alone = 0.0;
@@ -257,7 +276,7 @@ fn scale(messages: u16, capacity: u8, table: &mut String) -> Result<(), String> 
             }
             let per = |n: u64| n as f64 / f64::from(workers);
             let line = format!(
-                "abp {messages} {capacity},{question},{workers},{},{:.0},{:.2},{:.0},{:.2},{:.3},{:.2},{:.3},{:.1},{:.3},{:.1}",
+                "abp {messages} {capacity},{question},{workers},{},{:.0},{:.2},{:.0},{:.2},{:.3},{:.2},{:.3},{:.1},{:.3},{:.1},{:.3},{:.1}",
                 s.rounds,
                 per(s.messages),
                 per(s.bytes) / 1e6,
@@ -265,6 +284,8 @@ fn scale(messages: u16, capacity: u8, table: &mut String) -> Result<(), String> 
                 s.memory as f64 / 1e6,
                 s.imbalance,
                 s.cpu,
+                s.busiest,
+                alone / s.busiest,
                 s.wall,
                 alone / s.wall,
                 s.wall_with_network,
@@ -298,10 +319,12 @@ fn simulate(messages: u16, capacity: u8, formula: &str, workers: u16) -> Result<
         memory: 0,
         imbalance: 1.0,
         cpu: 0.0,
+        busiest: 0.0,
         wall: 0.0,
         wall_with_network: 0.0,
     };
     let mut quantum = 16;
+    let mut busy = vec![0.0; peers];
     loop {
         let mut next: Vec<Vec<(usize, Packet)>> = vec![Vec::new(); peers];
         let (mut slowest, mut busiest, mut idle, mut decided) = (0.0f64, 0.0f64, true, false);
@@ -313,6 +336,7 @@ fn simulate(messages: u16, capacity: u8, formula: &str, workers: u16) -> Result<
             let work = parts[me].work(quantum, &mut outs[me]).map_err(|e| e.to_string())?;
             let spent = start.elapsed().as_secs_f64();
             (s.cpu, slowest) = (s.cpu + spent, slowest.max(spent));
+            busy[me] += spent;
             idle &= work == Work::Idle;
             decided |= work == Work::Decided;
             let mut sent = 0;
@@ -340,6 +364,7 @@ fn simulate(messages: u16, capacity: u8, formula: &str, workers: u16) -> Result<
     let states: Vec<u64> = parts.iter().map(|part| part.figures().states).collect();
     let mean = states.iter().sum::<u64>() as f64 / f64::from(workers);
     s.imbalance = states.iter().max().map_or(1.0, |most| *most as f64 / mean.max(1.0));
+    s.busiest = busy.into_iter().fold(0.0, f64::max);
     s.memory = parts.iter().map(|part| part.figures().memory).max().unwrap_or(0);
     Ok(s)
 }
