@@ -79,7 +79,7 @@ fn note(table: &mut String, what: &str, figure: &str, value: f64, bar: &str) {
 }
 
 /// Reads of a pair that make a floor.
-const PAIRS: u64 = 3_000_000;
+const PAIRS: u64 = 6_000_000;
 
 /// Nanoseconds per pair of random reads, in the better way.
 fn floor((first, second): (usize, usize), pages: Pages) -> Result<f64, String> {

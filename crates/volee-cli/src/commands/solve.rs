@@ -12,7 +12,7 @@ use volee::bes::game::{Game, Player, build, verify, zielonka};
 use volee::bes::random::{Shape, equations};
 use volee::bes::{BooleanGraph, SolveError, Solver, Trouble, solve};
 use volee::cluster::equations::JointAnswer;
-use volee::report::{Answer, QuestionAnswer, bytes, count, seconds};
+use volee::report::{Answer, QuestionAnswer, bytes, counted, seconds};
 use volee::system::{Limit, Meter, Reason, ReasonKind};
 
 use volee::Options;
@@ -145,10 +145,10 @@ impl Solve {
         answer.set("solver", solved.method);
         answer.set("seed", self.seed);
         let line = format!(
-            "{}: {} variables, {} edges looked at, {}, {}; the certificate was checked",
+            "{}: {}, {} looked at, {}, {}; the certificate was checked",
             solved.method,
-            count(solved.variables),
-            count(solved.edges),
+            counted(solved.variables as usize, "variable"),
+            counted(solved.edges as usize, "edge"),
             seconds(elapsed),
             bytes(solved.memory),
         );

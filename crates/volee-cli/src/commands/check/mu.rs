@@ -10,7 +10,7 @@ use volee::bes::answer::{self, AnswerError, Method, labels_that_never_occur};
 use volee::bes::explain::{to_aut, to_dot};
 use volee::bes::{SolveError, Solver};
 use volee::logic::mu::{Equations, Library, parse};
-use volee::report::{bytes, count, seconds};
+use volee::report::{bytes, counted, seconds};
 use volee::system::{Diagnostic, Flow, Label, Meter, Step, System};
 
 use super::{Check, workers};
@@ -225,15 +225,10 @@ fn costs(report: &mut Report<'_>, found: &answer::Answer, meter: &Meter) {
     answer.add("diagnostic", diagnostic);
     report.figure(&format!(
         "solved as {engine} ({solver}): {} over {}, {}, {}, {}; the certificate was checked",
-        several(s.variables, "variable"),
-        several(s.places, "state"),
-        several(s.edges, "edge"),
+        counted(s.variables as usize, "variable"),
+        counted(s.places as usize, "state"),
+        counted(s.edges as usize, "edge"),
         seconds(elapsed),
         bytes(s.memory),
     ));
-}
-
-/// A count and what is counted.
-fn several(n: u64, what: &str) -> String {
-    format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
 }
