@@ -18,6 +18,7 @@ pub mod game;
 mod graph;
 mod memory;
 pub mod model;
+mod numbers;
 mod places;
 mod prefetch;
 pub mod random;

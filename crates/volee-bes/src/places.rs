@@ -8,6 +8,7 @@ use rapidhash::v3::{RapidSecrets, rapidhash_v3_nano_inline};
 use volee_system::Limit;
 use volee_system::part::Spread;
 
+use crate::numbers::Numbers;
 use crate::slots::{At, Slots};
 
 /// Which of the places belong to this worker, where several share them.
@@ -27,8 +28,8 @@ impl Share {
 /// The set of places, those of one share only.
 #[derive(Debug, Clone)]
 pub(crate) enum Places {
-    /// Places are the numbers below this one; worker k of p has those that leave k when divided by p.
-    Numbered(u32, Share),
+    /// Places are numbers.
+    Numbered(Numbers),
     /// Anything else, spread over the workers by some or all of their bytes.
     Hashed(Hashed<(), 8>, Share, Spread),
     /// As hashed, by a strategy that has kept something beside the numbers.
@@ -38,7 +39,7 @@ pub(crate) enum Places {
 impl Places {
     pub fn new(numbered: Option<u32>, share: Share, spread: Spread) -> Self {
         match numbered {
-            Some(n) => Places::Numbered(n, share),
+            Some(n) => Places::Numbered(Numbers::new(n, share)),
             None => Places::Hashed(Hashed::default(), share, spread),
         }
     }
@@ -46,9 +47,7 @@ impl Places {
     /// How many places there are: all of them when they are numbers.
     pub fn len(&self) -> usize {
         match self {
-            Places::Numbered(n, Share { me, peers }) => {
-                n.saturating_sub(u32::from(*me)).div_ceil(u32::from(*peers)) as usize
-            }
+            Places::Numbered(numbers) => numbers.len(),
             Places::Hashed(table, ..) => table.len() as usize,
             Places::Linked(table) => table.len() as usize,
         }
@@ -58,7 +57,7 @@ impl Places {
     #[inline]
     pub fn owner(&self, place: &[u8]) -> usize {
         match self {
-            Places::Numbered(_, share) => (number(place) % u32::from(share.peers)) as usize,
+            Places::Numbered(numbers) => numbers.owner(number(place)),
             Places::Hashed(_, share, spread) => spread.owner(place, usize::from(share.peers)),
             Places::Linked(_) => 0,
         }
@@ -68,7 +67,7 @@ impl Places {
     #[inline]
     pub fn locate(&self, place: &[u8]) -> (u16, u32) {
         let (share, numbered) = match self {
-            Places::Numbered(_, share) => (share, true),
+            Places::Numbered(numbers) => (&numbers.share, true),
             Places::Hashed(_, share, _) => (share, false),
             Places::Linked(_) => (&Share::ALONE, false),
         };
@@ -105,7 +104,7 @@ impl Places {
     #[inline]
     pub fn insert(&mut self, place: &[u8], tag: u32) -> Result<u32, Limit> {
         match self {
-            Places::Numbered(_, share) => Ok(local(tag, *share)),
+            Places::Numbered(numbers) => Ok(numbers.local(tag)),
             Places::Hashed(table, ..) => table.insert(place, tag),
             Places::Linked(table) => table.insert(place, tag),
         }
@@ -120,10 +119,7 @@ impl Places {
     #[inline]
     pub fn find_tagged(&self, place: &[u8], tag: u32) -> Option<u32> {
         match self {
-            Places::Numbered(n, share) => {
-                let own = share.peers == 1 || tag % u32::from(share.peers) == u32::from(share.me);
-                (place.len() == 4 && tag < *n && own).then(|| local(tag, *share))
-            }
+            Places::Numbered(numbers) => numbers.find(tag).filter(|_| place.len() == 4),
             Places::Hashed(table, ..) => table.find(place, tag),
             Places::Linked(table) => table.find(place, tag),
         }
@@ -133,8 +129,8 @@ impl Places {
     #[inline]
     pub fn get<'a>(&'a self, id: u32, scratch: &'a mut [u8; 4]) -> &'a [u8] {
         match self {
-            Places::Numbered(_, share) => {
-                *scratch = (id * u32::from(share.peers) + u32::from(share.me)).to_le_bytes();
+            Places::Numbered(numbers) => {
+                *scratch = numbers.global(id).to_le_bytes();
                 scratch
             }
             Places::Hashed(table, ..) => table.keys.get(id),
@@ -149,12 +145,6 @@ impl Places {
             Places::Linked(table) => table.bytes(),
         }
     }
-}
-
-/// The number of a number among those of a share.
-#[inline]
-fn local(number: u32, share: Share) -> u32 {
-    if share.peers == 1 { number } else { number / u32::from(share.peers) }
 }
 
 #[inline]
@@ -306,24 +296,5 @@ mod tests {
             assert_eq!(places.get(n, &mut scratch), key(n));
         }
         assert_eq!(places.find(&key(50_001)), None);
-    }
-
-    #[test]
-    fn every_number_belongs_to_one_share_and_keeps_its_bytes() {
-        for peers in 1..5u16 {
-            let shares: Vec<Places> =
-                (0..peers).map(|me| Places::new(Some(103), Share { me, peers }, Spread::EVEN)).collect();
-            assert_eq!(shares.iter().map(Places::len).sum::<usize>(), 103);
-            for n in 0..103u32 {
-                let place = n.to_le_bytes();
-                let owners: Vec<usize> =
-                    (0..shares.len()).filter(|k| shares[*k].find(&place).is_some()).collect();
-                assert_eq!(owners, [shares[0].owner(&place)]);
-                let own = &shares[owners[0]];
-                let (id, mut scratch) = (own.find(&place).expect("it is its own"), [0; 4]);
-                assert!((id as usize) < own.len());
-                assert_eq!(own.get(id, &mut scratch), place);
-            }
-        }
     }
 }

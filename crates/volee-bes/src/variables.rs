@@ -141,7 +141,7 @@ impl Variables {
     /// Whether a key can be one of these variables.
     pub fn admits(&self, key: &[u8], tag: u32, node: Node) -> bool {
         let known = match self.places {
-            Places::Numbered(n, _) => key.len() == 4 && tag < n,
+            Places::Numbered(numbers) => key.len() == 4 && tag < numbers.bound,
             Places::Hashed(..) | Places::Linked(_) => !self.packed || key.len() >= 2,
         };
         known && u32::from(node) < self.nodes
@@ -172,8 +172,8 @@ impl Variables {
     /// It is not.
     #[inline]
     pub fn announced(&self, tag: u32) -> Result<(), SolveError> {
-        if let Places::Numbered(n, _) = self.places
-            && tag >= n
+        if let Places::Numbered(numbers) = self.places
+            && tag >= numbers.bound
         {
             let message = "the system pushed a state whose number it had not announced";
             return Err(SolveError::Trouble(Trouble(message.into())));
