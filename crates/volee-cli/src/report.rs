@@ -245,8 +245,8 @@ impl<'a> Report<'a> {
     pub fn statistics(&mut self, s: &search::Statistics, complete: bool) {
         self.answer.set("states", s.states);
         self.answer.set("transitions", s.transitions);
-        // Several workers do not know how deep they are together.
-        if s.max_depth > 0 {
+        // Several workers do not know how deep they are together; with one state nobody is deep.
+        if s.max_depth > 0 || s.states <= 1 {
             self.answer.set("depth", s.max_depth);
         }
         self.answer.set("seconds", s.seconds);
