@@ -346,17 +346,22 @@ fn what_workers_cannot_do_is_said() {
     }
 }
 
-/// Three hosts in network namespaces, joined by a bridge.
+/// Three hosts in network namespaces, joined by a bridge. Names and addresses are this process's own: several runs of the
+/// tests on one machine must not meet each other's workers.
 struct Hosts {
     prefix: String,
+    network: String,
 }
 
 impl Hosts {
     fn make() -> Result<Hosts, String> {
-        let hosts = Hosts { prefix: format!("vo{}", std::process::id() % 100_000) };
-        let p = &hosts.prefix;
+        remove_leftovers();
+        let id = std::process::id();
+        let network = format!("10.{}.{}", 100 + id / 250 % 100, id % 250);
+        let hosts = Hosts { prefix: format!("vo{id}"), network };
+        let (p, network) = (&hosts.prefix, &hosts.network);
         ip(&format!("link add {p}br type bridge"))?;
-        ip(&format!("addr add 10.77.0.1/24 dev {p}br"))?;
+        ip(&format!("addr add {network}.1/24 dev {p}br"))?;
         ip(&format!("link set {p}br up"))?;
         for n in 1..=3 {
             ip(&format!("netns add {p}n{n}"))?;
@@ -364,7 +369,7 @@ impl Hosts {
             ip(&format!("link set {p}e{n} netns {p}n{n}"))?;
             ip(&format!("link set {p}v{n} master {p}br"))?;
             ip(&format!("link set {p}v{n} up"))?;
-            ip(&format!("-n {p}n{n} addr add 10.77.0.{}/24 dev {p}e{n}", n + 1))?;
+            ip(&format!("-n {p}n{n} addr add {network}.{}/24 dev {p}e{n}", n + 1))?;
             ip(&format!("-n {p}n{n} link set {p}e{n} up"))?;
             ip(&format!("-n {p}n{n} link set lo up"))?;
         }
@@ -374,17 +379,35 @@ impl Hosts {
     fn worker(&self, n: u32, secret: &str) -> Worker {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &format!("{}n{n}", self.prefix), env!("CARGO_BIN_EXE_volee")]);
-        Worker::start(command, &format!("10.77.0.{}:0", n + 1), &["--secret-file", secret])
+        Worker::start(command, &format!("{}.{}:0", self.network, n + 1), &["--secret-file", secret])
     }
 }
 
 impl Drop for Hosts {
     fn drop(&mut self) {
-        for n in 1..=3 {
-            let _ = ip(&format!("link del {}v{n}", self.prefix));
-            let _ = ip(&format!("netns del {}n{n}", self.prefix));
+        remove(&self.prefix);
+    }
+}
+
+fn remove(prefix: &str) {
+    for n in 1..=3 {
+        let _ = ip(&format!("link del {prefix}v{n}"));
+        let _ = ip(&format!("netns del {prefix}n{n}"));
+    }
+    let _ = ip(&format!("link del {prefix}br"));
+}
+
+/// A run that was killed could not clean up.
+fn remove_leftovers() {
+    let links = std::fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
+    for name in links.map(|link| link.file_name().to_string_lossy().into_owned()) {
+        let id = name
+            .strip_prefix("vo")
+            .and_then(|rest| rest.strip_suffix("br"))
+            .filter(|id| id.parse::<u32>().is_ok());
+        if let Some(id) = id.filter(|id| !Path::new("/proc").join(id).exists()) {
+            remove(&format!("vo{id}"));
         }
-        let _ = ip(&format!("link del {}br", self.prefix));
     }
 }
 
