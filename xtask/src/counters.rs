@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use volee::counters::{Direction, Options, Outcome, check, parse_fst, parse_spec};
 use volee::system::Budget;
-use xtask::protocols::cpu_seconds;
+use xtask::clock::cpu_seconds;
 
 const DIRECTIONS: [Direction; 3] = [Direction::Both, Direction::Forward, Direction::Backward];
 const SECONDS: u64 = 20;

@@ -32,6 +32,7 @@ use volee::logic::mu::{Equations, read};
 use volee::lts::generate::family;
 use volee::lts::{explore, write_file};
 use volee::system::{Budget, Flow, Meter, Quiet, System};
+use xtask::clock::cpu_nanoseconds;
 
 const F1: &str = "nu X . ([/PUT.*/] mu Y . ((nu Z . <tau> Z) or (<true> true and [not /GET.*/] false) \
                   or (<true> true and [true] Y)) and [true] X)";
@@ -40,15 +41,6 @@ const F2: &str = "nu X . ([/PUT.*/] mu Y . (<true> true and [not /GET.*/] Y) and
 
 /// The states of abp 256 3.
 const STATES: f64 = 6_231_568.0;
-
-/// CPU time of this thread in nanoseconds.
-fn cpu() -> Result<u64, String> {
-    let text = fs::read_to_string("/proc/thread-self/schedstat").map_err(|e| format!("schedstat: {e}"))?;
-    text.split_whitespace()
-        .next()
-        .and_then(|n| n.parse().ok())
-        .ok_or_else(|| "schedstat has no number".into())
-}
 
 /// The figures of mCRL2's lts2pbes and pbessolve for F1 on abp 64 2: CPU seconds and megabytes.
 const PEER: (f64, f64) = (19.7, 445.0);
@@ -86,9 +78,9 @@ fn floor((first, second): (usize, usize), pages: Pages) -> Result<f64, String> {
     let field = Field::new(first, second, pages);
     let mut best = f64::INFINITY;
     for ahead in [Ahead::Processor, Ahead::Program] {
-        let start = cpu()?;
+        let start = cpu_nanoseconds();
         field.read(PAIRS, ahead);
-        best = best.min((cpu()? - start) as f64 / PAIRS as f64);
+        best = best.min((cpu_nanoseconds() - start) as f64 / PAIRS as f64);
     }
     Ok(best)
 }
@@ -119,7 +111,7 @@ impl Successors for Counter {
 
 /// Nanoseconds to generate all right-hand sides, by nobody who wants them.
 fn generator(mut graph: Implicit) -> Result<f64, String> {
-    let start = cpu()?;
+    let start = cpu_nanoseconds();
     let mut counter = Counter(0);
     for variable in 0..graph.variables {
         let place = variable.to_le_bytes();
@@ -127,7 +119,7 @@ fn generator(mut graph: Implicit) -> Result<f64, String> {
         graph.successors(&place, 0, &mut counter).map_err(|e| e.to_string())?;
     }
     black_box(counter.0);
-    Ok((cpu()? - start) as f64)
+    Ok((cpu_nanoseconds() - start) as f64)
 }
 
 const RUNS: usize = 9;
@@ -142,10 +134,10 @@ fn kernel(table: &mut String) -> Result<(), String> {
         for run in 0..=RUNS {
             let generated = generator(graph)?;
             let meter = Meter::start(Budget::default());
-            let start = cpu()?;
+            let start = cpu_nanoseconds();
             let solved =
                 solve(&mut { graph }, Solver::BreadthFirst, &meter, &mut Quiet).map_err(|e| e.to_string())?;
-            let spent = (cpu()? - start) as f64;
+            let spent = (cpu_nanoseconds() - start) as f64;
             statistics = solved.statistics;
             drop(solved);
             let bytes = random_bytes(&statistics);
@@ -202,11 +194,11 @@ fn early(table: &mut String) -> Result<(), String> {
     for (name, formula) in [("safety", "[true* . \"GET !5\"] false"), ("F2", F2)] {
         let equations = Equations::new(read("formula", formula).map_err(|e| e[0].to_string())?);
         let meter = Meter::start(Budget::default());
-        let start = cpu()?;
+        let start = cpu_nanoseconds();
         let mut graph = ModelGraph::new(system.as_mut(), equations).map_err(|e| e.to_string())?;
         let solved = solve(&mut graph, Solver::Auto, &meter, &mut Quiet).map_err(|e| e.to_string())?;
         check(&mut graph, &solved.solution, solved.value, &meter, &mut Nobody).map_err(|e| e.to_string())?;
-        let spent = (cpu()? - start) as f64 / 1e6;
+        let spent = (cpu_nanoseconds() - start) as f64 / 1e6;
         if solved.value {
             return Err(format!("{name} is true, and should be false"));
         }

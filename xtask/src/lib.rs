@@ -4,6 +4,7 @@
 
 pub mod bench_promela;
 pub mod bounded;
+pub mod clock;
 pub mod corpus;
 pub mod integers;
 pub mod oracle;

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use volee::families::{Choice, check, read_spec};
 use volee::system::{Budget, Quiet, Verdict};
+use xtask::clock::cpu_seconds;
 
 const LIMIT: Duration = Duration::from_secs(20);
 
@@ -83,11 +84,4 @@ fn measure(path: &Path) -> Result<(&'static str, &'static str, f64), String> {
         Verdict::Unknown(_) => "unknown",
     };
     Ok((verdict, checked.method.name(), seconds))
-}
-
-/// CPU time of this thread so far, where the system tells.
-fn cpu_seconds() -> f64 {
-    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanoseconds: f64 = text.split_whitespace().next().and_then(|n| n.parse().ok()).unwrap_or(0.0);
-    nanoseconds / 1e9
 }

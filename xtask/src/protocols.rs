@@ -13,6 +13,8 @@ use volee::search::{Check, Outcome, Reduction, check};
 use volee::system::{Budget, Meter, Quiet, Verdict};
 use volee::{Model, Options};
 
+use crate::clock::cpu_seconds;
+
 /// A family: its file, and its sizes for a measurement and for a test.
 pub struct Family {
     /// The name of the file without its extension.
@@ -129,13 +131,6 @@ fn search(model: &mut Model, reduction: Reduction, budget: &Budget, runs: usize)
         best = best.min(seconds);
     }
     (outcome, best)
-}
-
-/// CPU time of this thread.
-pub fn cpu_seconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanoseconds = text.split_whitespace().next().and_then(|n| n.parse::<f64>().ok());
-    nanoseconds.map_or(0.0, |n| n / 1e9)
 }
 
 /// `cargo xtask bench memory`

@@ -18,6 +18,7 @@ use volee::system::{Budget, Meter, Quiet, ReasonKind, Verdict};
 use volee::{Model, Options};
 
 use crate::temporal::CORPUS;
+use xtask::clock::cpu_seconds;
 
 /// A round lasts at least this long, in seconds.
 const ROUND: f64 = 0.03;
@@ -194,11 +195,4 @@ fn clock(mut search: impl FnMut(&Meter) -> Result<(), String>) -> Result<f64, St
         }
     }
     Ok(best)
-}
-
-/// CPU time of this thread; the file is brought up to date by the scheduler, so a round must not be short.
-fn cpu_seconds() -> f64 {
-    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanoseconds: f64 = text.split_whitespace().next().and_then(|n| n.parse().ok()).unwrap_or(0.0);
-    nanoseconds / 1e9
 }
