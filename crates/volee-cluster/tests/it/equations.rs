@@ -9,7 +9,7 @@ use volee_cluster::threads::on_threads;
 use volee_system::{Budget, Meter, Quiet};
 
 /// How many random cases: `VOLEE_CASES=20000` for a thorough run.
-fn cases(usual: u64) -> u64 {
+pub fn cases(usual: u64) -> u64 {
     std::env::var("VOLEE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
 }
 

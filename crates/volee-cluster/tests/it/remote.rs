@@ -112,12 +112,12 @@ fn failure(payload: &str, memory: Option<u64>) -> (Failure, Vec<usize>) {
 
 #[test]
 fn processes_have_the_answers_of_the_sequential_solver() {
-    let workers = workers(3);
+    let workers = workers(4);
     let meter = Meter::start(Budget::default());
-    for seed in 0..24u64 {
+    for seed in 0..crate::equations::cases(60) {
         let system = equations(shape(seed), seed);
         let expected = solve(&mut &system, Solver::DepthFirst, &meter, &mut Quiet).expect("small");
-        let some = &workers[..1 + (seed % 3) as usize];
+        let some = &workers[..1 + (seed / 2 % 4) as usize];
         let parts =
             ask(some, &format!("solve {seed}"), None).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let parts: Vec<PartialAnswer> =

@@ -150,6 +150,20 @@ fn families_have_as_many_states_on_several_workers() {
 }
 
 #[test]
+fn most_steps_of_a_protocol_stay_with_one_worker_and_both_have_their_share() {
+    let abp = AlternatingBit::new(100, 1);
+    let (questions, meter) = (Check::new(), Meter::start(Budget::default()));
+    let parts = on_threads(2, &meter, &mut |_| {}, |driver| work(driver, &mut abp.clone(), &questions));
+    let (outcome, accounts) =
+        joined(&mut abp.clone(), &questions, parts.expect("small"), &meter).expect("all was looked at");
+    assert_eq!(outcome.statistics.states, 6 * 100 * 100 + 50 * 100 + 8);
+    let messages: u64 = accounts.iter().map(|a| a.messages).sum();
+    assert!(messages * 4 < outcome.statistics.transitions, "{accounts:?}");
+    let largest = accounts.iter().map(|a| a.figures.states).max().expect("two");
+    assert!(largest * 10 < outcome.statistics.states * 7, "{accounts:?}");
+}
+
+#[test]
 fn a_deadlock_is_found_with_the_way_to_it() {
     let dinner = Philosophers::new(6);
     for workers in [1, 2, 4] {
