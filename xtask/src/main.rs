@@ -11,6 +11,7 @@ mod equations;
 mod families;
 mod lts;
 mod memory;
+mod memory_bench;
 mod memory_plot;
 mod memory_twin;
 mod nets;

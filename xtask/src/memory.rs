@@ -9,7 +9,7 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use volee::lts::explore;
 use volee::lts::generate::family;
@@ -46,7 +46,9 @@ const POLICIES: &[(&str, Replacement)] = &[
 ];
 
 /// A search that takes this many times longer than the one with all memory is given up.
-const PATIENCE: f64 = 20.0;
+const PATIENCE: f64 = 16.0;
+/// Measurements of one system end after this time: first come those of the default policy.
+const PER_SYSTEM: Duration = Duration::from_secs(40);
 /// The published points: share of the memory, insertions or generated states, time.
 const PUBLISHED: &[(&str, f64, f64, f64)] =
     &[("1991", 0.4, 1.7, 1.5), ("1991", 0.1, 1.01, 1.11), ("1989", 0.1, 1.0, 0.5)];
@@ -110,11 +112,12 @@ fn measure(name: &str, values: &[u64]) -> Result<Measured, String> {
     let mut system = family.make(values).map_err(|e| e.to_string())?;
     let full = best(system.as_mut(), Replacement::Random, &Budget::default(), 3);
     let mut points = Vec::new();
+    let start = Instant::now();
     for &(policy, replacement) in POLICIES {
-        for &share in SHARES {
+        for &share in SHARES.iter().take_while(|_| start.elapsed() < PER_SYSTEM) {
             let budget = Budget {
                 memory: Some((full.memory_bytes as f64 * share) as u64),
-                time: Some(Duration::from_secs_f64(full.seconds * PATIENCE * 3.0 + 2.0)),
+                time: Some(Duration::from_secs_f64(full.seconds * PATIENCE + 0.5)),
                 ..Budget::default()
             };
             let runs = if policy == "random" { 3 } else { 1 };
@@ -153,13 +156,13 @@ fn report(system: &mut (dyn System + Send), states: u64) -> Result<Vec<Point>, S
     Ok(points)
 }
 
-struct Found {
-    complete: bool,
-    states: u64,
-    insertions: u64,
-    generated: u64,
-    seconds: f64,
-    memory_bytes: u64,
+pub struct Found {
+    pub complete: bool,
+    pub states: u64,
+    pub insertions: u64,
+    pub generated: u64,
+    pub seconds: f64,
+    pub memory_bytes: u64,
 }
 
 /// CPU time of this thread.
@@ -182,7 +185,7 @@ fn best(system: &mut (dyn System + Send), replacement: Replacement, budget: &Bud
     found
 }
 
-fn search(system: &mut (dyn System + Send), replacement: Replacement, budget: &Budget) -> Found {
+pub fn search(system: &mut (dyn System + Send), replacement: Replacement, budget: &Budget) -> Found {
     let start = cpu_seconds();
     let meter = Meter::start(budget.clone());
     let questions = Check::new().all_errors(true).replacement(Some(replacement)).seed(1);

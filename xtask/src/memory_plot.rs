@@ -25,6 +25,8 @@ const TOP: f64 = 50.0;
 const BOTTOM: f64 = 50.0;
 const LEAST: f64 = 0.4;
 const MOST: f64 = 16.0;
+/// The height of the name of a published point.
+const LABEL: f64 = 12.0;
 const COLOURS: [&str; 5] = ["#1b6ca8", "#27ae60", "#e67e22", "#8e44ad", "#7f8c8d"];
 
 fn x(share: f64) -> f64 {
@@ -49,21 +51,30 @@ pub fn plot(title: &str, curves: &[Curve], marks: &[Mark]) -> String {
     for (index, curve) in curves.iter().enumerate() {
         draw(&mut svg, curve, COLOURS[index % COLOURS.len()], TOP + 14.0 + 16.0 * index as f64);
     }
+    label(&mut svg, marks);
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// Published points as crosses, with their names to the left, pushed apart where they would overlap.
+fn label(svg: &mut String, marks: &[Mark]) {
+    let mut marks: Vec<&Mark> = marks.iter().collect();
+    marks.sort_by(|a, b| a.share.total_cmp(&b.share).then(b.value.total_cmp(&a.value)));
+    let mut above = (f64::NAN, 0.0);
     for mark in marks {
         let (x, y) = (x(mark.share), y(mark.value));
+        let at = if above.0 == x { f64::max(y + 4.0, above.1 + LABEL) } else { y + 4.0 };
+        above = (x, at);
         let _ = writeln!(
             svg,
-            "<path d=\"M{:.1} {:.1}l8 8m0 -8l-8 8\" stroke=\"black\"/><text x=\"{:.1}\" y=\"{:.1}\" \
-             font-size=\"10\">{}</text>",
+            "<path d=\"M{:.1} {:.1}l8 8m0 -8l-8 8\" stroke=\"black\"/><text x=\"{:.1}\" y=\"{at:.1}\" font-size=\"10\" \
+             text-anchor=\"end\" stroke=\"white\" stroke-width=\"3\" paint-order=\"stroke\">{}</text>",
             x - 4.0,
             y - 4.0,
-            x - 32.0,
-            y - 7.0,
+            x - 8.0,
             mark.name
         );
     }
-    svg.push_str("</svg>\n");
-    svg
 }
 
 fn axes(svg: &mut String) {
