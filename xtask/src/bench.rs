@@ -12,9 +12,9 @@ const BENCHMARKS: &[Benchmark] = &[
     ("equations", equations::bench),
     ("lts", lts::bench),
     ("memory", xtask::protocols::bench),
-    ("memory", memory_bench::run),
     ("nets", nets::run),
     ("promela", xtask::bench_promela::run),
+    ("random-graphs", memory_bench::run),
     ("temporal", temporal_bench::run),
 ];
 

@@ -1,8 +1,8 @@
-//! `cargo xtask bench memory [SHARE]`: what a search in 40 % of the memory costs on the random graphs of the 1991 report.
+//! `cargo xtask bench random-graphs [SHARE]`: what a search in 40 % of the memory costs on the random graphs of the 1991 report.
 //!
 //! For each graph the ordinary search and the one within the budget run one after the other, several times, so that both
 //! see the same machine; the medians of their CPU times are compared. A second row has a budget that everything fits into:
-//! it shows what the budget itself costs. The run is stored in `bench/memory.csv`.
+//! it shows what the budget itself costs. The run is stored in `bench/random-graphs.csv`.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use volee::search::Replacement;
 const GRAPHS: &[(u64, u64)] =
     &[(400_000, 5), (400_000, 6), (400_000, 8), (1_000_000, 5), (1_000_000, 6), (1_000_000, 8)];
 const RUNS: usize = 5;
-const STORED: &str = "bench/memory.csv";
+const STORED: &str = "bench/random-graphs.csv";
 
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let share: f64 = match arguments.first() {
