@@ -25,7 +25,7 @@ const BYTES: usize = 4 << 20;
 /// Of the steps of one state so many are counted: a state with very many would decide for all.
 const COUNTED: usize = 8;
 /// The largest number of bytes that are chosen.
-const MOST: usize = 3;
+const MOST: usize = 6;
 /// Candidates: those bytes that change least.
 const CANDIDATES: usize = 24;
 /// What a step that leaves home costs, in steps that stay.
@@ -237,11 +237,12 @@ impl Sample {
         let equal = |c: &[u64]| c.len() * (c.len() - 1);
         let pairs: usize = walked.chunk_by(|a, b| a == b).map(equal).sum();
         let meet = pairs as f64 / equal(&walked) as f64;
-        // The largest of P loads, each the sum of what falls into it; no logarithm, because all must get the same number.
+        // The largest of P loads, each the sum of what falls into it; half of what chance would make of it, because the
+        // best of several hash functions is taken. No logarithm, because all must get the same number.
         let doublings = f64::from(usize::BITS - (peers - 1).leading_zeros());
         Costs {
             away: away * leaving as f64 / self.steps.len().max(1) as f64,
-            largest: 1.0 + (1.4 * doublings * (peers - 1) as f64 * meet).sqrt(),
+            largest: 1.0 + (1.4 * doublings * (peers - 1) as f64 * meet).sqrt() / 2.0,
         }
     }
 
