@@ -49,13 +49,14 @@ impl<V> Paths<V> for Queue {
         while self.parents[at] != NONE {
             at = self.parents[at] as usize;
             tree.load(self.names[at], &mut source);
-            steps.push(place_of(&target, |push| {
-                system.steps(&source, &mut |_: Step, state: &[u8]| push(state))
-            }));
+            let step =
+                place_of(&target, |push| system.steps(&source, &mut |_: Step, state: &[u8]| push(state)));
+            steps.push(step.unwrap_or_default());
             std::mem::swap(&mut source, &mut target);
         }
         steps.reverse();
-        Witness { initial: place_of(&target, |push| system.initial(push)), steps, loop_start: None }
+        let initial = place_of(&target, |push| system.initial(push)).unwrap_or_default();
+        Witness { initial, steps, loop_start: None }
     }
 }
 

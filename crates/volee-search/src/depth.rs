@@ -14,7 +14,10 @@ use crate::anchors::Anchors;
 use crate::check::Statistics;
 use crate::explorer::{Explorer, Paths, Staged, ordinal_of};
 use crate::reducing::Reducing;
-use crate::store::{Name, Tree, Visited};
+use crate::store::{Name, Trail, Tree, Visited};
+
+/// States packed before their memory is given back.
+const PACKED: usize = 1 << 16;
 
 /// The new successors of one group.
 #[derive(Debug, Clone, Copy)]
@@ -49,43 +52,9 @@ impl Stack {
         self.waiting.push(state);
     }
 
-    /// Adds a state of which the store knows nothing.
-    pub(crate) fn push_unknown(&mut self, state: Staged) {
-        self.push(Staged { parent: state.parent | ANCHORED, ..state });
-    }
-
     /// What was pushed are the initial states.
     pub(crate) fn begin(&mut self) {
         self.frames.push(Frame { start: 0, rest: self.waiting.len() });
-    }
-
-    /// The names of all states that it knows.
-    pub(crate) fn names(&self) -> impl Iterator<Item = Name> + '_ {
-        self.waiting.iter().map(|state| state.name)
-    }
-
-    /// Takes the state that waits at the end of the top frame: its place, for its witness, and its name. Whether it is anchored
-    /// is from then on the caller's business.
-    pub(crate) fn take(&mut self, anchors: &mut Anchors) -> Option<(usize, Name)> {
-        loop {
-            let top = self.frames.last_mut()?;
-            if top.rest > top.start {
-                top.rest -= 1;
-                let at = top.rest;
-                self.truncate(anchors, at + 1);
-                if anchors.is_on() && self.waiting[at].parent & ANCHORED == 0 {
-                    self.waiting[at].parent |= ANCHORED;
-                    anchors.release(self.waiting[at].name);
-                }
-                if self.waiting.len() < self.waiting.capacity() / 2 {
-                    self.shrink();
-                }
-                return Some((at, self.waiting[at].name));
-            }
-            let start = top.start;
-            self.truncate(anchors, start);
-            self.frames.pop();
-        }
     }
 
     /// Forgets the states from here on: they wait no longer, or all that can be reached from them is explored.
@@ -129,10 +98,26 @@ impl Stack {
         self.waiting.iter().filter(|state| state.parent & ANCHORED == 0).map(|state| state.name)
     }
 
-    /// Gives back what is reserved but not used.
-    pub(crate) fn shrink(&mut self) {
-        self.waiting.shrink_to_fit();
-        self.frames.shrink_to_fit();
+    /// The stack in less memory: its states as codes of so many bits. Memory is given back on the way.
+    pub(crate) fn pack(mut self, width: u32, encode: impl Fn(Name) -> u64) -> Trail {
+        let mut trail = Trail::new(width);
+        // The group that was expanded last has led to nothing new.
+        self.waiting.truncate(self.frames.last().map_or(0, |top| top.rest));
+        let end = self.waiting.len();
+        let ends = self.frames.iter().skip(1).map(|frame| frame.start).chain([end]);
+        for (frame, end) in self.frames.iter().zip(ends) {
+            trail.set_level((frame.rest - frame.start) as u32, (end - frame.rest) as u32);
+        }
+        self.frames = Vec::new();
+        trail.prepare(end);
+        for at in (0..end).rev() {
+            trail.set(at, encode(self.waiting[at].name));
+            if at.is_multiple_of(PACKED) {
+                self.waiting.truncate(at);
+                self.waiting.shrink_to_fit();
+            }
+        }
+        trail
     }
 
     pub(crate) fn bytes(&self) -> u64 {

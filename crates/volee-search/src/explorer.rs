@@ -46,33 +46,36 @@ pub(crate) fn ordinal_of<S: System + ?Sized>(
     if target.ordinal != UNNUMBERED {
         return target.ordinal;
     }
-    ordinal_between(system, tree, source, target.name)
+    ordinal_between(system, tree, source, target.name).unwrap_or_default()
 }
 
-/// The ordinal of the first step between two states, found by expanding the first.
+/// The ordinal of the first step between two states, found by expanding the first. `None` when there is no such step.
 pub(crate) fn ordinal_between<S: System + ?Sized>(
     system: &mut S,
     tree: &mut Tree,
     source: Name,
     target: Name,
-) -> u32 {
+) -> Option<u32> {
     let (mut from, mut to) = (Vec::new(), Vec::new());
     tree.load(source, &mut from);
     tree.load(target, &mut to);
     place_of(&to, |push| system.steps(&from, &mut |_: Step, state: &[u8]| push(state)))
 }
 
-/// The place of a state among those that are pushed.
-pub(crate) fn place_of(state: &[u8], enumerate: impl FnOnce(&mut dyn FnMut(&[u8]) -> Flow) -> Flow) -> u32 {
+/// The place of a state among those that are pushed, if it is one of them.
+pub(crate) fn place_of(
+    state: &[u8],
+    enumerate: impl FnOnce(&mut dyn FnMut(&[u8]) -> Flow) -> Flow,
+) -> Option<u32> {
     let mut place = 0;
-    let _ = enumerate(&mut |pushed| {
+    let found = enumerate(&mut |pushed| {
         if pushed == state {
             return Flow::Break(());
         }
         place += 1;
         Flow::Continue(())
     });
-    place
+    found.is_break().then_some(place)
 }
 
 /// A traversal's knowledge of how it got to a state.
@@ -138,9 +141,9 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
         (other, self.visited)
     }
 
-    /// Whether so many bytes are more than the budget's part of one in `share`.
-    pub(crate) fn is_more_than_share(&self, bytes: u64, share: u64) -> bool {
-        self.meter.budget().memory.is_some_and(|budget| bytes > budget / share)
+    /// The memory budget in bytes.
+    pub(crate) fn budget(&self) -> u64 {
+        self.meter.budget().memory.unwrap_or(u64::MAX)
     }
 
     /// How far the numbers of nodes may grow before names need more bits; 0 where names have no nodes.
@@ -154,8 +157,7 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
 
     /// How many bytes of the memory budget a store may have, with something left for nodes and stack to grow.
     pub(crate) fn room_for_store(&self) -> u64 {
-        let budget = self.meter.budget().memory.unwrap_or(u64::MAX);
-        (budget / 16 * 15).saturating_sub(self.tree.bytes() + self.traversal_bytes)
+        (self.budget() / 16 * 15).saturating_sub(self.tree.bytes() + self.traversal_bytes)
     }
 }
 
@@ -367,6 +369,18 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         self.stop(Limit::Memory { budget, needed: self.visited.needs() })
     }
 
+    /// Whether the search has ended for want of memory; if so it has not, and what was staged is forgotten.
+    pub(crate) fn goes_on_without_memory(&mut self) -> bool {
+        let is_memory = matches!(self.limit, Some(Limit::Memory { .. }));
+        if is_memory {
+            self.limit = None;
+            self.staged.clear();
+            self.sleeps.clear();
+            self.reducing.drop_batch();
+        }
+        is_memory
+    }
+
     /// Ends the search with a limit.
     pub(crate) fn stop(&mut self, limit: Limit) -> Flow {
         self.limit = Some(limit);
@@ -412,12 +426,19 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         }
     }
 
+    /// Keeps a little below the budget, since what is used grows until the next look.
     fn keep_budget(&mut self, memory: u64) -> Result<(), Limit> {
-        let checked = self.meter.check_memory(memory, || self.visited.needs());
-        match (&checked, self.meter.budget().memory) {
-            (Err(_), Some(budget)) if self.visited.give_room(memory - budget) => Ok(()),
-            _ => checked,
+        let Some(budget) = self.meter.budget().memory else { return Ok(()) };
+        let enough = budget / 64 * 63;
+        if memory <= enough {
+            self.visited.take_room(enough - memory);
+            return Ok(());
         }
+        if self.visited.give_room(memory - enough) {
+            return Ok(());
+        }
+        let kilobytes = memory as f64 / 1024.0;
+        self.meter.check_memory(memory, || format!("{} (at least {kilobytes:.1} kB)", self.visited.needs()))
     }
 
     fn measure(&mut self, extra_bytes: u64) -> u64 {

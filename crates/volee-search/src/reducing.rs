@@ -95,6 +95,13 @@ impl Reducing {
         !self.reduced.is_empty()
     }
 
+    /// Forgets the batch.
+    pub(crate) fn drop_batch(&mut self) {
+        self.reduced.clear();
+        self.fresh.clear();
+        self.anchored.clear();
+    }
+
     /// The staged states will be settled, from the first to the last.
     #[inline]
     pub(crate) fn rewind(&mut self) {

@@ -7,51 +7,102 @@
 //!   once) or is stored then: by induction along any run, every reachable state is visited;
 //! * no state is twice on the path, so the path is at most as long as there are states, and the search ends.
 //!
-//! Differences from the report. As long as everything fits this is the ordinary search, a few states abreast: first
-//! over the exact store, then, when that may not grow any more, over the bounded store, whose names are shorter. What
-//! waits on the stack when the store first forgets are then roots of strict depth-first traversals, one after the other
-//! (they will be expanded, which is all the argument above asks for). Successors that are known when they are generated
-//! are dropped at once; the others wait on the stack and are looked up again when their turn comes. And the budget is
-//! in bytes, for names, nodes and stack together: when nodes or stack grow, the table of names shrinks; nodes that no
-//! remembered state uses are given back. Where the ordinary search's stack is already large when the exact store is
-//! left, because most states it met still wait, the strict traversal begins from the initial states.
+//! Differences from the report. As long as everything fits the exact store this is the ordinary search. When that may not
+//! grow any more, its names, path and waiting states move to the bounded store, where all of them take less, and the
+//! search goes on from where it was. It goes a few states *abreast*, as the ordinary one does, because a single path waits
+//! for memory at each step: a level of the path is a group of states whose successors are looked up together. All states of
+//! all levels are pinned, so that both arguments above hold as they stand. Successors that are known when they are
+//! generated are dropped at once; the others wait, and are looked up again when their turn comes. And the budget is in bytes, for names, nodes
+//! and path together: when nodes or path grow, the table of names shrinks; nodes that no remembered state uses are given
+//! back. A path that goes abreast is longer; where it takes all memory the search begins anew, in single file.
+//!
+//! A reduced expansion (see [`crate::anchors`]) is enough if one of its successors is unknown: that one waits, and is finished
+//! before the level of the reduced state is left. Known are only states of the path and finished ones, so of the known
+//! ones those are anchored that are not on the path, and those of the path that were found to be.
 
 use volee_system::{Flow, Limit, System, Witness};
 
 use crate::anchors::Anchors;
 use crate::check::{Replacement, Statistics, Turnover};
 use crate::depth::{self, Stack, grow};
-use crate::explorer::{Explorer, Paths, ordinal_between};
-use crate::store::{Advance, Bounded, Exact, Name, Sketch, Tree, Visited};
+use crate::explorer::{Explorer, Paths, ordinal_between, place_of};
+use crate::reducing::Reducing;
+use crate::store::{Advance, Bounded, Exact, Name, Sketch, Tree, Visited, coding_of};
+
+mod sleep;
+
+/// States of a level, at most.
+const ABREAST: usize = 16;
 
 /// What a search leaves behind.
 type Ended = (Statistics, Option<Limit>);
 
-/// Of the memory budget the stack may have one part in so many when the exact store is left; else the search begins
-/// anew, with one path: see [`search`].
-const STACK_SHARE: u64 = 8;
-
-mod sleep;
-
-/// One strict traversal, from a root on the stack of the search before it. The store keeps its path.
+/// What the traversal knows beside the path, which the store keeps.
 #[derive(Default)]
 struct Path {
-    stack: Stack,
-    /// The place of the root on the stack.
-    root: usize,
-    /// For each state of the path, how many states had been stored before it, but for the higher bits.
+    /// For each level, how many states had been stored before it, but for the higher bits: for the policy that asks.
     stored_before: Vec<u32>,
     longest: u64,
+    /// In single file from the start.
+    single: bool,
     /// The sketch has seen what was stored before the store first forgot.
     sketched: bool,
-    /// The last states of the path, those that are not anchored: see [`Anchors`]. Whatever leads to an anchored state is
-    /// anchored, so these are the ones since then.
+    /// For each level that goes abreast, which states of its group are held as not anchored; all of them where all bits are
+    /// set. Nothing where nobody asks.
+    held: Vec<u16>,
+    /// The last states of the path behind those levels that are not anchored. Whatever leads to an anchored state is anchored,
+    /// so these are the ones since then.
     loose: Vec<Name>,
 }
 
 impl Path {
-    /// A state at the end of the path, not anchored so far.
-    fn hold(&mut self, anchors: &mut Anchors, name: Name) {
+    fn bytes(&self) -> u64 {
+        let names = self.loose.capacity() * size_of::<Name>();
+        (self.stored_before.capacity() * size_of::<u32>() + self.held.capacity() * size_of::<u16>() + names)
+            as u64
+    }
+
+    /// Holds all states of the path, whatever was known of them.
+    fn hold_all(&mut self, anchors: &mut Anchors, store: &Bounded) {
+        if anchors.is_on() {
+            self.held = vec![u16::MAX; store.depth() as usize];
+            anchors.start();
+            anchors.rebuild(self.held_names(store));
+        }
+    }
+
+    /// A level was made of these states, which were held, and some of which were found to be anchored meanwhile.
+    fn keep_group(&mut self, reducing: &mut Reducing, store: &Bounded, group: &[Name]) {
+        if !reducing.anchors.is_on() {
+            return;
+        }
+        let mut held = u16::MAX >> (u16::BITS - group.len() as u32);
+        while let Some(at) = reducing.take_anchored() {
+            if held >> at & 1 == 1 {
+                held &= !(1 << at);
+                reducing.anchors.release(group[at as usize]);
+            }
+        }
+        if self.held.len() == self.held.capacity() {
+            grow(&mut self.held);
+        }
+        self.held.push(held);
+        self.make_room(&mut reducing.anchors, store);
+    }
+
+    /// The last level is about to be left: all its states are anchored then.
+    fn release_group(&mut self, anchors: &mut Anchors, store: &Bounded) {
+        let held = self.held.pop().unwrap_or_default();
+        if held != 0 {
+            let names = store.leaving().enumerate();
+            names
+                .filter(|(at, _)| held == u16::MAX || held >> at & 1 == 1)
+                .for_each(|(_, name)| anchors.release(name));
+        }
+    }
+
+    /// A state behind the levels that go abreast, not anchored so far.
+    fn hold(&mut self, anchors: &mut Anchors, store: &Bounded, name: Name) {
         if !anchors.is_on() {
             return;
         }
@@ -60,9 +111,7 @@ impl Path {
         }
         self.loose.push(name);
         anchors.hold(name);
-        if anchors.is_crowded() {
-            anchors.rebuild(self.stack.loose_names().chain(self.loose.iter().copied()));
-        }
+        self.make_room(anchors, store);
     }
 
     /// The last state of the path, or one to which it led, is anchored.
@@ -70,29 +119,50 @@ impl Path {
         self.loose.drain(..).for_each(|name| anchors.release(name));
     }
 
-    fn bytes(&self) -> u64 {
-        let loose = self.loose.capacity() * size_of::<Name>();
-        self.stack.bytes() + (self.stored_before.capacity() * size_of::<u32>() + loose) as u64
+    fn make_room(&self, anchors: &mut Anchors, store: &Bounded) {
+        if anchors.is_crowded() {
+            anchors.rebuild(self.held_names(store));
+        }
+    }
+
+    /// The names of all states of the path that are held.
+    fn held_names<'p>(&'p self, store: &'p Bounded) -> impl Iterator<Item = Name> + 'p {
+        let single = store.depth() as usize - self.held.len();
+        let groups = store.groups().skip(single).zip(self.held.iter().rev());
+        let abreast = groups.flat_map(|(group, &held)| {
+            group.enumerate().filter(move |(at, _)| held == u16::MAX || held >> at & 1 == 1)
+        });
+        abreast.map(|(_, name)| name).chain(self.loose.iter().copied())
     }
 }
 
 impl Paths<Bounded> for Path {
-    /// The witness of the last state of the path, whatever `at` is.
+    /// `at` is a place in the last group. Nobody noted from which state of the group before it each was reached: they are
+    /// asked one after the other.
     fn witness<S: System + ?Sized>(
         &self,
         system: &mut S,
         tree: &mut Tree,
         store: &Bounded,
-        _: usize,
+        at: usize,
         last: Option<u32>,
     ) -> Witness {
-        let mut witness = self.stack.witness(system, tree, store, self.root, None);
-        let names: Vec<Name> = store.path().collect();
-        for pair in names.windows(2) {
-            witness.steps.push(ordinal_between(system, tree, pair[0], pair[1]));
+        let mut steps: Vec<u32> = last.into_iter().collect();
+        let mut groups = store.groups();
+        let mut target = groups.next().and_then(|mut group| group.nth(at)).unwrap_or(1);
+        for mut group in groups {
+            let step =
+                group.find_map(|source| Some((source, ordinal_between(system, tree, source, target)?)));
+            if let Some((source, ordinal)) = step {
+                steps.push(ordinal);
+                target = source;
+            }
         }
-        witness.steps.extend(last);
-        witness
+        steps.reverse();
+        let mut first = Vec::new();
+        tree.load(target, &mut first);
+        let initial = place_of(&first, |push| system.initial(push)).unwrap_or_default();
+        Witness { initial, steps, loop_start: None }
     }
 }
 
@@ -101,51 +171,33 @@ pub(crate) fn search<S: System + ?Sized>(
     policy: Replacement,
     seed: u64,
 ) -> Ended {
-    let mut path = Path::default();
-    let flow = depth::run(&mut explorer, &mut path.stack);
+    let mut stack = Stack::default();
+    let flow = depth::run(&mut explorer, &mut stack);
     if flow.is_break() || !explorer.visited.replaces() {
-        let (statistics, limit, _) = explorer.finish(path.stack.bytes());
+        let (statistics, limit, _) = explorer.finish(stack.bytes());
         return (statistics, limit);
     }
-    path.stack.shrink();
-    explorer.traversal_bytes = path.stack.bytes();
-    let wide = explorer.is_more_than_share(path.stack.bytes(), STACK_SHARE);
-    if wide {
-        // What waits takes what the states need. A single path needs less, so it begins anew: what is lost is the
-        // work on the states that were expanded, fewer than those that wait.
-        path.stack = Stack::default();
-        explorer.traversal_bytes = 0;
-        explorer.stage_initial();
-        if explorer.reducing.anchors.is_on() {
-            explorer.reducing.anchors.start();
-        }
-        let _ = explorer.drain(|_, _, state| path.stack.push_unknown(state));
-        path.stack.begin();
-    }
-    // A long path is to come where the search begins anew: it has its part from the start.
-    let room = if wide { explorer.room_for_store() / 4 * 3 } else { explorer.room_for_store() };
-    let nodes = explorer.node_numbers();
+    let coding = coding_of(&explorer.visited, explorer.node_numbers());
+    let trail = stack.pack(coding.width(), |name| coding.encode(name).unwrap_or_default());
+    explorer.traversal_bytes = trail.bytes();
+    let (budget, room) = (explorer.budget(), explorer.room_for_store());
     let (explorer, exact) = explorer.with_store(());
-    let Some(mut bounded) = Bounded::new(&exact, room, nodes, policy, seed) else {
-        let limit = Limit::Memory { budget: room, needed: "there is less than the budget".into() };
-        return (explorer.statistics, Some(limit));
+    let Some(bounded) = Bounded::take_over(exact, coding, trail, room, policy, seed) else {
+        let needed = format!("the path so far has no room beside its tables (there are {room} bytes)");
+        return (explorer.statistics, Some(Limit::Memory { budget, needed }));
     };
-    if !wide {
-        bounded.fill(exact);
-    }
     let (mut explorer, ()) = explorer.with_store(bounded);
-    explorer.look_soon();
-    let mut flow = Flow::Continue(());
-    if !wide && !explorer.visited.replaces() {
-        flow = depth::go_on(&mut explorer, &mut path.stack);
-    }
-    if flow.is_continue() {
-        path.stack.shrink();
-        let _ = if explorer.reducing.kind.sleeps() && policy == Replacement::Random {
-            sleep::one_by_one(&mut explorer, &mut path)
-        } else {
-            one_by_one(&mut explorer, &mut path, policy)
+    explorer.traversal_bytes = 0;
+    let mut path = Path::default();
+    path.hold_all(&mut explorer.reducing.anchors, &explorer.visited);
+    if go_on(&mut explorer, &mut path, policy).is_break() && explorer.goes_on_without_memory() {
+        explorer = match begin_anew(explorer, policy, seed) {
+            Ok(explorer) => explorer,
+            Err(ended) => return *ended,
         };
+        path = Path { single: true, longest: path.longest, ..Path::default() };
+        path.hold_all(&mut explorer.reducing.anchors, &explorer.visited);
+        let _ = go_on(&mut explorer, &mut path, policy);
     }
     let (mut statistics, limit, store) = explorer.finish(path.bytes());
     if store.replaces() {
@@ -156,8 +208,34 @@ pub(crate) fn search<S: System + ?Sized>(
     (statistics, limit)
 }
 
+/// A path that goes abreast keeps more states than one in single file. Where it has taken all memory, everything is forgotten
+/// and the search begins anew, in single file: what is lost is the time so far.
+fn begin_anew<'a, 'c, S: System + ?Sized>(
+    mut explorer: Explorer<'a, 'c, S, Bounded>,
+    policy: Replacement,
+    seed: u64,
+) -> Result<Explorer<'a, 'c, S, Bounded>, Box<Ended>> {
+    explorer.stage_initial();
+    let mut initial = Vec::new();
+    if explorer.drain(|_, _, staged| initial.push(staged.name)).is_break() {
+        let (statistics, limit, _) = explorer.finish(0);
+        return Err(Box::new((statistics, limit)));
+    }
+    explorer.tree.collect(initial.iter().copied());
+    explorer.traversal_bytes = 0;
+    let (budget, room) = (explorer.budget(), explorer.room_for_store());
+    let (explorer, store) = explorer.with_store(());
+    let store = Bounded::anew(store.forget_all(), room, policy, seed)
+        .and_then(|mut store| initial.iter().rev().try_for_each(|&name| store.wait(name)).map(|()| store));
+    let Some(store) = store else {
+        let needed = format!("there is no room beside the tables (there are {room} bytes)");
+        return Err(Box::new((explorer.statistics, Some(Limit::Memory { budget, needed }))));
+    };
+    Ok(explorer.with_store(store).0)
+}
+
 fn turnover(store: &Bounded, longest_path: u64) -> Turnover {
-    let counts = store.turnover;
+    let counts = store.turnover();
     let looked_up = counts.insertions + counts.hits;
     Turnover {
         insertions: counts.insertions,
@@ -169,72 +247,91 @@ fn turnover(store: &Bounded, longest_path: u64) -> Turnover {
     }
 }
 
-/// Goes on from what waits, one state after the other; the store may forget what is not on the path.
-fn one_by_one<S: System + ?Sized>(
+/// Goes on from what waits, with processes that sleep from where the store first forgets.
+fn go_on<S: System + ?Sized>(
     explorer: &mut Explorer<'_, '_, S, Bounded>,
     path: &mut Path,
     policy: Replacement,
 ) -> Flow {
+    explorer.look_soon();
     explorer.tree.watch();
+    let sleeps = explorer.reducing.kind.sleeps() && policy == Replacement::Random;
     let weighs_work = policy == Replacement::Cheapest;
-    while let Some((root, name)) = path.stack.take(&mut explorer.reducing.anchors) {
-        path.root = root;
-        if explorer.visited.pin(name).is_none() {
-            return explorer.stop_on_memory();
+    loop {
+        if explorer.visited.replaces() && sleeps {
+            explorer.visited.fall_asleep();
+            return sleep::one_by_one(explorer, path);
         }
-        enter(explorer, path, name, weighs_work)?;
-        while explorer.visited.path_len() > 0 {
-            match explorer.visited.advance() {
-                Advance::To(next) => enter(explorer, path, next, weighs_work)?,
-                Advance::Full => return explorer.stop_on_memory(),
-                Advance::Nowhere => {
-                    let before = path.stored_before.pop().unwrap_or_default();
-                    let work = (explorer.visited.turnover.insertions as u32).wrapping_sub(before);
-                    explorer.visited.unpin(u64::from(work));
-                    path.anchor(&mut explorer.reducing.anchors);
-                }
-            }
+        if descend(explorer, path, weighs_work)? {
+            continue;
         }
+        if explorer.visited.depth() == 0 {
+            return Flow::Continue(());
+        }
+        let before = path.stored_before.pop().unwrap_or_default();
+        let work = (explorer.visited.turnover().insertions as u32).wrapping_sub(before);
+        path.release_group(&mut explorer.reducing.anchors, &explorer.visited);
+        explorer.visited.leave(u64::from(work));
     }
-    Flow::Continue(())
 }
 
-/// Visits the last state of the path, and lets its unknown successors wait.
-fn enter<S: System + ?Sized>(
+/// Makes a level of states that wait at the last one; whether there are any that must be explored.
+fn descend<S: System + ?Sized>(
     explorer: &mut Explorer<'_, '_, S, Bounded>,
     path: &mut Path,
-    name: Name,
     weighs_work: bool,
-) -> Flow {
+) -> std::ops::ControlFlow<(), bool> {
+    let depth = explorer.visited.depth();
+    explorer.visited.set_depth(depth);
+    let stored_before = explorer.visited.turnover().insertions as u32;
+    let mut group = [0; ABREAST];
+    let abreast = if path.single || explorer.visited.is_tight() { 1 } else { ABREAST };
+    let group = match take_group(&mut explorer.visited, &mut group[..abreast]) {
+        Some([]) => return std::ops::ControlFlow::Continue(false),
+        Some(group) => group,
+        None => return explorer.stop_on_memory().map_continue(|()| false),
+    };
+    note_forgetting(explorer, path);
+    if explorer.reducing.anchors.is_on() {
+        group.iter().for_each(|&name| explorer.reducing.anchors.hold(name));
+    }
+    for (at, &name) in group.iter().enumerate() {
+        explorer.visit(name, at as u32, depth, path, at)?;
+        explorer.tick(depth, explorer.visited.waiting_len(), path.bytes())?;
+    }
+    explorer.statistics.max_depth = explorer.statistics.max_depth.max(depth);
+    path.longest = path.longest.max(explorer.visited.path_len());
+    explorer.visited.enter();
     if weighs_work {
         if path.stored_before.len() == path.stored_before.capacity() {
             grow(&mut path.stored_before);
         }
-        path.stored_before.push(explorer.visited.turnover.insertions as u32);
+        path.stored_before.push(stored_before);
     }
-    let depth = path.stack.depth() + explorer.visited.path_len() - 1;
-    explorer.visited.depth = depth;
-    explorer.statistics.max_depth = explorer.statistics.max_depth.max(depth);
-    path.longest = path.longest.max(explorer.visited.path_len());
-    if explorer.visited.replaces() && !path.sketched {
-        sketch(explorer);
-        path.sketched = true;
-    }
-    path.hold(&mut explorer.reducing.anchors, name);
-    explorer.visit(name, 0, depth, path, 0)?;
     wait(explorer)?;
     while explorer.reducing.has_reduced() {
         explorer.expand_starved(path)?;
         wait(explorer)?;
     }
-    while explorer.reducing.take_anchored().is_some() {
-        path.anchor(&mut explorer.reducing.anchors);
+    path.keep_group(&mut explorer.reducing, &explorer.visited, group);
+    collect(explorer);
+    std::ops::ControlFlow::Continue(true)
+}
+
+/// Puts a few states that wait and are still unknown on the path; in single file where memory is short, because a path that
+/// goes abreast has more states on it. `None` when all room is pinned.
+fn take_group<'g>(store: &mut Bounded, group: &'g mut [Name]) -> Option<&'g [Name]> {
+    store.prefetch_waiting(group.len() as u32);
+    let mut count = 0;
+    while count < group.len() {
+        match store.advance() {
+            Advance::To(name) => group[count] = name,
+            Advance::Nowhere => break,
+            Advance::Full => return None,
+        }
+        count += 1;
     }
-    if explorer.tree.is_crowded() {
-        let store = &explorer.visited;
-        explorer.tree.collect(store.names().chain(store.waiting()).chain(path.stack.names()));
-    }
-    explorer.tick(depth, explorer.visited.waiting_len(), path.bytes())
+    Some(&group[..count])
 }
 
 /// Lets the staged states that are unknown wait.
@@ -242,17 +339,29 @@ fn wait<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>) -> Flow
     let mut no_memory = false;
     explorer.reducing.rewind();
     explorer.drain(|store, reducing, staged| {
-        let before = store.waiting_len();
-        no_memory |= store.wait_unless_known(staged.name).is_none();
+        let waits = store.wait_unless_known(staged.name);
+        no_memory |= waits.is_none();
         if reducing.has_reduced() {
-            reducing.weigh(staged, store.waiting_len() > before);
+            reducing.weigh(staged, waits == Some(true));
         }
     })?;
     if no_memory { explorer.stop_on_memory() } else { Flow::Continue(()) }
 }
 
-/// Shows all stored states to the sketch: from now on names will be lost.
-fn sketch<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>) {
+/// Gives back the nodes of states that were forgotten, now and then. Nothing may be staged.
+fn collect<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>) {
+    if explorer.tree.is_crowded() {
+        let store = &explorer.visited;
+        explorer.tree.collect(store.names().chain(store.along_path()));
+    }
+}
+
+/// When the store has first forgotten a state, the sketch is to see all stored ones: from now on names will be lost.
+fn note_forgetting<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>, path: &mut Path) {
+    if path.sketched || !explorer.visited.replaces() {
+        return;
+    }
+    path.sketched = true;
     let mut state = Vec::new();
     let mut sketch = std::mem::replace(&mut explorer.visited.sketch, Sketch::none());
     for name in explorer.visited.names() {

@@ -7,6 +7,7 @@ mod counters;
 mod documents;
 mod families;
 mod formulas;
+mod memory;
 mod sandbox;
 mod systems;
 mod temporal;

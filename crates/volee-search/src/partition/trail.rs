@@ -157,12 +157,14 @@ pub fn join<S: System + ?Sized>(
 
 /// The witness along these states, and by one more step at the end.
 fn way<S: System + ?Sized>(system: &mut S, states: &[Piece], last: Option<u32>) -> Witness {
-    let initial = states.first().map_or(0, |first| place_of(&first.state, |push| system.initial(push)));
+    let initial = states.first().and_then(|first| place_of(&first.state, |push| system.initial(push)));
+    let initial = initial.unwrap_or_default();
     let mut steps = Vec::with_capacity(states.len());
     for pair in states.windows(2) {
-        steps.push(place_of(&pair[1].state, |push| {
+        let step = place_of(&pair[1].state, |push| {
             system.steps(&pair[0].state, &mut |_: Step, state: &[u8]| push(state))
-        }));
+        });
+        steps.push(step.unwrap_or_default());
     }
     steps.extend(last);
     Witness { initial, steps, loop_start: None }

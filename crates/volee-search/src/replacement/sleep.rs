@@ -29,10 +29,10 @@ use std::ops::ControlFlow;
 
 use volee_system::{Awake, Flow, Sleep, System};
 
-use super::{Path, sketch};
+use super::{Path, collect, note_forgetting};
 use crate::explorer::Explorer;
 use crate::reducing::MOST_ATTEMPTS;
-use crate::store::{Bounded, Name, Visited};
+use crate::store::{Bounded, Name};
 
 /// The path, and who may sleep in what waits along it.
 struct Sleepy<'p> {
@@ -51,24 +51,26 @@ pub(super) fn one_by_one<S: System + ?Sized>(
     explorer: &mut Explorer<'_, '_, S, Bounded>,
     path: &mut Path,
 ) -> Flow {
-    explorer.tree.watch();
     let mut sleepy = Sleepy { path, waiting: Vec::new() };
-    while let Some((root, name)) = sleepy.path.stack.take(&mut explorer.reducing.anchors) {
-        sleepy.path.root = root;
-        descend(explorer, &mut sleepy, name, 0)?;
-        while explorer.visited.path_len() > 0 {
-            let Some(next) = explorer.visited.take_waiting() else {
-                explorer.visited.unpin(0);
-                sleepy.path.anchor(&mut explorer.reducing.anchors);
-                continue;
-            };
-            let sleep = sleepy.waiting.pop().unwrap_or(Sleep { asleep: 0, awake: u64::MAX });
-            if let Some(asleep) = explorer.visited.explores(next, sleep) {
-                descend(explorer, &mut sleepy, next, asleep)?;
+    loop {
+        let Some(next) = explorer.visited.take_waiting() else {
+            if explorer.visited.depth() == 0 {
+                return Flow::Continue(());
             }
+            if explorer.visited.depth() > sleepy.path.held.len() as u64 {
+                sleepy.path.anchor(&mut explorer.reducing.anchors);
+            } else {
+                sleepy.path.release_group(&mut explorer.reducing.anchors, &explorer.visited);
+            }
+            explorer.visited.leave(0);
+            continue;
+        };
+        // In what waited before anybody slept, nobody does.
+        let sleep = sleepy.waiting.pop().unwrap_or(Sleep { asleep: 0, awake: u64::MAX });
+        if let Some(asleep) = explorer.visited.explores(next, sleep) {
+            descend(explorer, &mut sleepy, next, asleep)?;
         }
     }
-    Flow::Continue(())
 }
 
 /// Puts a state on the path, visits it, and lets those successors wait that must be explored.
@@ -78,22 +80,19 @@ fn descend<S: System + ?Sized>(
     name: Name,
     asleep: u64,
 ) -> Flow {
-    if explorer.visited.pin_asleep(name, asleep).is_none() {
+    let depth = explorer.visited.depth();
+    explorer.visited.set_depth(depth);
+    if explorer.visited.enter_asleep(name, asleep).is_none() {
         return explorer.stop_on_memory();
     }
-    let depth = sleepy.path.stack.depth() + explorer.visited.path_len() - 1;
-    explorer.visited.depth = depth;
     explorer.statistics.max_depth = explorer.statistics.max_depth.max(depth);
     sleepy.path.longest = sleepy.path.longest.max(explorer.visited.path_len());
-    if explorer.visited.replaces() && !sleepy.path.sketched {
-        sketch(explorer);
-        sleepy.path.sketched = true;
-    }
+    note_forgetting(explorer, sleepy.path);
     let may_expand = match explorer.meet(name, depth, sleepy.path, 0) {
         ControlFlow::Continue(may_expand) => may_expand,
         ControlFlow::Break(()) => return Flow::Break(()),
     };
-    sleepy.path.hold(&mut explorer.reducing.anchors, name);
+    sleepy.path.hold(&mut explorer.reducing.anchors, &explorer.visited, name);
     if may_expand && !expand_reduced(explorer, sleepy, asleep)? {
         match explorer.expand_awake(asleep, None) {
             Awake::Moved(_) | Awake::Nobody => {}
@@ -103,10 +102,7 @@ fn descend<S: System + ?Sized>(
         while explorer.reducing.take_anchored().is_some() {}
         sleepy.path.anchor(&mut explorer.reducing.anchors);
     }
-    if explorer.tree.is_crowded() {
-        let store = &explorer.visited;
-        explorer.tree.collect(store.names().chain(store.waiting()).chain(sleepy.path.stack.names()));
-    }
+    collect(explorer);
     explorer.tick(depth, explorer.visited.waiting_len(), sleepy.bytes())
 }
 

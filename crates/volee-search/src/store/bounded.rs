@@ -1,537 +1,343 @@
 //! The bounded store: names within a fixed budget. When it is full, a name that may be forgotten makes room.
 //!
 //! After Jard and Jéron, Bounded-memory algorithms for verification on-the-fly (1991), section 2. Names on the current
-//! path are *pinned* and never forgotten. The table is one allocation, an array of cache lines ([`Line`]); it keeps of
-//! each name only what its line does not tell ([`Coding`]), two to four bytes for most systems where the exact store
-//! has eight and free places besides. So the states of a search that does not fit the exact store often still fit here,
-//! and of those that do not a larger share does.
+//! path are *pinned* and never forgotten. Names live in a [`Table`], which keeps so little of each that the states of a
+//! search that does not fit the exact store often still fit here, and of those that do not a larger share does. The store
+//! also keeps the path ([`Trail`]) and which successors wait along it.
 //!
-//! A code lives in its home line or in one of the six after it; each line counts the codes that passed it by, so that a
-//! look-up knows when to stop. As long as there are free places in reach nothing is forgotten. After that, replacement
-//! is set-associative: the victim comes from the home line of the newcomer, and from a later one only where all of the
-//! home line is pinned. The report chooses among all visited states; one of the dozen that share a line is as random.
-//!
-//! The home line grows with the hash, so a table can be moved into a smaller one from front to back, and given back on
-//! the way. The store also keeps the path ([`Trail`]): where its names are in the table, and which successors wait.
+//! Table and trail share the budget. The table starts with room for what there is and grows as long as the budget allows,
+//! like any hash table; only then are names forgotten. When the trail needs more, what waits along it in vain is dropped
+//! first; then the table becomes smaller. It does both in place.
 
 use super::coding::{Coding, low_bits, whole_bytes};
 use super::exact::Exact;
-use super::hash::mix;
-use super::line::{Layout, Line, MAX_RANK, REACH, pass, passed};
-use super::pages::{Pages, prefetch};
+use super::line::Line;
+use super::policy::Policy;
 use super::sketch::Sketch;
-use super::trail::{Slot, Trail};
+use super::table::{At, FIRST_LINES, Table, Turnover};
+use super::trail::Trail;
 use super::{Name, Visited};
 use crate::Replacement;
-use volee_system::Sleep;
-
-const FIRST_LINES: usize = REACH + 1;
-/// A place is a number of 31 bits, and a line has at most 31 places.
-const MAX_LINES: usize = (1 << 31) / 32;
-/// Lines moved before the old table's front is given back.
-const MOVED: usize = 1 << 15;
-/// Of this many victims one lets the others of its line lose value, in the policy that weighs work.
-const AGEING: u64 = 32;
-
-/// Groups of processes that sleep together, as far as the store remembers.
-const GROUPS: u32 = 4;
-/// The processes of the first group; those of another are so many bits further.
-const GROUP: u64 = 0x1111_1111_1111_1111;
-
-/// What happened to the names so far.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Turnover {
-    pub(crate) insertions: u64,
-    pub(crate) replaced: u64,
-    pub(crate) hits: u64,
-}
 
 /// Where a path goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Advance {
-    /// To this name, which is now its last.
+    /// To this name, which is now on it.
     To(Name),
-    /// No successor that waits is unknown.
+    /// No successor that waits at the last level is unknown.
     Nowhere,
     /// There is an unknown successor, and all room is pinned.
     Full,
 }
 
-pub(crate) struct Bounded {
+/// What is left of a store when everything in it is forgotten.
+pub(crate) struct Forgotten {
     coding: Coding,
-    layout: Layout,
-    /// What is stored of a code: its low bits.
-    kept: u64,
-    lines: Pages<Line>,
-    len: usize,
-    trail: Trail,
+    turnover: Turnover,
+}
+
+pub(crate) struct Bounded {
+    pub(super) table: Table,
+    pub(super) trail: Trail,
     /// Places of the path, in order, whose name is on it before.
-    repeated: Vec<u32>,
-    policy: Replacement,
-    random: u64,
-    /// The depth that names are inserted at, for the policy that asks.
-    pub(crate) depth: u64,
-    pub(crate) turnover: Turnover,
+    pub(super) repeated: Vec<u32>,
+    /// The bytes of the trail when what waits in vain was last dropped; `None` when nothing may be dropped.
+    purged: Option<u64>,
     pub(crate) sketch: Sketch,
 }
 
 impl Bounded {
-    /// An empty store in so many bytes, for names like those of an exact one. Node numbers in names may grow to `nodes`
-    /// before the codes must be widened. `None` when there is no memory.
-    pub(crate) fn new(exact: &Exact, bytes: u64, nodes: u64, policy: Replacement, seed: u64) -> Option<Self> {
-        let coding = coding_of(exact, nodes);
-        let lines = (usize::try_from(bytes).ok()? / size_of::<Line>()).min(MAX_LINES);
-        let mut bounded = Bounded {
-            layout: Layout::new(0),
-            kept: 0,
-            lines: Pages::zeroed(lines.max(FIRST_LINES))?,
-            coding,
-            len: 0,
-            trail: Trail::default(),
-            repeated: Vec::new(),
-            policy,
-            random: seed,
-            depth: 0,
-            turnover: Turnover::default(),
-            sketch: Sketch::new(bytes),
-        };
-        bounded.lay_out();
+    /// A store with the names of an exact one and the path of its search, in at most so many bytes. What waits along the
+    /// path is not known any more: it becomes known when it is explored. `None` when there is no memory, or less than the
+    /// path needs.
+    pub(crate) fn take_over(
+        exact: Exact,
+        coding: Coding,
+        trail: Trail,
+        bytes: u64,
+        kind: Replacement,
+        seed: u64,
+    ) -> Option<Self> {
+        let most = (usize::try_from(bytes).ok()? / size_of::<Line>()).max(FIRST_LINES);
+        let sketch = Sketch::new(bytes);
+        let lines = Table::lines_for(&coding, 4 * exact.len()).min(most / 2);
+        let lines = lines.max(Table::lines_for(&coding, 2 * exact.len())).clamp(FIRST_LINES, most);
+        let mut table = Table::new(coding.clone(), lines, most, Policy::new(kind, seed))?;
+        table.most_lines = most;
+        let high = coding.width().saturating_sub(8);
+        exact.drain(
+            |name| (coding.encode(name).unwrap_or(0) >> high) as u8,
+            |name| {
+                coding.encode(name).and_then(|hash| table.put(hash));
+            },
+        );
+        let mut bounded = Bounded { table, trail, repeated: Vec::new(), purged: Some(0), sketch };
+        bounded.settle_path()?;
         Some(bounded)
     }
 
-    /// Takes the names of an exact store, as far as they fit.
-    pub(crate) fn fill(&mut self, exact: Exact) {
-        let coding = self.coding.clone();
-        let take = |name| {
-            if let Some(hash) = coding.encode(name) {
-                self.put(hash);
-            }
-        };
-        exact.drain(|name| coding.encode(name).unwrap_or(u64::MAX), take);
+    /// A store that has forgotten all that another knew, in at most so many bytes; nothing is on the path.
+    pub(crate) fn anew(before: Forgotten, bytes: u64, kind: Replacement, seed: u64) -> Option<Self> {
+        let most = (usize::try_from(bytes).ok()? / size_of::<Line>()).max(FIRST_LINES);
+        let trail = Trail::new(before.coding.width());
+        let mut table = Table::new(before.coding, most, most, Policy::new(kind, seed))?;
+        table.turnover = before.turnover;
+        Some(Bounded { table, trail, repeated: Vec::new(), purged: Some(0), sketch: Sketch::new(bytes) })
     }
 
-    /// How many names there is room for.
-    pub(crate) fn capacity(&self) -> usize {
-        self.lines.len() * self.layout.places
+    /// What is left of a store when everything in it is forgotten.
+    pub(crate) fn forget_all(self) -> Forgotten {
+        let mut turnover = self.table.turnover;
+        turnover.replaced += self.table.len() as u64;
+        Forgotten { coding: self.table.coding, turnover }
+    }
+
+    /// Pins the path, and takes out what waits along it.
+    fn settle_path(&mut self) -> Option<()> {
+        let table = std::cell::RefCell::new(&mut self.table);
+        self.trail.keep_waiting(
+            |hash| table.borrow().prefetch(hash),
+            |hash| {
+                table.borrow_mut().remove(hash);
+                true
+            },
+        );
+        let table = &mut self.table;
+        for hash in self.trail.groups().flatten() {
+            let at = table.find(hash).or_else(|| table.put(hash))?;
+            table.pin(at);
+        }
+        (self.trail.len() < self.most_pinned(self.table.lines())).then_some(())
+    }
+
+    /// How many names of a table of so many lines may be pinned. A few places stay free for others: a table of pinned names
+    /// only would make each look-up a walk.
+    fn most_pinned(&self, lines: usize) -> usize {
+        self.table.capacity_of(lines) / 8 * 7
+    }
+
+    /// What happened to the names so far.
+    pub(crate) fn turnover(&self) -> Turnover {
+        self.table.turnover
+    }
+
+    /// Names are inserted at this depth from now on, for the policy that asks.
+    pub(crate) fn set_depth(&mut self, depth: u64) {
+        self.table.policy.depth = depth;
     }
 
     /// Whether a name is remembered.
     #[inline]
     pub(crate) fn contains(&mut self, name: Name) -> bool {
-        let found = self.coding.encode(name).and_then(|hash| self.find(hash));
-        if let Some((line, place)) = found {
-            self.touch(line, place);
+        match self.table.coding.encode(name) {
+            Some(hash) => self.table.meet(hash),
+            None => false,
         }
-        found.is_some()
     }
 
-    /// Who may sleep when the state with this name is to be explored; `None` when it was explored with as few asleep.
-    ///
-    /// A place has four bits for its policy, which the random one does not need: they say in which of four groups a process
-    /// slept. A group counts as asleep as a whole: more sleep is remembered than there was, so a state may be explored
-    /// again in vain but is never passed over. Each time it is, one group less sleeps, and so it ends.
-    pub(crate) fn explores(&mut self, name: Name, sleep: Sleep) -> Option<u64> {
-        let Some((line, place)) = self.coding.encode(name).and_then(|hash| self.find(hash)) else {
-            return Some(sleep.asleep);
-        };
-        let slept = self.layout.rank(&self.lines[line], place);
-        let groups = (0..GROUPS).filter(|group| slept >> group & 1 == 1);
-        let still = groups.filter(|group| sleep.awake & GROUP << group == 0);
-        let kept = still.fold(0, |mask, group| mask | 1 << group);
-        if kept == slept {
-            self.turnover.hits += 1;
-            return None;
+    /// Remembers a name that is to be on the path. `None` when all room is pinned.
+    #[inline]
+    pub(super) fn pin(&mut self, hash: u64, found: Option<At>) -> Option<()> {
+        if self.trail.len() >= self.most_pinned(self.table.lines()) && !self.table.grow() {
+            self.table.most_lines += self.purge() as usize / size_of::<Line>();
+            self.table.grow().then_some(())?;
         }
-        Some(
-            (0..GROUPS)
-                .filter(|group| kept >> group & 1 == 1)
-                .fold(0, |all, g| all | sleep.asleep & GROUP << g),
-        )
-    }
-
-    /// Remembers a name as the last of the path as [`Bounded::pin`] does, and who sleeps there. It may be on the path
-    /// before.
-    pub(crate) fn pin_asleep(&mut self, name: Name, asleep: u64) -> Option<()> {
-        let hash = self.encode(name)?;
-        let pinned = self.find(hash).filter(|&(line, place)| self.layout.is_pinned(&self.lines[line], place));
-        match pinned {
-            None => self.pin(name)?,
-            Some((line, place)) => {
-                self.repeated.push(self.trail.len() as u32);
-                self.trail.push((line * self.layout.places + place) as Slot);
-            }
-        }
-        let (line, place) = self.find(hash)?;
-        let groups = (0..GROUPS).fold(0, |all, g| all | u8::from(asleep & GROUP << g != 0) << g);
-        self.layout.set_rank(&mut self.lines[line], place, groups);
-        Some(())
-    }
-
-    /// Remembers a name as the last of the path, until [`Bounded::unpin`]. `None` when all room is pinned.
-    pub(crate) fn pin(&mut self, name: Name) -> Option<()> {
-        let hash = self.encode(name)?;
-        let found = self.find(hash);
-        self.pin_at(hash, found)
-    }
-
-    fn pin_at(&mut self, hash: u64, found: Option<(usize, usize)>) -> Option<()> {
-        // A few places stay free for others: a table of pinned names only would make each look-up a walk.
-        if self.trail.len() >= self.capacity() / 8 * 7 {
-            return None;
-        }
-        let (line, place) = match found {
+        let at = match found {
             Some(found) => found,
-            None => self.put(hash)?,
+            None => self.table.put(hash)?,
         };
-        debug_assert!(!self.layout.is_pinned(&self.lines[line], place), "a name is on the path once");
-        self.layout.pin(&mut self.lines[line], place);
-        self.trail.push((line * self.layout.places + place) as Slot);
+        debug_assert!(!self.table.is_pinned(at), "a name is on the path once");
+        self.table.pin(at);
         Some(())
     }
 
-    /// The last name of the path leaves it; it may be forgotten from now on. So many names were stored meanwhile.
-    pub(crate) fn unpin(&mut self, work: u64) {
-        if let Some(slot) = self.trail.pop() {
-            if self.repeated.last().is_some_and(|&index| index as usize == self.trail.len()) {
-                self.repeated.pop();
-                return;
-            }
-            let (line, place) = self.place(slot);
-            let line = &mut self.lines[line];
-            self.layout.unpin(line, place);
-            if self.policy == Replacement::Cheapest {
-                self.layout.set_rank(line, place, price(work));
-            }
-        }
+    /// Begins a level for the successors of the states that were taken from the last one.
+    #[inline]
+    pub(crate) fn enter(&mut self) {
+        self.trail.enter();
     }
 
-    /// Lets a successor of the last name of the path wait. `None` when there is no memory.
+    /// Leaves the last level of the path; the names that led to it may be forgotten. So many names were stored meanwhile.
+    #[inline]
+    pub(crate) fn leave(&mut self, work: u64) {
+        let Bounded { table, trail, repeated, .. } = self;
+        let index = trail.len().wrapping_sub(1) as u32;
+        if repeated.last() == Some(&index) {
+            repeated.pop();
+            trail.leave(|_| ());
+            return;
+        }
+        trail.last_group().for_each(|hash| table.prefetch(hash));
+        trail.leave(|hash| {
+            if let Some(at) = table.find(hash) {
+                table.unpin(at, work);
+            }
+        });
+        trail.give_back();
+    }
+
+    /// The names that leave the path with the last level, in the order of their group.
+    pub(crate) fn leaving(&self) -> impl Iterator<Item = Name> + '_ {
+        self.trail.last_group().rev().map(|hash| self.table.coding.decode(hash))
+    }
+
+    /// Lets a successor of the last level wait. `None` when there is no memory.
     pub(crate) fn wait(&mut self, name: Name) -> Option<()> {
         let hash = self.encode(name)?;
-        self.trail.wait(hash, self.coding.width());
+        self.trail.wait(hash);
         Some(())
     }
 
-    /// Takes a successor that waits for the last name of the path.
+    /// Takes a successor that waits at the last level.
     pub(crate) fn take_waiting(&mut self) -> Option<Name> {
-        let hash = self.trail.take_waiting(self.coding.width())?;
-        Some(self.coding.decode(hash))
+        let hash = self.trail.next()?;
+        self.trail.drop_next();
+        Some(self.table.coding.decode(hash))
     }
 
-    /// Lets a successor of the last name of the path wait, unless it is remembered. `None` when there is no memory.
+    /// Processes sleep from now on. What is known was explored with nobody asleep, and need not wait; whoever will wait knows who
+    /// sleeps, which the store does not, so nothing may be dropped any more.
+    pub(crate) fn fall_asleep(&mut self) {
+        self.purged = None;
+        let table = &self.table;
+        self.trail.keep_waiting(|hash| table.prefetch(hash), |hash| table.find(hash).is_none());
+    }
+
+    /// Lets a successor of the last level wait, unless it is remembered: whether it waits. `None` when there is no memory.
     #[inline]
-    pub(crate) fn wait_unless_known(&mut self, name: Name) -> Option<()> {
+    pub(crate) fn wait_unless_known(&mut self, name: Name) -> Option<bool> {
         let hash = self.encode(name)?;
-        match self.find(hash) {
-            Some((line, place)) => self.touch(line, place),
-            None => self.trail.wait(hash, self.coding.width()),
+        let known = self.table.meet(hash);
+        if !known {
+            self.trail.wait(hash);
         }
-        Some(())
+        Some(!known)
     }
 
-    /// Goes on to a successor that waits for the last name of the path and is still unknown: it is the last name then.
+    /// Brings what is needed near to advance a few times.
+    #[inline]
+    pub(crate) fn prefetch_waiting(&self, most: u32) {
+        for hash in self.trail.next_waiting(most) {
+            self.table.prefetch(hash);
+        }
+    }
+
+    /// Puts a successor that waits at the last level and is still unknown on the path, beside those that were put there since
+    /// the level was entered.
+    #[inline]
     pub(crate) fn advance(&mut self) -> Advance {
-        while let Some(hash) = self.trail.take_waiting(self.coding.width()) {
-            if let Some((line, place)) = self.find(hash) {
-                self.touch(line, place);
+        while let Some(hash) = self.trail.next() {
+            if self.table.meet(hash) {
+                self.trail.drop_next();
                 continue;
             }
-            return match self.pin_at(hash, None) {
-                Some(()) => Advance::To(self.coding.decode(hash)),
-                None => Advance::Full,
-            };
+            if self.pin(hash, None).is_none() {
+                return Advance::Full;
+            }
+            self.trail.join();
+            return Advance::To(self.table.coding.decode(hash));
         }
         Advance::Nowhere
     }
 
-    /// How many successors wait along the path.
-    pub(crate) fn waiting_len(&self) -> u64 {
-        self.trail.waiting_len(self.coding.width())
+    /// Whether the table is nearly full and cannot grow: each state on the path is one less that is remembered.
+    #[inline]
+    pub(crate) fn is_tight(&self) -> bool {
+        self.table.len() >= self.table.capacity() / 4 * 3 && !self.table.may_grow()
     }
 
-    /// How long the path is.
+    /// How many successors wait along the path.
+    #[inline]
+    pub(crate) fn waiting_len(&self) -> u64 {
+        self.trail.waiting_len()
+    }
+
+    /// How many states are on the path.
+    #[inline]
     pub(crate) fn path_len(&self) -> u64 {
         self.trail.len() as u64
     }
 
-    /// The names of the path, from its start.
-    pub(crate) fn path(&self) -> impl Iterator<Item = Name> + '_ {
-        self.trail.slots().map(|slot| {
-            let (line, place) = self.place(slot);
-            self.name(line, place)
-        })
+    /// How many levels the path has.
+    #[inline]
+    pub(crate) fn depth(&self) -> u64 {
+        self.trail.depth() as u64
     }
 
-    /// The names of the successors that wait along the path.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = Name> + '_ {
-        self.trail.waiting(self.coding.width()).map(|(hash, _)| self.coding.decode(hash))
+    /// The names of the path, level by level from the last one.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = impl Iterator<Item = Name> + '_> + '_ {
+        self.trail.groups().map(|group| group.map(|hash| self.table.coding.decode(hash)))
     }
 
-    /// All names.
+    /// The names of the path and of the successors that wait along it.
+    pub(crate) fn along_path(&self) -> impl Iterator<Item = Name> + '_ {
+        self.trail.codes().map(|hash| self.table.coding.decode(hash))
+    }
+
+    /// All names that are remembered.
     pub(crate) fn names(&self) -> impl Iterator<Item = Name> + '_ {
-        let places = self.layout.places;
-        (0..self.lines.len()).flat_map(move |line| {
-            (0..places)
-                .filter(move |&place| self.layout.displaced(&self.lines[line], place).is_some())
-                .map(move |place| self.name(line, place))
-        })
+        self.table.names()
+    }
+
+    /// Drops what waits in vain, if the trail has grown since that was last done; how many bytes that frees.
+    fn purge(&mut self) -> u64 {
+        let used = self.trail.used();
+        if self.purged.is_none_or(|purged| used < purged + purged / 4) {
+            return 0;
+        }
+        let (table, before) = (&self.table, self.trail.bytes());
+        self.trail.keep_waiting(|hash| table.prefetch(hash), |hash| table.find(hash).is_none());
+        self.trail.shrink();
+        self.purged = Some(self.trail.used());
+        before.saturating_sub(self.trail.bytes())
     }
 
     /// Frees at least so many bytes by shrinking the table. `None` when the path needs what is left.
-    pub(crate) fn shrink(&mut self, bytes: u64) -> Option<()> {
+    fn shrink(&mut self, bytes: u64) -> Option<()> {
         // A part of the table more, so that it is not moved too often; a larger one where places are free.
-        let part = if self.len < self.capacity() / 4 * 3 { 8 } else { 32 };
-        let fewer = bytes as usize / size_of::<Line>() + self.lines.len() / part + 1;
-        let lines = self.lines.len().checked_sub(fewer)?;
-        if lines < FIRST_LINES || self.trail.len() >= lines * self.layout.places / 8 * 7 {
-            return None;
-        }
-        self.move_to(lines, self.coding.clone())
+        let part = if self.table.len() < self.table.capacity() / 4 * 3 { 8 } else { 256 };
+        let fewer = bytes as usize / size_of::<Line>() + self.table.lines() / part + 1;
+        let lines = self.table.lines().checked_sub(fewer).filter(|&lines| lines >= FIRST_LINES)?;
+        (self.trail.len() < self.most_pinned(lines)).then_some(())?;
+        self.table.resize(lines)
     }
 
     /// The hash of a name. A name that has none yet makes all codes wider, and the table forgets what is not pinned: its
     /// places change their order, and there is no room for two tables. It happens a few times in a search at most.
-    fn encode(&mut self, name: Name) -> Option<u64> {
-        if self.coding.encode(name).is_none() {
-            self.move_to(self.lines.len(), self.coding.wider(name))?;
-        }
-        self.coding.encode(name)
-    }
-
-    /// Decides how lines are divided.
-    fn lay_out(&mut self) {
-        let lines = self.lines.len() as u128;
-        let codes_by_line = (1u128 << self.coding.width()).div_ceil(lines);
-        let bits = 128 - (codes_by_line - 1).leading_zeros();
-        self.layout = Layout::new(bits);
-        self.kept = low_bits(bits);
-    }
-
     #[inline(always)]
-    fn home(&self, hash: u64) -> usize {
-        ((u128::from(hash) * self.lines.len() as u128) >> self.coding.width()) as usize
-    }
-
-    /// The name in a place that is taken. The hashes of one home are adjacent numbers, fewer than stored codes, so the
-    /// code tells which of them it is.
-    fn name(&self, line: usize, place: usize) -> Name {
-        let count = self.lines.len();
-        let displaced = self.layout.displaced(&self.lines[line], place).unwrap_or(0);
-        let home = if line >= displaced { line - displaced } else { line + count - displaced };
-        let first = ((home as u128) << self.coding.width()).div_ceil(count as u128) as u64;
-        let code = self.layout.code(&self.lines[line], place);
-        self.coding.decode(first + (code.wrapping_sub(first) & self.kept))
-    }
-
-    fn place(&self, slot: Slot) -> (usize, usize) {
-        (slot as usize / self.layout.places, slot as usize % self.layout.places)
-    }
-
-    #[inline(always)]
-    fn find(&self, hash: u64) -> Option<(usize, usize)> {
-        let code = hash & self.kept;
-        let mut at = self.home(hash);
-        for displaced in 0..REACH {
-            let line = &self.lines[at];
-            if let Some(place) = self.layout.find(line, code, displaced) {
-                return Some((at, place));
-            }
-            if passed(line) == 0 {
-                return None;
-            }
-            at = next(at, self.lines.len());
-        }
-        None
-    }
-
-    /// Puts a name that is not there. `None` when all places in its reach are pinned.
-    #[inline]
-    fn put(&mut self, hash: u64) -> Option<(usize, usize)> {
-        let home = self.home(hash);
-        let (at, displaced, place) = match self.find_room(home) {
-            Some(room) => room,
-            None => self.make_room(home)?,
-        };
-        self.turnover.insertions += 1;
-        let count = self.lines.len();
-        for before in 0..displaced {
-            pass(&mut self.lines[(home + before) % count], 1);
-        }
-        let rank = self.first_rank();
-        self.layout.put(&mut self.lines[at], place, hash & self.kept, displaced, rank);
-        Some((at, place))
-    }
-
-    /// A free place in reach: line, by how much it is displaced, place. In a full table only the home line is worth a
-    /// look.
-    #[inline(always)]
-    fn find_room(&mut self, home: usize) -> Option<(usize, usize, usize)> {
-        let reach = if self.len < self.capacity() / 32 * 31 { REACH } else { 1 };
-        let mut at = home;
-        for displaced in 0..reach {
-            if let Some(place) = self.layout.free(&self.lines[at]) {
-                self.len += 1;
-                return Some((at, displaced, place));
-            }
-            at = next(at, self.lines.len());
-        }
-        None
-    }
-
-    /// Forgets a name in reach.
-    fn make_room(&mut self, home: usize) -> Option<(usize, usize, usize)> {
-        let mut at = home;
-        for displaced in 0..REACH {
-            if let Some(place) = self.layout.free(&self.lines[at]) {
-                self.len += 1;
-                return Some((at, displaced, place));
-            }
-            if let Some(place) = self.victim(at) {
-                self.forget(at, place);
-                return Some((at, displaced, place));
-            }
-            at = next(at, self.lines.len());
-        }
-        None
-    }
-
-    /// Empties a place whose name another one takes.
-    fn forget(&mut self, line: usize, place: usize) {
-        self.turnover.replaced += 1;
-        let count = self.lines.len();
-        let displaced = self.layout.displaced(&self.lines[line], place).unwrap_or(0);
-        for back in 1..=displaced {
-            pass(&mut self.lines[(line + count - back) % count], -1);
-        }
-        self.layout.clear(&mut self.lines[line], place);
-    }
-
-    /// The place of a line whose name is to be forgotten; `None` when all are pinned.
-    fn victim(&mut self, line: usize) -> Option<usize> {
-        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let random = mix(self.random);
-        let now = self.epoch();
-        let layout = self.layout;
-        let line = &mut self.lines[line];
-        let start = (random >> 32) as usize % layout.places;
-        let free = rotated(start, layout.places).filter(|&place| !layout.is_pinned(line, place));
-        match self.policy {
-            Replacement::Random => { free }.next(),
-            Replacement::Oldest => {
-                free.max_by_key(|&place| now.wrapping_sub(layout.rank(line, place)) & MAX_RANK)
-            }
-            Replacement::LeastDeep | Replacement::LeastFrequent => {
-                free.min_by_key(|&place| layout.rank(line, place))
-            }
-            Replacement::Clock => sweep(layout, line, start),
-            Replacement::Cheapest => {
-                let chosen = free.min_by_key(|&place| layout.rank(line, place));
-                if random.is_multiple_of(AGEING) {
-                    age(layout, line);
-                }
-                chosen
-            }
+    pub(super) fn encode(&mut self, name: Name) -> Option<u64> {
+        match self.table.coding.encode(name) {
+            None => self.widen(name),
+            hash => hash,
         }
     }
 
-    /// The rank of a name that comes in.
-    fn first_rank(&self) -> u8 {
-        match self.policy {
-            Replacement::Random | Replacement::Clock | Replacement::Cheapest => 0,
-            Replacement::LeastFrequent => 1,
-            Replacement::Oldest => self.epoch(),
-            Replacement::LeastDeep => price(self.depth),
+    #[cold]
+    fn widen(&mut self, name: Name) -> Option<u64> {
+        let (lines, most) = (self.table.lines(), self.table.reserved());
+        let table = Table::new(self.table.coding.wider(name), lines, most, self.table.policy)?;
+        let old = std::mem::replace(&mut self.table, table);
+        let (from, to) = (&old.coding, self.table.coding.clone());
+        for hash in self.trail.groups().flatten() {
+            let rank = old.find(hash).map_or(0, |at| old.rank(at));
+            let hash = to.encode(from.decode(hash))?;
+            let at = self.table.find(hash).or_else(|| self.table.put(hash))?;
+            self.table.pin(at);
+            self.table.set_rank(at, rank);
         }
-    }
-
-    /// A name is met again.
-    #[inline]
-    fn touch(&mut self, line: usize, place: usize) {
-        self.turnover.hits += 1;
-        let line = &mut self.lines[line];
-        match self.policy {
-            Replacement::Clock => self.layout.set_rank(line, place, 1),
-            Replacement::LeastFrequent => {
-                let rank = self.layout.rank(line, place);
-                self.layout.set_rank(line, place, (rank + 1).min(MAX_RANK));
-            }
-            _ => {}
-        }
-    }
-
-    /// The time of an insertion, as coarse as four bits need: the table turns over in eight ticks.
-    fn epoch(&self) -> u8 {
-        (self.turnover.insertions / (self.capacity() as u64 / 8 + 1)) as u8 & MAX_RANK
-    }
-
-    /// Moves all names into a table of so many lines; what does not fit is forgotten, and with another coding all that
-    /// is not pinned. `None` when there is no memory, or not even the path fits.
-    fn move_to(&mut self, lines: usize, coding: Coding) -> Option<()> {
-        let ranks =
-            self.trail.slots().map(|slot| self.place(slot)).map(|(l, p)| self.layout.rank(&self.lines[l], p));
-        let path: Vec<(Name, u8)> = self.path().zip(ranks).collect();
-        let before = self.turnover;
-        let old_len = self.len;
-        let fresh = Bounded {
-            layout: self.layout,
-            kept: 0,
-            lines: Pages::zeroed(lines)?,
-            coding,
-            len: 0,
-            trail: std::mem::take(&mut self.trail),
-            repeated: std::mem::take(&mut self.repeated),
-            policy: self.policy,
-            random: self.random,
-            depth: self.depth,
-            turnover: before,
-            sketch: std::mem::replace(&mut self.sketch, Sketch::none()),
-        };
-        let mut old = std::mem::replace(self, fresh);
-        self.lay_out();
-        for (index, &(name, rank)) in path.iter().enumerate() {
-            let hash = self.coding.encode(name)?;
-            let (line, place) = self.find(hash).or_else(|| self.put(hash))?;
-            self.layout.pin(&mut self.lines[line], place);
-            self.layout.set_rank(&mut self.lines[line], place, rank);
-            self.trail.move_slot(index, (line * self.layout.places + place) as Slot);
-        }
-        if old.coding.width() == self.coding.width() {
-            self.take_over(&mut old);
-        } else {
-            let (from, to) = (&old.coding, &self.coding);
-            self.trail.recode(from.width(), to.width(), |hash| to.encode(from.decode(hash)));
-        }
-        let forgotten = (old_len - self.len.min(old_len)) as u64;
-        self.turnover = Turnover { replaced: before.replaced + forgotten, ..before };
-        Some(())
-    }
-
-    /// Takes the names that are not pinned, front to back, and gives memory back on the way.
-    fn take_over(&mut self, old: &mut Bounded) {
-        for line in 0..old.lines.len() {
-            for place in 0..old.layout.places {
-                let held = &old.lines[line];
-                if old.layout.displaced(held, place).is_none() || old.layout.is_pinned(held, place) {
-                    continue;
-                }
-                let rank = old.layout.rank(held, place);
-                let hash = self.coding.encode(old.name(line, place));
-                if let Some((line, place)) = hash.and_then(|hash| self.put(hash)) {
-                    self.layout.set_rank(&mut self.lines[line], place, rank);
-                }
-            }
-            if line.is_multiple_of(MOVED) {
-                old.lines.give_back(line);
-            }
-        }
+        self.trail.recode(to.width(), |hash| to.encode(from.decode(hash)).unwrap_or(0));
+        let forgotten = old.len().saturating_sub(self.table.len()) as u64;
+        let before = old.turnover;
+        self.table.turnover = Turnover { replaced: before.replaced + forgotten, ..before };
+        self.table.coding.encode(name)
     }
 }
 
 impl Visited for Bounded {
     #[inline(always)]
     fn prefetch(&self, name: Name) {
-        if let Some(hash) = self.coding.encode(name) {
-            prefetch(&self.lines[self.home(hash)]);
+        if let Some(hash) = self.table.coding.encode(name) {
+            self.table.prefetch(hash);
         }
     }
 
@@ -542,7 +348,7 @@ impl Visited for Bounded {
         }
         // Where there is no place at all the name is just not remembered.
         if let Some(hash) = self.encode(name) {
-            self.put(hash);
+            self.table.put(hash);
         }
         true
     }
@@ -557,7 +363,7 @@ impl Visited for Bounded {
 
     #[inline(always)]
     fn replaces(&self) -> bool {
-        self.turnover.replaced > 0
+        self.table.turnover.replaced > 0
     }
 
     #[inline]
@@ -569,7 +375,14 @@ impl Visited for Bounded {
     }
 
     fn give_room(&mut self, bytes: u64) -> bool {
-        self.shrink(bytes).is_some()
+        let purged = self.purge();
+        purged >= bytes || self.shrink(bytes - purged).is_some()
+    }
+
+    fn take_room(&mut self, bytes: u64) {
+        let is_full = self.table.len() >= self.table.capacity() / 16 * 13;
+        let purged = if is_full { self.purge() } else { 0 };
+        self.table.most_lines = self.table.lines() + (bytes + purged) as usize / size_of::<Line>();
     }
 
     fn needs(&self) -> String {
@@ -580,16 +393,16 @@ impl Visited for Bounded {
     }
 
     fn len(&self) -> u64 {
-        self.len as u64
+        self.table.len() as u64
     }
 
     fn bytes(&self) -> u64 {
-        self.lines.bytes() + self.trail.bytes() + self.sketch.bytes()
+        self.table.bytes() + self.trail.bytes() + self.sketch.bytes()
     }
 }
 
 /// Which bits the names of a store vary in, with those that node numbers may still grow into.
-fn coding_of(exact: &Exact, nodes: u64) -> Coding {
+pub(crate) fn coding_of(exact: &Exact, nodes: u64) -> Coding {
     let base = exact.names().next().unwrap_or(1);
     let varies = exact.names().fold(0, |varies, name| varies | name ^ base);
     if nodes == 0 {
@@ -599,49 +412,11 @@ fn coding_of(exact: &Exact, nodes: u64) -> Coding {
     Coding::new(base, varies | number | number << 32 | 1 << 63)
 }
 
-/// What it costs to forget a state that took so much work, on a logarithmic scale.
-fn price(work: u64) -> u8 {
-    (work.max(1).ilog2() as u8).min(MAX_RANK)
-}
-
-/// All names of a line lose a little, so that a dear one that is never met again goes in the end.
-fn age(layout: Layout, line: &mut Line) {
-    for place in 0..layout.places {
-        let rank = layout.rank(line, place);
-        layout.set_rank(line, place, rank.saturating_sub(1));
-    }
-}
-
-/// All places of a line, from one on.
-fn rotated(start: usize, places: usize) -> impl Iterator<Item = usize> {
-    (start..places).chain(0..start)
-}
-
-/// The clock's hand goes over a line: the first name not met since the last time, else the first at all.
-fn sweep(layout: Layout, line: &mut Line, start: usize) -> Option<usize> {
-    let mut first = None;
-    for place in rotated(start, layout.places) {
-        if layout.is_pinned(line, place) {
-            continue;
-        }
-        if layout.rank(line, place) == 0 {
-            return Some(place);
-        }
-        layout.set_rank(line, place, 0);
-        first = first.or(Some(place));
-    }
-    first
-}
-
-#[inline(always)]
-fn next(at: usize, lines: usize) -> usize {
-    if at + 1 == lines { 0 } else { at + 1 }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
+    use super::super::hash::mix;
     use super::*;
 
     const ALL: [Replacement; 6] = [
@@ -671,9 +446,20 @@ mod tests {
             }
             exact.insert(name);
         }
-        let mut bounded = Bounded::new(&exact, 64 * lines, nodes, policy, 7).expect("small");
-        bounded.fill(exact);
+        let coding = coding_of(&exact, nodes);
+        let trail = Trail::new(coding.width());
+        let mut bounded = Bounded::take_over(exact, coding, trail, 64 * lines, policy, 7).expect("small");
+        bounded.table.resize(lines as usize).expect("small");
         bounded
+    }
+
+    /// A level of one name.
+    fn push(bounded: &mut Bounded, name: Name) {
+        let hash = bounded.encode(name).expect("small");
+        let found = bounded.table.find(hash);
+        bounded.pin(hash, found).expect("a short path");
+        bounded.trail.push_on_path(hash);
+        bounded.enter();
     }
 
     #[test]
@@ -690,10 +476,10 @@ mod tests {
                 });
                 let _ = full.count();
                 assert!(
-                    inserted.len() > bounded.capacity() / 4 * 3,
+                    inserted.len() > bounded.table.capacity() / 4 * 3,
                     "{} of {}",
                     inserted.len(),
-                    bounded.capacity()
+                    bounded.table.capacity()
                 );
                 assert_eq!(bounded.names().count() + 1, inserted.len(), "one was forgotten");
             }
@@ -706,23 +492,23 @@ mod tests {
             let mut bounded = filled((0..0).map(name), 128, 0, policy);
             let mut path: Vec<Name> = Vec::new();
             for i in 0..30_000u64 {
-                bounded.depth = path.len() as u64;
+                bounded.set_depth(path.len() as u64);
                 let new = name(i % 7000);
                 if i % 5 < 3 && path.len() < 200 && !path.contains(&new) {
-                    bounded.pin(new).expect("a path of 200 names");
+                    push(&mut bounded, new);
                     path.push(new);
                 } else if path.pop().is_some() {
-                    bounded.unpin(i % 100);
+                    bounded.leave(i % 100);
                 }
                 assert!(i % 100 != 0 || path.iter().all(|&name| bounded.contains(name)), "{policy:?}");
                 assert!(!bounded.contains(name(i % 1000 + 8000)));
                 if i == 20_000 {
                     bounded.shrink(20 * 64).expect("most is free");
-                    assert!(bounded.path().eq(path.iter().copied()));
+                    assert!(bounded.groups().flatten().eq(path.iter().rev().copied()));
                 }
             }
-            assert!(bounded.turnover.replaced > 1000);
-            assert!(bounded.len() <= bounded.capacity() as u64);
+            assert!(bounded.turnover().replaced > 1000);
+            assert!(bounded.len() <= bounded.table.capacity() as u64);
             assert_eq!(bounded.len() as usize, bounded.names().count());
         }
     }
@@ -733,21 +519,22 @@ mod tests {
         let mut twin: Vec<Vec<Name>> = Vec::new();
         for i in 0..2000u64 {
             if twin.len() < 3 || i % 3 > 0 && twin.len() < 60 {
-                bounded.pin(short(200 + i)).expect("a short path");
+                push(&mut bounded, short(200 + i));
                 let wide = |j| (i * 4 + j + 1) << (33 + i / 500 * 6) | (i / 500) << 20 | 0x400;
                 let names: Vec<Name> = (0..mix(i) % 4).map(wide).collect();
-                names.iter().for_each(|&name| bounded.wait_unless_known(name).expect("small"));
+                assert!(names.iter().all(|&name| bounded.wait_unless_known(name) == Some(true)));
                 twin.push(names);
                 continue;
             }
             let waiting: usize = twin.iter().map(Vec::len).sum();
-            assert_eq!(bounded.waiting().count(), waiting);
+            assert_eq!(bounded.waiting_len() as usize, waiting);
             while let Advance::To(name) = bounded.advance() {
                 assert_eq!(twin.last_mut().and_then(Vec::pop), Some(name));
-                bounded.unpin(1);
+                bounded.enter();
+                bounded.leave(1);
             }
             assert_eq!(twin.pop(), Some(Vec::new()));
-            bounded.unpin(1);
+            bounded.leave(1);
             assert_eq!(bounded.path_len(), twin.len() as u64);
         }
     }
@@ -760,12 +547,42 @@ mod tests {
         assert!(!bounded.replaces() && bounded.names().collect::<HashSet<_>>() == before);
         bounded.shrink(100 * 64).expect("nothing is pinned");
         assert!(bounded.names().all(|name| before.contains(&name)));
-        assert_eq!(bounded.names().count() as u64 + bounded.turnover.replaced, before.len() as u64);
+        assert_eq!(bounded.names().count() as u64 + bounded.turnover().replaced, before.len() as u64);
     }
 
     #[test]
-    fn prices_grow_with_the_work() {
-        assert!((1..5000u64).all(|work| price(work) <= price(work + 1)));
-        assert_eq!(price(u64::MAX), MAX_RANK);
+    fn a_path_that_moves_in_is_pinned_and_what_waits_along_it_is_unknown() {
+        let mut exact = Exact::new();
+        (0..150).for_each(|i| assert!(exact.insert(short(i))));
+        let coding = coding_of(&exact, 2000);
+        let mut trail = Trail::new(coding.width());
+        trail.prepare(10);
+        (0..10).for_each(|i| trail.set(i, coding.encode(short(i as u64)).expect("it is stored")));
+        [(3, 2), (0, 1), (4, 0)].into_iter().for_each(|(waiting, group)| trail.set_level(waiting, group));
+        let mut bounded =
+            Bounded::take_over(exact, coding, trail, 1 << 12, Replacement::Random, 7).expect("there is room");
+        let groups: Vec<Vec<Name>> = bounded.groups().map(Iterator::collect).collect();
+        assert_eq!(groups, [vec![short(5)], vec![short(4), short(3)]]);
+        assert_eq!((bounded.waiting_len(), bounded.path_len(), bounded.depth()), (7, 3, 2));
+        let known = (0..150).filter(|&i| bounded.contains(short(i))).count();
+        assert_eq!((known, bounded.len(), bounded.turnover().insertions), (143, 143, 143));
+        assert_eq!(bounded.advance(), Advance::To(short(9)));
+    }
+
+    #[test]
+    fn a_table_grows_before_it_forgets_and_what_waits_in_vain_goes_first() {
+        let mut bounded = filled((0..50).map(short), 1 << 10, 2000, Replacement::Random);
+        bounded.table.resize(8).expect("small");
+        bounded.take_room(1 << 20);
+        (0..2000).for_each(|i| assert_eq!(bounded.insert(short(i)), i >= 50));
+        assert_eq!((bounded.turnover().replaced, bounded.len()), (0, 2000));
+        push(&mut bounded, short(7000));
+        (2000..6000).for_each(|i| bounded.wait(short(i)).expect("small"));
+        (2000..5900).for_each(|i| assert!(bounded.insert(short(i))));
+        let lines = bounded.table.lines();
+        assert!(bounded.give_room(5000));
+        assert_eq!((bounded.waiting_len(), bounded.table.lines()), (100, lines));
+        assert!(bounded.give_room(5000));
+        assert!(bounded.table.lines() < lines);
     }
 }

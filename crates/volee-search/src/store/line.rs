@@ -82,6 +82,16 @@ impl Layout {
         line[self.mark(place)] = 0;
     }
 
+    /// The last code of a line moves to a place that was cleared, if it is behind it: places are taken from the front.
+    pub(super) fn close(self, line: &mut Line, place: usize) {
+        let last = (place + 1..self.places).rfind(|&last| line[self.mark(last)] & DISPLACED != 0);
+        if let Some(last) = last {
+            line.copy_within(last * self.bytes..(last + 1) * self.bytes, place * self.bytes);
+            line[self.mark(place)] = line[self.mark(last)];
+            self.clear(line, last);
+        }
+    }
+
     pub(super) fn is_pinned(self, line: &Line, place: usize) -> bool {
         line[self.mark(place)] & PINNED != 0
     }

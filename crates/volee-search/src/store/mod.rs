@@ -13,15 +13,19 @@ pub(crate) mod hash;
 mod line;
 mod nodes;
 pub(crate) mod pages;
+mod policy;
 mod sketch;
+mod sleepers;
+mod table;
 mod trail;
 mod tree;
 
 pub(crate) use bitstate::Bitstate;
-pub(crate) use bounded::{Advance, Bounded};
+pub(crate) use bounded::{Advance, Bounded, coding_of};
 pub(crate) use compact::Compact;
 pub(crate) use exact::Exact;
 pub(crate) use sketch::Sketch;
+pub(crate) use trail::Trail;
 pub(crate) use tree::{Full, Name, Tree};
 
 /// A set of names that a traversal has met.
@@ -43,6 +47,9 @@ pub(crate) trait Visited {
     fn give_room(&mut self, _bytes: u64) -> bool {
         false
     }
+
+    /// Others leave so many bytes of the common budget: the store may grow into them on its own.
+    fn take_room(&mut self, _bytes: u64) {}
 
     /// Whether the store forgets names to make room for others.
     #[inline(always)]

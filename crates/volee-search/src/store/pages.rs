@@ -9,7 +9,7 @@
 //! * The element types ([`Plain`]) are integers and arrays of integers: every bit pattern, all zeroes too, is a value.
 //! * A mapping is private and anonymous, owned by one [`Pages`] (as a boxed slice is that is not mapped), never handed
 //!   out but as a slice borrowed from it, and unmapped exactly once, in `drop`, with the address and length of `mmap`.
-//! * [`Pages::give_back`] only tells the system that whole pages inside our own mapping may be dropped; they read as
+//! * [`Pages::give_back`] and [`Pages::give_back_from`] only tell the system that whole pages inside our own mapping may be dropped; they read as
 //!   zeroes afterwards, which is a value of every `Plain` type.
 //! * Prefetching any address is harmless: the instruction never faults and changes no visible state.
 #![allow(unsafe_code)]
@@ -19,6 +19,9 @@ use std::ptr::NonNull;
 
 #[cfg(all(target_os = "linux", not(miri)))]
 const HUGE: usize = 2 << 20;
+/// A small page, or a multiple of it.
+#[cfg(all(target_os = "linux", not(miri)))]
+const SMALL: usize = 64 << 10;
 /// Below this a heap array is as good.
 #[cfg(all(target_os = "linux", not(miri)))]
 const WORTH_MAPPING: usize = 2 * HUGE;
@@ -131,6 +134,23 @@ impl<T: Plain> Pages<T> {
             unsafe { libc::madvise(self.start.as_ptr().cast(), bytes, libc::MADV_DONTNEED) };
         }
         let _ = upto;
+    }
+
+    /// Tells the system that the items from `start` on are not needed for now. They are zeroes, and remain zeroes.
+    pub(crate) fn give_back_from(&mut self, start: usize) {
+        #[cfg(all(target_os = "linux", not(miri)))]
+        if let Backing::Mapped(..) = self.backing {
+            let first = (start * size_of::<T>()).next_multiple_of(SMALL);
+            let bytes = (self.len * size_of::<T>()).saturating_sub(first);
+            if bytes > 0 {
+                // SAFETY: whole pages at the end of the used part of our mapping, uniquely borrowed.
+                unsafe {
+                    let from = self.start.as_ptr().cast::<u8>().add(first);
+                    libc::madvise(from.cast(), bytes, libc::MADV_DONTNEED);
+                }
+            }
+        }
+        let _ = start;
     }
 
     pub(crate) fn bytes(&self) -> u64 {
