@@ -67,8 +67,13 @@ impl Stack {
         self.waiting.truncate(length);
     }
 
-    /// Tells the states of the last group, which stands before `start`, that are anchored.
+    /// Tells the states of the last group, which stands before `start`, that are anchored. Nobody asks before the first reduced
+    /// expansion; then all that are on the stack are held.
     fn anchor_group(&mut self, reducing: &mut Reducing, start: usize) {
+        if !reducing.anchors.is_on() && reducing.count > 0 {
+            reducing.anchors.start();
+            reducing.anchors.rebuild(self.loose_names());
+        }
         while let Some(parent) = reducing.take_anchored() {
             self.anchor(&mut reducing.anchors, start - 1 - parent as usize);
         }
@@ -165,9 +170,6 @@ pub(crate) fn run<S: System + ?Sized, V: Visited>(
     explorer: &mut Explorer<'_, '_, S, V>,
     stack: &mut Stack,
 ) -> Flow {
-    if explorer.reducing.kind.is_persistent() {
-        explorer.reducing.anchors.start();
-    }
     explorer.stage_initial();
     explorer.settle(|state| stack.push(state))?;
     stack.begin();
