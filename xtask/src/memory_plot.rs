@@ -65,15 +65,16 @@ fn label(svg: &mut String, marks: &[Mark]) {
         let (x, y) = (x(mark.share), y(mark.value));
         let at = if above.0 == x { f64::max(y + 4.0, above.1 + LABEL) } else { y + 4.0 };
         above = (x, at);
-        let _ = writeln!(
-            svg,
-            "<path d=\"M{:.1} {:.1}l8 8m0 -8l-8 8\" stroke=\"black\"/><text x=\"{:.1}\" y=\"{at:.1}\" font-size=\"10\" \
-             text-anchor=\"end\" stroke=\"white\" stroke-width=\"3\" paint-order=\"stroke\">{}</text>",
-            x - 4.0,
-            y - 4.0,
-            x - 8.0,
-            mark.name
-        );
+        let _ = writeln!(svg, "<path d=\"M{:.1} {:.1}l8 8m0 -8l-8 8\" stroke=\"black\"/>", x - 4.0, y - 4.0);
+        // First a white rim, so that curves do not run through the words.
+        for rim in [" stroke=\"white\" stroke-width=\"3\"", ""] {
+            let _ = writeln!(
+                svg,
+                "<text x=\"{:.1}\" y=\"{at:.1}\" font-size=\"10\" text-anchor=\"end\"{rim}>{}</text>",
+                x - 8.0,
+                mark.name
+            );
+        }
     }
 }
 

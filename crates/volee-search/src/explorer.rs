@@ -426,10 +426,10 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         }
     }
 
-    /// Keeps a little below the budget, since what is used grows until the next look.
+    /// Keeps below the budget, and a little below where the store can: what is used grows until the next look.
     fn keep_budget(&mut self, memory: u64) -> Result<(), Limit> {
         let Some(budget) = self.meter.budget().memory else { return Ok(()) };
-        let enough = budget / 64 * 63;
+        let enough = budget - self.visited.margin(budget);
         if memory <= enough {
             self.visited.take_room(enough - memory);
             return Ok(());

@@ -366,6 +366,10 @@ impl Visited for Bounded {
         self.table.turnover.replaced > 0
     }
 
+    fn margin(&self, budget: u64) -> u64 {
+        budget / 64
+    }
+
     #[inline]
     fn note(&mut self, state: &[u8]) {
         // As long as nothing is forgotten the table itself knows how many there are.

@@ -48,6 +48,11 @@ pub(crate) trait Visited {
         false
     }
 
+    /// What it leaves of a budget that it could fill.
+    fn margin(&self, _budget: u64) -> u64 {
+        0
+    }
+
     /// Others leave so many bytes of the common budget: the store may grow into them on its own.
     fn take_room(&mut self, _bytes: u64) {}
 
