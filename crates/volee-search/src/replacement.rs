@@ -9,15 +9,16 @@
 //!
 //! Differences from the report. As long as everything fits the exact store this is the ordinary search. When that may not
 //! grow any more, its names, path and waiting states move to the bounded store, where all of them take less, and the
-//! search goes on from where it was. It goes a few states *abreast*, as the ordinary one does, because a single path waits
+//! search goes on from where it was; as long as everything fits it still knows a state from when it is generated. When
+//! something must be forgotten, the path is pinned, and what waits becomes known when its turn comes. It goes a few states *abreast*, as the ordinary one does, because a single path waits
 //! for memory at each step: a level of the path is a group of states whose successors are looked up together. All states of
-//! all levels are pinned, so that both arguments above hold as they stand. Successors that are known when they are
+//! all levels are pinned then, so that both arguments above hold as they stand. Successors that are known when they are
 //! generated are dropped at once; the others wait, and are looked up again when their turn comes. And the budget is in bytes, for names, nodes
 //! and path together: when nodes or path grow, the table of names shrinks; nodes that no remembered state uses are given
 //! back. A path that goes abreast is longer; where it takes all memory the search begins anew, in single file.
 //!
 //! A reduced expansion (see [`crate::anchors`]) is enough if one of its successors is unknown: that one waits, and is finished
-//! before the level of the reduced state is left. Known are only states of the path and finished ones, so of the known
+//! before the level of the reduced state is left. Known are then only states of the path and finished ones, so of the known
 //! ones those are anchored that are not on the path, and those of the path that were found to be.
 
 use volee_system::{Flow, Limit, System, Witness};
@@ -43,6 +44,8 @@ struct Path {
     /// For each level, how many states had been stored before it, but for the higher bits: for the policy that asks.
     stored_before: Vec<u32>,
     longest: u64,
+    /// What waits is held too, because the store knows it: see [`Bounded::fits`].
+    fits: bool,
     /// In single file from the start.
     single: bool,
     /// The sketch has seen what was stored before the store first forgot.
@@ -66,7 +69,25 @@ impl Path {
     fn hold_all(&mut self, anchors: &mut Anchors, store: &Bounded) {
         if anchors.is_on() {
             self.held = vec![u16::MAX; store.depth() as usize];
+            self.fits = store.fits();
             anchors.start();
+            self.rebuild(anchors, store);
+        }
+    }
+
+    /// What waits is not known any more, and not held, when something had to be forgotten.
+    fn note_fit(&mut self, anchors: &mut Anchors, store: &Bounded) {
+        if self.fits && !store.fits() {
+            self.fits = false;
+            self.rebuild(anchors, store);
+        }
+    }
+
+    /// Holds what must be held, and while everything fits also what is anchored already.
+    fn rebuild(&self, anchors: &mut Anchors, store: &Bounded) {
+        if self.fits {
+            anchors.rebuild(store.along_path());
+        } else {
             anchors.rebuild(self.held_names(store));
         }
     }
@@ -121,7 +142,7 @@ impl Path {
 
     fn make_room(&self, anchors: &mut Anchors, store: &Bounded) {
         if anchors.is_crowded() {
-            anchors.rebuild(self.held_names(store));
+            self.rebuild(anchors, store);
         }
     }
 
@@ -259,6 +280,7 @@ fn go_on<S: System + ?Sized>(
     let weighs_work = policy == Replacement::Cheapest;
     loop {
         if explorer.visited.replaces() && sleeps {
+            path.note_fit(&mut explorer.reducing.anchors, &explorer.visited);
             explorer.visited.fall_asleep();
             return sleep::one_by_one(explorer, path);
         }
@@ -281,6 +303,7 @@ fn descend<S: System + ?Sized>(
     path: &mut Path,
     weighs_work: bool,
 ) -> std::ops::ControlFlow<(), bool> {
+    path.note_fit(&mut explorer.reducing.anchors, &explorer.visited);
     let depth = explorer.visited.depth();
     explorer.visited.set_depth(depth);
     let stored_before = explorer.visited.turnover().insertions as u32;
@@ -292,7 +315,7 @@ fn descend<S: System + ?Sized>(
         None => return explorer.stop_on_memory().map_continue(|()| false),
     };
     note_forgetting(explorer, path);
-    if explorer.reducing.anchors.is_on() {
+    if explorer.reducing.anchors.is_on() && !path.fits {
         group.iter().for_each(|&name| explorer.reducing.anchors.hold(name));
     }
     for (at, &name) in group.iter().enumerate() {
@@ -341,6 +364,9 @@ fn wait<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>) -> Flow
     explorer.drain(|store, reducing, staged| {
         let waits = store.wait_unless_known(staged.name);
         no_memory |= waits.is_none();
+        if waits == Some(true) && store.fits() && reducing.anchors.is_on() {
+            reducing.anchors.hold(staged.name);
+        }
         if reducing.has_reduced() {
             reducing.weigh(staged, waits == Some(true));
         }

@@ -41,15 +41,16 @@ pub(crate) struct Bounded {
     pub(super) trail: Trail,
     /// Places of the path, in order, whose name is on it before.
     pub(super) repeated: Vec<u32>,
+    /// Nothing was forgotten: what waits is in the table, and nothing need be pinned.
+    fits: bool,
     /// The bytes of the trail when what waits in vain was last dropped; `None` when nothing may be dropped.
     purged: Option<u64>,
     pub(crate) sketch: Sketch,
 }
 
 impl Bounded {
-    /// A store with the names of an exact one and the path of its search, in at most so many bytes. What waits along the
-    /// path is not known any more: it becomes known when it is explored. `None` when there is no memory, or less than the
-    /// path needs.
+    /// A store with the names of an exact one and the path of its search, in at most so many bytes. `None` when there is no
+    /// memory, or less than the path needs.
     pub(crate) fn take_over(
         exact: Exact,
         coding: Coding,
@@ -71,8 +72,8 @@ impl Bounded {
                 coding.encode(name).and_then(|hash| table.put(hash));
             },
         );
-        let mut bounded = Bounded { table, trail, repeated: Vec::new(), purged: Some(0), sketch };
-        bounded.settle_path()?;
+        let mut bounded = Bounded { table, trail, repeated: Vec::new(), fits: true, purged: None, sketch };
+        bounded.keep_fitting()?;
         Some(bounded)
     }
 
@@ -82,7 +83,8 @@ impl Bounded {
         let trail = Trail::new(before.coding.width());
         let mut table = Table::new(before.coding, most, most, Policy::new(kind, seed))?;
         table.turnover = before.turnover;
-        Some(Bounded { table, trail, repeated: Vec::new(), purged: Some(0), sketch: Sketch::new(bytes) })
+        let sketch = Sketch::new(bytes);
+        Some(Bounded { table, trail, repeated: Vec::new(), fits: false, purged: Some(0), sketch })
     }
 
     /// What is left of a store when everything in it is forgotten.
@@ -90,6 +92,25 @@ impl Bounded {
         let mut turnover = self.table.turnover;
         turnover.replaced += self.table.len() as u64;
         Forgotten { coding: self.table.coding, turnover }
+    }
+
+    /// Whether nothing was forgotten so far. Then this is the ordinary search: a state is known from when it is generated.
+    #[inline(always)]
+    pub(crate) fn fits(&self) -> bool {
+        self.fits
+    }
+
+    /// Looks whether something was forgotten.
+    fn keep_fitting(&mut self) -> Option<()> {
+        if self.fits && self.table.turnover.replaced > 0 { self.stop_fitting() } else { Some(()) }
+    }
+
+    /// Something must be forgotten from now on. What waits along the path is not known any more: it becomes known when it is
+    /// explored.
+    #[cold]
+    fn stop_fitting(&mut self) -> Option<()> {
+        (self.fits, self.purged) = (false, Some(0));
+        self.settle_path()
     }
 
     /// Pins the path, and takes out what waits along it.
@@ -160,6 +181,11 @@ impl Bounded {
     /// Leaves the last level of the path; the names that led to it may be forgotten. So many names were stored meanwhile.
     #[inline]
     pub(crate) fn leave(&mut self, work: u64) {
+        if self.fits {
+            self.trail.leave(|_| ());
+            self.trail.give_back();
+            return;
+        }
         let Bounded { table, trail, repeated, .. } = self;
         let index = trail.len().wrapping_sub(1) as u32;
         if repeated.last() == Some(&index) {
@@ -209,6 +235,9 @@ impl Bounded {
         let hash = self.encode(name)?;
         let known = self.table.meet(hash);
         if !known {
+            if self.fits && self.table.put_in_room(hash).is_none() {
+                self.stop_fitting()?;
+            }
             self.trail.wait(hash);
         }
         Some(!known)
@@ -217,6 +246,9 @@ impl Bounded {
     /// Brings what is needed near to advance a few times.
     #[inline]
     pub(crate) fn prefetch_waiting(&self, most: u32) {
+        if self.fits {
+            return;
+        }
         for hash in self.trail.next_waiting(most) {
             self.table.prefetch(hash);
         }
@@ -226,6 +258,11 @@ impl Bounded {
     /// the level was entered.
     #[inline]
     pub(crate) fn advance(&mut self) -> Advance {
+        if self.fits {
+            let Some(hash) = self.trail.next() else { return Advance::Nowhere };
+            self.trail.join();
+            return Advance::To(self.table.coding.decode(hash));
+        }
         while let Some(hash) = self.trail.next() {
             if self.table.meet(hash) {
                 self.trail.drop_next();
@@ -298,8 +335,12 @@ impl Bounded {
         let part = if self.table.len() < self.table.capacity() / 4 * 3 { 8 } else { 256 };
         let fewer = bytes as usize / size_of::<Line>() + self.table.lines() / part + 1;
         let lines = self.table.lines().checked_sub(fewer).filter(|&lines| lines >= FIRST_LINES)?;
-        (self.trail.len() < self.most_pinned(lines)).then_some(())?;
-        self.table.resize(lines)
+        if self.fits && self.table.len() >= self.most_pinned(lines) {
+            self.stop_fitting()?;
+        }
+        (self.fits || self.trail.len() < self.most_pinned(lines)).then_some(())?;
+        self.table.resize(lines)?;
+        self.keep_fitting()
     }
 
     /// The hash of a name. A name that has none yet makes all codes wider, and the table forgets what is not pinned: its
@@ -314,6 +355,9 @@ impl Bounded {
 
     #[cold]
     fn widen(&mut self, name: Name) -> Option<u64> {
+        if self.fits {
+            (self.fits, self.purged) = (false, Some(0));
+        }
         let (lines, most) = (self.table.lines(), self.table.reserved());
         let table = Table::new(self.table.coding.wider(name), lines, most, self.table.policy)?;
         let old = std::mem::replace(&mut self.table, table);
@@ -555,7 +599,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_moves_in_is_pinned_and_what_waits_along_it_is_unknown() {
+    fn when_something_must_be_forgotten_the_path_is_pinned_and_what_waits_along_it_is_unknown() {
         let mut exact = Exact::new();
         (0..150).for_each(|i| assert!(exact.insert(short(i))));
         let coding = coding_of(&exact, 2000);
@@ -568,9 +612,17 @@ mod tests {
         let groups: Vec<Vec<Name>> = bounded.groups().map(Iterator::collect).collect();
         assert_eq!(groups, [vec![short(5)], vec![short(4), short(3)]]);
         assert_eq!((bounded.waiting_len(), bounded.path_len(), bounded.depth()), (7, 3, 2));
-        let known = (0..150).filter(|&i| bounded.contains(short(i))).count();
-        assert_eq!((known, bounded.len(), bounded.turnover().insertions), (143, 143, 143));
+        let known = |bounded: &mut Bounded| (0..150).filter(|&i| bounded.contains(short(i))).count();
+        assert!(bounded.fits());
+        assert_eq!((known(&mut bounded), bounded.len(), bounded.turnover().insertions), (150, 150, 150));
         assert_eq!(bounded.advance(), Advance::To(short(9)));
+        bounded.stop_fitting().expect("there is room");
+        assert_eq!((known(&mut bounded), bounded.len(), bounded.turnover().insertions), (144, 144, 144));
+        let hashes: Vec<u64> = bounded.trail.groups().flatten().collect();
+        assert!(
+            hashes.iter().all(|&hash| bounded.table.find(hash).is_some_and(|at| bounded.table.is_pinned(at)))
+        );
+        assert_eq!(bounded.advance(), Advance::To(short(8)));
     }
 
     #[test]
@@ -580,6 +632,7 @@ mod tests {
         bounded.take_room(1 << 20);
         (0..2000).for_each(|i| assert_eq!(bounded.insert(short(i)), i >= 50));
         assert_eq!((bounded.turnover().replaced, bounded.len()), (0, 2000));
+        bounded.stop_fitting().expect("nothing is on the path");
         push(&mut bounded, short(7000));
         (2000..6000).for_each(|i| bounded.wait(short(i)).expect("small"));
         (2000..5900).for_each(|i| assert!(bounded.insert(short(i))));

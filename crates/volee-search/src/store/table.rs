@@ -167,12 +167,26 @@ impl Table {
     /// Puts a name that is not there. `None` when all places in its reach are pinned.
     #[inline]
     pub(super) fn put(&mut self, hash: u64) -> Option<At> {
+        if let Some(at) = self.put_in_room(hash) {
+            return Some(at);
+        }
+        let room = self.make_room(self.home(hash))?;
+        Some(self.fill(hash, room))
+    }
+
+    /// Puts a name that is not there, without forgetting another. `None` when there is no room.
+    #[inline]
+    pub(super) fn put_in_room(&mut self, hash: u64) -> Option<At> {
+        match self.find_room(self.home(hash)) {
+            Some(room) => Some(self.fill(hash, room)),
+            None if self.grow() => self.put_in_room(hash),
+            None => None,
+        }
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, hash: u64, (at, displaced, place): (usize, usize, usize)) -> At {
         let home = self.home(hash);
-        let (at, displaced, place) = match self.find_room(home) {
-            Some(room) => room,
-            None if self.grow() => return self.put(hash),
-            None => self.make_room(home)?,
-        };
         self.turnover.insertions += 1;
         let count = self.count;
         for before in 0..displaced {
@@ -180,7 +194,7 @@ impl Table {
         }
         let rank = self.policy.first_rank(self.now());
         self.layout.put(&mut self.lines[at], place, hash & self.kept, displaced, rank);
-        Some((at, place))
+        (at, place)
     }
 
     /// A free place in reach: line, by how much it is displaced, place. In a full table only the home line is worth a
