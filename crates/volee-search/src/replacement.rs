@@ -10,12 +10,14 @@
 //! Differences from the report. As long as everything fits the exact store this is the ordinary search. When that may not
 //! grow any more, its names, path and waiting states move to the bounded store, where all of them take less, and the
 //! search goes on from where it was; as long as everything fits it still knows a state from when it is generated. When
-//! something must be forgotten, the path is pinned, and what waits becomes known when its turn comes. It goes a few states *abreast*, as the ordinary one does, because a single path waits
-//! for memory at each step: a level of the path is a group of states whose successors are looked up together. All states of
-//! all levels are pinned then, so that both arguments above hold as they stand. Successors that are known when they are
-//! generated are dropped at once; the others wait, and are looked up again when their turn comes. And the budget is in bytes, for names, nodes
-//! and path together: when nodes or path grow, the table of names shrinks; nodes that no remembered state uses are given
-//! back. A path that goes abreast is longer; where it takes all memory the search begins anew, in single file.
+//! something must be forgotten, the path is pinned, and what waits becomes known when its turn comes.
+//!
+//! It goes a few states *abreast*, as the ordinary one does, because a single path waits for memory at each step: a level
+//! of the path is a group of states whose successors are looked up together. All states of all levels are pinned then, so
+//! that both arguments above hold as they stand. Successors that are known when they are generated are dropped at once; the
+//! others wait, and are looked up again when their turn comes. And the budget is in bytes, for names, nodes and path
+//! together: when nodes or path grow, the table of names shrinks; nodes that no remembered state uses are given back. A path
+//! that goes abreast is longer; where it takes all memory the search begins anew, in single file.
 //!
 //! A reduced expansion (see [`crate::anchors`]) is enough if one of its successors is unknown: that one waits, and is finished
 //! before the level of the reduced state is left. Known are then only states of the path and finished ones, so of the known
