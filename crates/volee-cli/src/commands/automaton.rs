@@ -73,7 +73,11 @@ impl Automaton {
     fn finite_words(&self, formula: &Formula) -> Ended {
         let alphabet = if self.sets { Alphabet::Sets } else { Alphabet::Events };
         let dfa = compile(&formula.pool, formula.root, &formula.atoms(), alphabet, Limits::default())
-            .map_err(|e| Failure::new(e.to_string()).with_help("its conjuncts are small automata each: volee check --tl never builds the whole"))?;
+            .map_err(|e| {
+                Failure::new(e.to_string()).with_help(
+                    "its conjuncts are small automata each: volee check --tl never builds the whole",
+                )
+            })?;
         let names: Vec<String> = formula.atoms().iter().map(|&a| formula.atom_text(a)).collect();
         let mut answer = Answer::new("automaton");
         answer.set("states", dfa.len() as u64);
@@ -93,11 +97,8 @@ impl Automaton {
     }
 
     fn size(&self, dfa: &Dfa) -> String {
-        let mut text = format!(
-            "{} ({} without the rejecting sink)\n",
-            counted(dfa.len(), "state"),
-            dfa.trimmed_len()
-        );
+        let mut text =
+            format!("{} ({} without the rejecting sink)\n", counted(dfa.len(), "state"), dfa.trimmed_len());
         if self.derivatives {
             for state in dfa.all_states() {
                 let mark = match (dfa.verdict(state), dfa.is_accepting(state)) {
@@ -126,7 +127,9 @@ impl Automaton {
             Form::Dot => hoa::dot(&mut automaton),
             Form::Hoa => hoa::hoa(&mut automaton, &self.formula),
             Form::Never if self.generalised => {
-                return Err(Failure::new("a never claim has one acceptance set").with_help("leave out --generalised"));
+                return Err(
+                    Failure::new("a never claim has one acceptance set").with_help("leave out --generalised")
+                );
             }
             Form::Never => hoa::never_claim(&mut automaton, &self.formula),
         };

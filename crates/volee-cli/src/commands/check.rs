@@ -129,7 +129,9 @@ impl Check {
         }
         let mu = self.mu.asked().then_some("--mu").filter(|_| self.engine != Engine::Explicit);
         if let Some(flag) = self.temporal.given().filter(|_| self.engine != Engine::Families).or(mu) {
-            return Err(Failure::new(format!("{flag} is a question for the explicit search; leave --engine out")));
+            return Err(Failure::new(format!(
+                "{flag} is a question for the explicit search; leave --engine out"
+            )));
         }
         match self.engine {
             Engine::Families => return families::run(&self, context),

@@ -111,17 +111,23 @@ impl Compare {
         }
     }
 
-    fn compare_on_the_fly(&self, relation: Relation, meter: &Meter, context: &Context) -> Result<Outcome, Stop> {
+    fn compare_on_the_fly(
+        &self,
+        relation: Relation,
+        meter: &Meter,
+        context: &Context,
+    ) -> Result<Outcome, Stop> {
         if relation != Relation::Strong {
-            return Err(Failure::new(format!("only strong bisimulation is compared on the fly, not {relation}"))
-                .with_help("leave --on-the-fly out")
-                .into());
+            return Err(Failure::new(format!(
+                "only strong bisimulation is compared on the fly, not {relation}"
+            ))
+            .with_help("leave --on-the-fly out")
+            .into());
         }
         let mut first = self.source.open_lazily(&self.first, context)?;
         let mut second = self.source.open_lazily(&self.second, context)?;
         let mut progress = ProgressLine::new(meter.budget().memory);
-        let compared =
-            compare_on_the_fly(first.as_mut(), second.as_mut(), meter, &mut progress, self.seed)?;
+        let compared = compare_on_the_fly(first.as_mut(), second.as_mut(), meter, &mut progress, self.seed)?;
         drop(progress);
         let mut answer = Answer::new("compare").about(self.first.display().to_string(), "on-the-fly");
         answer.add("second", self.second.display().to_string());
@@ -146,7 +152,9 @@ impl Compare {
     fn agreement(&self, relation: Relation) -> String {
         let (a, b) = (self.first.display(), self.second.display());
         match relation {
-            Relation::TracePreorder | Relation::WeakTracePreorder => format!("every trace of {a} is one of {b}"),
+            Relation::TracePreorder | Relation::WeakTracePreorder => {
+                format!("every trace of {a} is one of {b}")
+            }
             Relation::SimulationPreorder | Relation::WeakSimulationPreorder => format!("{b} simulates {a}"),
             _ => format!("{a} and {b} are equal"),
         }
@@ -190,7 +198,10 @@ impl Compare {
             }
             Difference::Formula { formula, holds_in } => {
                 let file = self.file(*holds_in);
-                format!("a formula that holds in {file} only (checked on both):\n  {}\n", formula.to_string().trim_end())
+                format!(
+                    "a formula that holds in {file} only (checked on both):\n  {}\n",
+                    formula.to_string().trim_end()
+                )
             }
         }
     }

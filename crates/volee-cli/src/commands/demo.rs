@@ -56,7 +56,10 @@ impl Demo {
              loses and in whatever order the three processes move? volee looks at every state; --search bfs gives the \
              shortest counterexample.",
         );
-        tour.call(&[&"check", &model, &"--search", &"bfs", &"--trace", &trace, &"--trace", &chart], VerdictWord::Violated)?;
+        tour.call(
+            &[&"check", &model, &"--search", &"bfs", &"--trace", &trace, &"--trace", &chart],
+            VerdictWord::Violated,
+        )?;
 
         tour.tell(
             "3. What happened",
@@ -132,7 +135,10 @@ impl Tour<'_> {
         let _ = writeln!(self.text, "\n{}", self.palette().name(command));
         let outcome = cli::call(words, self.context)?;
         if outcome.answer.verdict() != expected {
-            return Err(Failure::new(format!("the tour is wrong: `volee {}` did not answer as it says", shown.join(" "))));
+            return Err(Failure::new(format!(
+                "the tour is wrong: `volee {}` did not answer as it says",
+                shown.join(" ")
+            )));
         }
         self.text.push_str(&outcome.text);
         Ok(())

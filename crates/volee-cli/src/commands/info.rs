@@ -83,7 +83,8 @@ impl Info {
         if figures.label_uses.len() > LABELS_SHOWN {
             let _ = writeln!(text, "  and {} more", count((figures.label_uses.len() - LABELS_SHOWN) as u64));
         }
-        let _ = writeln!(text, "{}: {}", palette.strong("modulo branching bisimulation"), explicit::size(small));
+        let _ =
+            writeln!(text, "{}: {}", palette.strong("modulo branching bisimulation"), explicit::size(small));
         if small.transition_count() <= LARGEST_SHOWN {
             for (source, edge) in small.transitions() {
                 let _ = writeln!(text, "  {} --{}--> {}", source.0, small.name(edge.label), edge.target.0);

@@ -57,16 +57,18 @@ impl Replay {
         }
         let bytes = volee::model::read_bytes(Path::new(&self.run))?;
         let trace = Trace::from_json(&String::from_utf8_lossy(&bytes)).map_err(|e| {
-            Failure::new(format!("`{}`: {e}", self.run))
-                .with_help("give a file written by `volee check MODEL --trace FILE.json`, or a run such as run:0.2.1x5")
+            Failure::new(format!("`{}`: {e}", self.run)).with_help(
+                "give a file written by `volee check MODEL --trace FILE.json`, or a run such as run:0.2.1x5",
+            )
         })?;
         Ok(Some(trace))
     }
 
     fn execute(&self, model: &mut Model, witness: &Witness, stored: Option<&Trace>) -> Result<Run, Failure> {
         let other_model = "was the model changed since the trace was made, or read with other -D or --plain?";
-        let run = replay_end(model.system.as_mut(), witness, LONGEST_RUN)
-            .map_err(|e| Failure::new(format!("the trace does not fit `{}`: {e}", model.name)).with_help(other_model))?;
+        let run = replay_end(model.system.as_mut(), witness, LONGEST_RUN).map_err(|e| {
+            Failure::new(format!("the trace does not fit `{}`: {e}", model.name)).with_help(other_model)
+        })?;
         if let Some(trace) = stored {
             trace.compare(&run).map_err(|e| {
                 Failure::new(format!("the trace does not fit `{}`: {e}", model.name)).with_help(other_model)

@@ -71,7 +71,8 @@ impl Simulate {
         let palette = context.palette;
         let mut text = String::new();
         if !self.interactive {
-            let _ = writeln!(text, "{}", palette.strong(format!("a random run of {}, seed {seed}:", model.name)));
+            let _ =
+                writeln!(text, "{}", palette.strong(format!("a random run of {}, seed {seed}:", model.name)));
             text.push_str(&self.trace.text(&run, &model.name, palette));
         }
         match ending.reason() {

@@ -136,7 +136,14 @@ impl Solve {
         Ok(Outcome::new(answer, text))
     }
 
-    fn costs(&self, solved: &Resolution, meter: &Meter, answer: &mut Answer, text: &mut String, context: &Context) {
+    fn costs(
+        &self,
+        solved: &Resolution,
+        meter: &Meter,
+        answer: &mut Answer,
+        text: &mut String,
+        context: &Context,
+    ) {
         let elapsed = meter.elapsed().as_secs_f64();
         answer.set("variables", solved.variables);
         answer.set("transitions", solved.edges);
@@ -179,10 +186,17 @@ impl Solve {
         };
         let bounded = variables >= 1 && u64::from(variables) * u64::from(degree) <= 1 << 31;
         let Some(blocks) = u16::try_from(blocks).ok().filter(|b| bounded && *b >= 1) else {
-            return Err(Failure::new("--random makes from 1 variable to 2147483648 edges, in 1 to 65535 blocks"));
+            return Err(Failure::new(
+                "--random makes from 1 variable to 2147483648 edges, in 1 to 65535 blocks",
+            ));
         };
-        let shape =
-            Shape { variables, degree, blocks, conjunctions: self.conjunctions, alternating: self.alternating };
+        let shape = Shape {
+            variables,
+            degree,
+            blocks,
+            conjunctions: self.conjunctions,
+            alternating: self.alternating,
+        };
         Ok(Input::Equations(equations(shape, self.seed), Vec::new()))
     }
 
@@ -254,7 +268,9 @@ impl Solve {
                     build(&mut &*system, meter, &mut progress).map_err(|e| Failure::new(e.to_string()))?;
                 write_gm(&built.game, 0)
             }
-            _ => return Err(Failure::new(format!("`{}`: systems are written as .bes or .gm", path.display()))),
+            _ => {
+                return Err(Failure::new(format!("`{}`: systems are written as .bes or .gm", path.display())));
+            }
         };
         files::write(path, text)
     }
@@ -263,7 +279,8 @@ impl Solve {
 fn game_winner(game: &Game, start: u32, meter: &Meter) -> Result<Resolution, SolveError> {
     let winning = zielonka(game, meter)?;
     verify(game, &winning, start).map_err(|defect| {
-        let message = format!("the answer was not confirmed ({defect}); this is a defect of volee, please report it");
+        let message =
+            format!("the answer was not confirmed ({defect}); this is a defect of volee, please report it");
         SolveError::Limit(Limit::Other { message })
     })?;
     let edges = game.edge_count() as u64;

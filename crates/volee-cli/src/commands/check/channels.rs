@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
-use volee::channels::{Automaton, Operation, Boundedness, Buffered, Fifo, MOST, Machines, Outcome as Found, Pump, Queued, read_scm, search};
+use volee::channels::{
+    Automaton, Boundedness, Buffered, Fifo, MOST, Machines, Operation, Outcome as Found, Pump, Queued,
+    read_scm, search,
+};
 use volee::report::{Answer, QuestionAnswer, Trace, VerdictWord, count, counted, seconds};
 use volee::system::{Reason, ReasonKind, Run, Witness, replay_end};
 use volee::{Model, Options};
@@ -26,7 +29,9 @@ enum Subject {
 pub fn run(check: &Check, context: &Context) -> Ended {
     let flags = [(!check.invariant.is_empty(), "--invariant"), (!check.reachable.is_empty(), "--reachable")];
     if let Some((_, flag)) = flags.iter().find(|f| f.0) {
-        return Err(Failure::new(format!("--engine channels asks one question only; {flag} is for the explicit search")));
+        return Err(Failure::new(format!(
+            "--engine channels asks one question only; {flag} is for the explicit search"
+        )));
     }
     let mut subject = open(check, context)?;
     let meter = check.budget.meter(context);
@@ -69,11 +74,14 @@ fn ends(subject: &Subject) -> Vec<String> {
         machines.automata.iter().filter(uses).map(|a| a.name.as_str()).collect::<Vec<_>>()
     };
     let sends = |o: &Operation| if let Operation::Send { channel, .. } = o { Some(*channel) } else { None };
-    let receives = |o: &Operation| if let Operation::Receive { channel, .. } = o { Some(*channel) } else { None };
-    let name = |(channel, name): (usize, &String)| match (&using(sends, channel)[..], &using(receives, channel)[..]) {
-        ([from], [to]) => format!("{name} ({from} → {to})"),
-        _ => name.clone(),
-    };
+    let receives =
+        |o: &Operation| if let Operation::Receive { channel, .. } = o { Some(*channel) } else { None };
+    let name =
+        |(channel, name): (usize, &String)| match (&using(sends, channel)[..], &using(receives, channel)[..])
+        {
+            ([from], [to]) => format!("{name} ({from} → {to})"),
+            _ => name.clone(),
+        };
     machines.channels.iter().enumerate().map(name).collect()
 }
 
@@ -97,7 +105,8 @@ fn report(check: &Check, context: &Context, subject: &mut Subject, found: &Found
             answer.add("capacities", table(most));
         }
         Boundedness::Unknown(limit) => {
-            let _ = writeln!(text, "{} {QUESTION}  ({limit})", palette.doubtful(VerdictWord::Unknown.as_str()));
+            let _ =
+                writeln!(text, "{} {QUESTION}  ({limit})", palette.doubtful(VerdictWord::Unknown.as_str()));
             answer.push(QuestionAnswer::unknown(QUESTION, limit));
         }
         Boundedness::Unbounded(pump) => {
@@ -167,7 +176,9 @@ fn reason(pump: &Pump, channels: &[String]) -> Reason {
         .iter()
         .zip(&pump.growth)
         .filter(|(_, growth)| **growth > 0)
-        .map(|(channel, &growth)| format!("channel {channel} grows by {} a round", counted(growth, "message")))
+        .map(|(channel, &growth)| {
+            format!("channel {channel} grows by {} a round", counted(growth, "message"))
+        })
         .collect();
     Reason { kind: ReasonKind::Unbounded, message: growing.join(", "), place: None }
 }
@@ -186,7 +197,8 @@ fn replayed(subject: &mut Subject, pump: &Pump) -> Result<(Run, Witness), Failur
         Failure::new("a loop was found but does not replay")
             .with_help("this is a defect of volee; please report it with the model and the command")
     };
-    let witness = Witness { initial: 0, steps: rounds(subject, pump, 1).ok_or_else(defect)?, loop_start: None };
+    let witness =
+        Witness { initial: 0, steps: rounds(subject, pump, 1).ok_or_else(defect)?, loop_start: None };
     let run = match subject {
         Subject::Machines(machines) => replay_end(&mut Fifo::new(&*machines), &witness, LONGEST_RUN),
         Subject::Program(program) => replay_end(program.machine(), &witness, LONGEST_RUN),

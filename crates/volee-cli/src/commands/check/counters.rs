@@ -88,7 +88,8 @@ fn questions(check: &Check, subject: &Subject) -> Result<Vec<Question>, Failure>
                 }
                 let dimension = translation.program.dimension();
                 let everything = || volee::integers::Conjunct::universe(dimension);
-                let region = |f: &&volee::counters::Failure| Region { location: f.location, conjunct: everything() };
+                let region =
+                    |f: &&volee::counters::Failure| Region { location: f.location, conjunct: everything() };
                 out.push(Question {
                     name: name.into(),
                     bad: failures.iter().map(region).collect(),

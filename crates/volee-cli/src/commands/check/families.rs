@@ -9,8 +9,8 @@ use std::path::Path;
 use clap::Args;
 use serde_json::{Map, json};
 use volee::families::{
-    self, Asked, Certificate, Checked, Choice, Counterexample, Family, FamilyError, Followed, Instance, Net, Property, Questions,
-    family_of, follow, read_spec,
+    self, Asked, Certificate, Checked, Choice, Counterexample, Family, FamilyError, Followed, Instance, Net,
+    Property, Questions, family_of, follow, read_spec,
 };
 use volee::program::{Expr, NodeId, ProctypeId};
 use volee::promela::{Lowered, parse_predicate};
@@ -101,8 +101,9 @@ fn failure(error: FamilyError) -> Failure {
 
 fn open(check: &Check, context: &Context) -> Result<(Subject, Vec<String>), Failure> {
     if !check.reachable.is_empty() {
-        return Err(Failure::new("--reachable is a question for the explicit search")
-            .with_help("--engine families asks what must never happen: --invariant, --cover, --tl or an assertion"));
+        return Err(Failure::new("--reachable is a question for the explicit search").with_help(
+            "--engine families asks what must never happen: --invariant, --cover, --tl or an assertion",
+        ));
     }
     let path = &check.model.model;
     if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("spec")) {
@@ -115,9 +116,10 @@ fn open(check: &Check, context: &Context) -> Result<(Subject, Vec<String>), Fail
     };
     let families = families_of(check, &lowered)?;
     if families.iter().all(|f| f.asked.is_empty()) {
-        return Err(Failure::new("there is nothing to check: the model has no assertion that could fail").with_help(
-            "add an assertion, or ask with --invariant EXPR, --cover P@LABEL,P@LABEL or --tl FORMULA",
-        ));
+        return Err(Failure::new("there is nothing to check: the model has no assertion that could fail")
+            .with_help(
+                "add an assertion, or ask with --invariant EXPR, --cover P@LABEL,P@LABEL or --tl FORMULA",
+            ));
     }
     Ok((Subject::Families(families), unasked))
 }
@@ -246,10 +248,16 @@ fn is_marking(system: &dyn System, state: &[u8], net: &Net, marking: &[u32]) -> 
 }
 
 fn open_net(check: &Check, path: &Path) -> Result<Net, Failure> {
-    let wrong = check.families.for_any.first().map(|_| "--for-any").or(check.families.cover.first().map(|_| "--cover"));
+    let wrong = check.families.for_any.first().map(|_| "--for-any").or(check
+        .families
+        .cover
+        .first()
+        .map(|_| "--cover"));
     let wrong = wrong.or(check.invariant.first().map(|_| "--invariant")).or(check.temporal.given());
     if let Some(flag) = wrong {
-        return Err(Failure::new(format!("{flag} is for Promela models; a net has its own initial and target sections")));
+        return Err(Failure::new(format!(
+            "{flag} is for Promela models; a net has its own initial and target sections"
+        )));
     }
     let bytes = volee::model::read_bytes(path)?;
     Ok(read_spec(&path.display().to_string(), &String::from_utf8_lossy(&bytes))?)
@@ -261,7 +269,8 @@ fn questions(check: &Check, lowered: &Lowered) -> Result<Questions, Failure> {
         questions.invariants.push((text.clone(), expression(lowered, "--invariant", text)?));
     }
     for text in &check.families.cover {
-        let points = text.split(',').map(|point| point_of(lowered, point.trim())).collect::<Result<_, _>>()?;
+        let points =
+            text.split(',').map(|point| point_of(lowered, point.trim())).collect::<Result<_, _>>()?;
         questions.covers.push((text.clone(), points));
     }
     Ok(questions)
@@ -280,7 +289,9 @@ fn expression(lowered: &Lowered, flag: &str, text: &str) -> Result<Expr, Failure
 fn point_of(lowered: &Lowered, text: &str) -> Result<(ProctypeId, NodeId), Failure> {
     match expression(lowered, "--cover", text)? {
         Expr::At { proctype, pid: None, node, .. } => Ok((proctype, node)),
-        _ => Err(Failure::new(format!("--cover `{text}`: write a process type and a label, as in Client@critical"))),
+        _ => Err(Failure::new(format!(
+            "--cover `{text}`: write a process type and a label, as in Client@critical"
+        ))),
     }
 }
 
@@ -305,7 +316,9 @@ fn report(check: &Check, context: &Context, all: Vec<Decided>, unasked: &[String
         lines.push(format!("{which}answered by {method}: {kept} kept, {looked_at} looked at"));
         if first_violation && matches!(checked.verdict, Verdict::Violated(_)) {
             first_violation = false;
-            report.answer.add("sizes", sizes.iter().map(|(n, k)| (n.clone(), json!(k))).collect::<Map<_, _>>());
+            report
+                .answer
+                .add("sizes", sizes.iter().map(|(n, k)| (n.clone(), json!(k))).collect::<Map<_, _>>());
             report.answer.add("least", checked.least);
             only_sizes = numbers(sizes);
         }

@@ -155,8 +155,9 @@ fn warn_of_labels(system: &mut dyn System, equations: &Equations, context: &Cont
     let warnings: Vec<Diagnostic> = labels_that_never_occur(&equations.formula.actions, texts)
         .into_iter()
         .map(|name| {
-            Diagnostic::warning(format!("no step of this system is labelled \"{name}\""), None)
-                .with_help("a label in quotes must be the whole label; /pattern/ matches by regular expression")
+            Diagnostic::warning(format!("no step of this system is labelled \"{name}\""), None).with_help(
+                "a label in quotes must be the whole label; /pattern/ matches by regular expression",
+            )
         })
         .collect();
     context.warn(&warnings);

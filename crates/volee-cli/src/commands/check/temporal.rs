@@ -13,8 +13,8 @@ use volee::program::MachineOptions;
 use volee::promela::Lowered;
 use volee::properties::{of_buchi, of_ltl, of_never, of_tl};
 use volee::search::{
-    Answer as Found, Check as Questions, Claim, ClaimOptions, DeterministicProperty, Emptiness, Fairness, LtlQuestion, Names,
-    NestedStore, Order, Reduction, Runs, Statistics, TlQuestion, Watch, check_claim,
+    Answer as Found, Check as Questions, Claim, ClaimOptions, DeterministicProperty, Emptiness, Fairness,
+    LtlQuestion, Names, NestedStore, Order, Reduction, Runs, Statistics, TlQuestion, Watch, check_claim,
 };
 use volee::system::{Diagnostic, Limit, Meter, Reason, ReasonKind, Verdict};
 use volee::{Model, Options};
@@ -116,11 +116,14 @@ impl TemporalArgs {
 
     /// The questions as property automata, for families of any size.
     pub fn properties(&self, lowered: &Lowered) -> Result<Vec<Property>, Failure> {
-        let infinite = [(self.progress, "--progress"), (self.acceptance, "--acceptance"), (self.fair, "--fair")];
+        let infinite =
+            [(self.progress, "--progress"), (self.acceptance, "--acceptance"), (self.fair, "--fair")];
         let infinite = infinite.into_iter().chain([(self.runs == RunsArg::Maximal, "--runs maximal")]);
         if let Some((_, flag)) = infinite.into_iter().find(|f| f.0) {
-            return Err(Failure::new(format!("{flag} is about whole runs, which families of any size are not decided for"))
-                .with_help("ask one instance: leave --engine and --for-any out and add --copies PROCTYPE=N"));
+            return Err(Failure::new(format!(
+                "{flag} is about whole runs, which families of any size are not decided for"
+            ))
+            .with_help("ask one instance: leave --engine and --for-any out and add --copies PROCTYPE=N"));
         }
         let mut all = Vec::new();
         for ask in self.asks(Some(lowered))? {
@@ -182,8 +185,11 @@ impl TemporalArgs {
                 return Err(Failure::new(message).with_help("use --approximate bitstate"));
             }
             (Some(Kind::Bitstate), _) => {
-                let bytes = memory.map_or(BITSTATE_BYTES, |budget| (budget / 4 * 3).min(MAXIMUM_BITSTATE_BYTES));
-                Emptiness::Nested(NestedStore::Bitstate { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) })
+                let bytes =
+                    memory.map_or(BITSTATE_BYTES, |budget| (budget / 4 * 3).min(MAXIMUM_BITSTATE_BYTES));
+                Emptiness::Nested(NestedStore::Bitstate {
+                    bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+                })
             }
             (None, Some(EmptinessArg::Nested)) => Emptiness::Nested(match memory {
                 Some(bytes) if storage.replacement != Policy::None => {
@@ -329,7 +335,9 @@ impl Check {
                 property.check(model.system.as_mut(), self.storage.seed, meter, &mut progress)
             }
             Ask::Never { .. } => {
-                let Some(lowered) = &model.promela else { return Err(Failure::new("the model has no claim")) };
+                let Some(lowered) = &model.promela else {
+                    return Err(Failure::new("the model has no claim"));
+                };
                 let mut machine =
                     lowered.machine(MachineOptions { plain: options.plain, ..MachineOptions::default() });
                 let Some(claim) = never_claim(&lowered.program, &mut machine) else {
@@ -401,7 +409,8 @@ fn deterministic(model: &mut Model, path: &Path) -> Result<DeterministicProperty
         match (bound.pop(), bound.is_empty()) {
             (Some(watch), true) => watches.push(watch),
             _ => {
-                let message = format!("{name}: the proposition `{atom}` is not an event or an expression of the model");
+                let message =
+                    format!("{name}: the proposition `{atom}` is not an event or an expression of the model");
                 return Err(Failure::new(message));
             }
         }
@@ -420,8 +429,7 @@ fn never_happens(event: &str) -> Diagnostic {
 /// A claim about one kind of label.
 fn marked(bad: &str, watch: Watch, kind: ReasonKind) -> Result<Claim, Failure> {
     let formula = formula::parse(bad, "formula")?;
-    let automaton =
-        volee::logic::ltl::translate(&formula).map_err(|e| Failure::new(e.to_string()))?;
+    let automaton = volee::logic::ltl::translate(&formula).map_err(|e| Failure::new(e.to_string()))?;
     let mut claim = Claim::new(automaton, vec![watch]);
     claim.kind = kind;
     Ok(claim)

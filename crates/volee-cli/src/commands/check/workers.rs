@@ -51,8 +51,12 @@ pub fn run(check: &Check, context: &Context) -> Ended {
     for text in &check.reachable {
         compile(&mut model, "--reachable", text)?;
     }
-    let questions =
-        crate::cluster::questions(model.system.as_mut(), &check.invariant, &check.reachable, check.all_errors)?;
+    let questions = crate::cluster::questions(
+        model.system.as_mut(),
+        &check.invariant,
+        &check.reachable,
+        check.all_errors,
+    )?;
     let (invariants, goals) = (check.invariant.clone(), check.reachable.clone());
     let question = Question::Search { invariants, goals, all_errors: check.all_errors };
     let meter = meter(check, context);
@@ -112,8 +116,9 @@ pub fn formula(
     report: &mut Report<'_>,
 ) -> Result<Result<answer::Answer, volee::system::Limit>, Failure> {
     if !equations.alternation_free() {
-        return Err(Failure::new("least and greatest fixed points alternate in this formula")
-            .with_help("such formulas are parity games, which one worker solves: leave out --workers and --cluster"));
+        return Err(Failure::new("least and greatest fixed points alternate in this formula").with_help(
+            "such formulas are parity games, which one worker solves: leave out --workers and --cluster",
+        ));
     }
     let made = match task.run(&check.cluster, meter) {
         Ok(made) => made,

@@ -114,7 +114,11 @@ impl Conversation<'_> {
         match *wish {
             Wish::Step(ordinal) if ordinal < possible => self.step(ordinal)?,
             Wish::Step(ordinal) => {
-                let choice = if possible == 0 { "none is possible".into() } else { format!("choose 0 to {}", possible - 1) };
+                let choice = if possible == 0 {
+                    "none is possible".into()
+                } else {
+                    format!("choose 0 to {}", possible - 1)
+                };
                 writeln!(self.out, "there is no step {ordinal}: {choice}")?;
                 return Ok(false);
             }
@@ -131,7 +135,11 @@ impl Conversation<'_> {
             Wish::Back(steps) => self.walk.truncate(self.walk.len().saturating_sub(steps)),
             Wish::Jump(to) if to <= self.walk.len() => self.walk.truncate(to),
             Wish::Jump(to) => {
-                writeln!(self.out, "the run has {} steps, there is no state after step {to}", self.walk.len())?;
+                writeln!(
+                    self.out,
+                    "the run has {} steps, there is no state after step {to}",
+                    self.walk.len()
+                )?;
                 return Ok(false);
             }
             Wish::Variables => {
@@ -197,6 +205,9 @@ fn parse(line: &str) -> Result<Wish, String> {
         "t" => Ok(Wish::Trace),
         "h" | "?" | "help" => Ok(Wish::Help),
         "q" | "quit" | "exit" => Ok(Wish::Quit),
-        _ => word.parse().map(Wish::Step).map_err(|_| format!("`{word}` means nothing here; h tells what does")),
+        _ => word
+            .parse()
+            .map(Wish::Step)
+            .map_err(|_| format!("`{word}` means nothing here; h tells what does")),
     }
 }
