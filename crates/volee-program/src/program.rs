@@ -169,6 +169,8 @@ pub struct Transition {
     pub statement: Statement,
     /// The statements of a merged sequence behind the first.
     pub merged: Vec<Statement>,
+    /// The nodes that a merged sequence passes: at each its only transition is done as well.
+    pub through: Vec<NodeId>,
     /// Bytes of the locals that hold nothing worth remembering afterwards: (first, how many).
     pub resets: Vec<(u32, u32)>,
 }

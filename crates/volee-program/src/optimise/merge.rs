@@ -7,9 +7,12 @@
 //! and every property that does not count steps are kept. Inside an atomic sequence nobody else moves, and any
 //! statement that never waits can be merged.
 //!
+//! The transitions inside a `d_step` stay as they are, first and last ones too: the interpreter runs them as one step and
+//! goes on behind the `d_step`, where what was merged into its last transition would be done once more.
+//!
 //! SPIN merges less: only after statements that are themselves local. Not merged: what a property observes, labelled
-//! nodes, escapes, rendezvous sends (the sender may lose its turn), and everything where priorities, `provided` or
-//! `_last` make the number of steps matter.
+//! nodes, escapes, rendezvous sends (the sender may lose its turn), and everything where priorities, `provided`,
+//! `_last`, `enabled()` or `pc_value()` make the number of steps matter.
 
 use super::Observed;
 use super::effects::{extent, is_local, visit_stores};
@@ -18,6 +21,7 @@ use crate::program::{Action, NodeId, Proctype, ProctypeId, Program, Scope, Trans
 pub(super) fn merge_steps(program: &mut Program, observed: &Observed) {
     let counts_steps = program.uses_last
         || program.uses_priorities
+        || observed.control
         || program.proctypes.iter().any(|p| p.provided.is_some());
     if counts_steps {
         return;
@@ -26,6 +30,9 @@ pub(super) fn merge_steps(program: &mut Program, observed: &Observed) {
     for (index, proctype) in program.proctypes.iter_mut().enumerate() {
         let followers = followers(proctype, ProctypeId(index as u8), observed);
         for node in 0..proctype.nodes.len() {
+            if proctype.nodes[node].in_d_step {
+                continue;
+            }
             for index in 0..proctype.nodes[node].transitions.len() {
                 let transition = &proctype.nodes[node].transitions[index];
                 if let Some(merged) = merge_from(transition, &followers, rendezvous) {
@@ -87,9 +94,16 @@ fn concerns_nobody_else(action: &Action) -> bool {
     own
 }
 
+fn sends_first(action: &Action) -> bool {
+    match action {
+        Action::Send { .. } => true,
+        Action::Sequence(actions) => actions.first().is_some_and(sends_first),
+        _ => false,
+    }
+}
+
 fn merge_from(first: &Transition, followers: &[Option<Transition>], rendezvous: bool) -> Option<Transition> {
-    let sends = matches!(first.action, Action::Send { .. });
-    if matches!(first.action, Action::End) || (sends && rendezvous) {
+    if matches!(first.action, Action::End) || (rendezvous && sends_first(&first.action)) {
         return None;
     }
     let mut merged = first.clone();
@@ -101,6 +115,7 @@ fn merge_from(first: &Transition, followers: &[Option<Transition>], rendezvous: 
             break;
         }
         actions.push(next.action.clone());
+        merged.through.push(merged.target);
         merged.target = next.target;
         merged.atomic = next.atomic;
         merged.merged.push(next.statement.clone());

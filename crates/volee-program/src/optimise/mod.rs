@@ -27,6 +27,9 @@ pub struct Observed {
     pub locals: BTreeSet<(ProctypeId, u32, u32)>,
     /// Globals: (offset of the first byte, bytes).
     pub globals: BTreeSet<(u32, u32)>,
+    /// Somebody asks where a process stands or whether it could move, whatever the point of control is called
+    /// (`pc_value()`, `enabled()`): then every point matters.
+    pub control: bool,
 }
 
 impl Observed {
@@ -43,6 +46,7 @@ impl Observed {
             Expr::Load(location) if location.scope == crate::program::Scope::Global => {
                 self.globals.insert(effects::extent(location));
             }
+            Expr::Enabled(_) | Expr::PcValue(_) => self.control = true,
             _ => {}
         });
     }
@@ -51,7 +55,7 @@ impl Observed {
     pub(crate) fn by_program(program: &Program) -> Self {
         let mut observed = Observed::default();
         effects::visit_program(program, &mut |e| {
-            if matches!(e, Expr::At { .. } | Expr::Remote { .. }) {
+            if matches!(e, Expr::At { .. } | Expr::Remote { .. } | Expr::Enabled(_) | Expr::PcValue(_)) {
                 observed.add(e);
             }
         });
@@ -70,6 +74,7 @@ pub fn optimise(program: &Program, observed: &Observed) -> Program {
     own.nodes.extend(&observed.nodes);
     own.locals.extend(&observed.locals);
     own.globals.extend(&observed.globals);
+    own.control |= observed.control;
     let mut program = program.clone();
     unread::drop_unread_globals(&mut program, &own);
     merge::merge_steps(&mut program, &own);

@@ -176,6 +176,7 @@ impl Control {
             escape: way.escape,
             statement: volee_program::Statement { number: way.statement, text, place },
             merged: Vec::new(),
+            through: Vec::new(),
             resets: Vec::new(),
         }
     }

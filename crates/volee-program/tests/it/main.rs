@@ -1,0 +1,4 @@
+//! The behaviour of programs: optimised and reduced ones against the plain program, explored whole by the simplest search.
+
+mod graph;
+mod merging;

@@ -1,0 +1,98 @@
+//! Merged steps do what the single ones do, each once, whatever stands before and after what is merged.
+
+use crate::graph::{compare, explore, machine};
+
+#[test]
+fn a_statement_behind_a_d_step_is_done_once() {
+    let (_, optimised) =
+        compare("active proctype P() { byte r, a; d_step { a = 1; a = 2 }; r++; assert(r == 1) }", &[]);
+    assert!(optimised.faults.is_empty());
+    assert_eq!(optimised.states, 3, "the start, where the process stands at its end, and where it is gone");
+}
+
+#[test]
+fn statements_of_a_d_step_that_branches_are_not_merged_with_what_follows() {
+    let source = "byte out; active proctype P() { byte l;
+        d_step { l = 1; if :: l == 1 -> l = 2 :: else -> l = 5 fi };
+        l = l + l; out = l; assert(out == 4) }";
+    assert!(compare(source, &["out == 4", "out == 0"]).1.faults.is_empty());
+}
+
+#[test]
+fn a_d_step_inside_an_atomic_sequence_keeps_what_follows_inside() {
+    let source = "byte g, out;
+        active proctype P() { byte l; atomic { g = 1; d_step { l = 1; l++ }; l++; g = 0 }; out = l }
+        active proctype Q() { if :: g == 1 -> assert(false) :: out == 3 fi }";
+    let (plain, _) = compare(source, &["g == 1", "out == 3"]);
+    assert!(plain.faults.is_empty());
+}
+
+/// What a process may do, one after the other: every kind of statement that merging treats in its own way.
+const STATEMENTS: &[&str] = &[
+    "l++",
+    "l = 2*l; a++",
+    "g++",
+    "assert(l != 3)",
+    "d_step { a = 1; a = 2 }",
+    "d_step { l++; g++ }",
+    "d_step { l++; if :: l > 1 -> a++ :: else fi }",
+    "d_step { c?l; l++ }",
+    "d_step { r?l; l++ }",
+    "atomic { l++; g++; a++ }",
+    "atomic { g++; c!l; l++ }",
+    "atomic { r!l; l++; g++ }",
+    "atomic { r?l; l++; g++ }",
+    "c?l",
+    "r!l",
+    "r?a",
+    "{ l++; a++; l++ } unless { g == 2; l = 3; a = l }",
+    "if :: l > 1 -> l = l - 1 :: else -> a++ fi",
+    "if :: l++ :: a++ fi",
+    "do :: l < 2 -> l++ :: else -> break od",
+    "run R(l)",
+];
+
+const WATCHED: &[&str] =
+    &["g == 1", "g == 2", "out & 1", "out & 2", "out & 4", "out & 8", "out & 16", "out & 32", "out & 64"];
+
+fn program(first: &str, second: &str, third: &str) -> String {
+    format!(
+        "byte g, out; chan c = [1] of {{ byte }}; chan r = [0] of {{ byte }};
+         active proctype P() {{ byte l, a; {first}; {second}; {third}; out = l * 8 + a + 1 }}
+         active proctype Q() {{ byte m; if :: g > 0 -> g++ :: c!2 :: r?m -> m = m + 1; c!m :: r!1 :: break_ = 1 fi }}
+         proctype R(byte n) {{ byte k; k = n; k++; g = k & 1 }}
+         byte break_;"
+    )
+}
+
+#[test]
+fn any_two_statements_in_any_order_do_what_they_do_one_by_one() {
+    for first in STATEMENTS {
+        for second in STATEMENTS {
+            compare(&program(first, second, "l = l + 2*a"), WATCHED);
+        }
+    }
+}
+
+#[test]
+fn a_statement_between_two_sequences_does_what_it_does_alone() {
+    let sequences = ["d_step { a = 1; a = 2 }", "d_step { l++; g++ }", "atomic { l++; g++; a++ }", "l++"];
+    for first in sequences {
+        for second in STATEMENTS {
+            for third in sequences {
+                compare(&program(first, second, third), WATCHED);
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_merged_where_somebody_asks_where_a_process_stands() {
+    let source = "byte g; active proctype P() { byte l; l = 1; l = 2; l = 3; g = l }";
+    let mut watched = machine(source, &["pc_value(0) == 1"], false);
+    let (seen, unseen) = (explore(&mut watched, 1), compare(source, &[]).1);
+    assert!(seen.valuations.contains(&vec![true]), "the point between the first and the second statement");
+    assert!(unseen.states < seen.states, "merging is not switched off for good");
+    compare(source, &["pc_value(0) == 1", "pc_value(0) == 2"]);
+    compare(source, &["enabled(0)"]);
+}
