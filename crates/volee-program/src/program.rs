@@ -316,6 +316,26 @@ pub enum BinaryOp {
     Or,
 }
 
+impl BinaryOp {
+    /// The value of `a op b` for 32-bit integers, as every engine has it; none for a division by zero.
+    pub fn apply(self, a: i32, b: i32) -> Option<i32> {
+        match self {
+            BinaryOp::Div => (b != 0).then(|| a.wrapping_div(b)),
+            BinaryOp::Rem => (b != 0).then(|| a.wrapping_rem(b)),
+            op => Some(crate::code::apply(op, a, b)),
+        }
+    }
+
+    /// The value of a logical operator whose left side alone decides: the right one is then not evaluated.
+    pub fn decided_by(self, left: i32) -> Option<i32> {
+        match self {
+            BinaryOp::And if left == 0 => Some(0),
+            BinaryOp::Or if left != 0 => Some(1),
+            _ => None,
+        }
+    }
+}
+
 /// Questions about a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChannelTest {

@@ -8,6 +8,7 @@ use volee_system::{Action, Diagnostic};
 use super::property::Property;
 use super::step::{Done, Local, Wrong, birth, steps};
 use super::valuation::Valuation;
+use super::world::World;
 use super::{Family, Questions};
 use crate::FamilyError;
 
@@ -17,9 +18,6 @@ const MAX_STEPS: usize = 1_000_000;
 
 /// Stands for the local state of a process that was not started yet.
 pub(super) const UNSTARTED: u32 = u32::MAX;
-
-/// Stands for the local state of a process that has met an error.
-pub(super) const STOPPED: u32 = u32::MAX - 1;
 
 /// A process, or all processes of a template: whatever shares a set of local states.
 pub(super) struct Class {
@@ -52,6 +50,7 @@ pub(super) struct Found {
 }
 
 pub(super) struct Builder<'p> {
+    pub world: &'p World<'p>,
     pub program: &'p Program,
     pub property: Option<&'p Property>,
     pub classes: Vec<Class>,
@@ -75,7 +74,9 @@ pub fn build(
     questions: &Questions,
     property: Option<&Property>,
 ) -> Result<Family, FamilyError> {
+    let world = World::new(program);
     let mut builder = Builder {
+        world: &world,
         program,
         property,
         classes: Vec::new(),
@@ -100,36 +101,37 @@ fn refused(message: impl Into<String>, place: Option<volee_system::Place>) -> Fa
 impl Builder<'_> {
     fn start(&mut self, users: &[ProctypeId]) -> Result<(), FamilyError> {
         let program = self.program;
-        let mut valuation = Valuation {
-            globals: vec![0; program.globals_size as usize + 4],
-            locals: Vec::new(),
-            touched: false,
-        };
-        let undefined = |u: super::valuation::Undefined| refused(u.0, None);
+        let mut valuation = Valuation::new(self.world, vec![0; self.world.cells], Vec::new());
         for (number, channel) in program.channels.iter().enumerate() {
-            valuation.store(&channel.holder, number as i32 + 1).map_err(undefined)?;
+            valuation.store(&channel.holder, number as i32 + 1);
         }
         for (location, expr) in &program.globals_init {
-            let value = valuation.value(expr).map_err(undefined)?;
-            valuation.store(location, value).map_err(undefined)?;
+            let value = valuation.value(expr);
+            valuation.store(location, value);
+        }
+        if let Some(fault) = valuation.fault.take() {
+            return Err(refused(format!("the initial values: {fault}"), None));
         }
         self.global(valuation.globals.clone())?;
         let single: Vec<ProctypeId> = program.active.iter().copied().filter(|p| !users.contains(p)).collect();
         for &proctype in &single {
-            let local = birth(program, proctype, &[], &mut valuation).map_err(undefined)?;
+            let local = birth(self.world, proctype, &[], &mut valuation);
             self.class(proctype, false, local)?;
         }
         for number in 0..program.proctypes.len() {
             let proctype = ProctypeId(number as u8);
             if users.contains(&proctype) {
-                let local = birth(program, proctype, &[], &mut valuation).map_err(undefined)?;
+                let local = birth(self.world, proctype, &[], &mut valuation);
                 self.name_replications(proctype, &local)?;
                 self.class(proctype, true, local)?;
             } else if !single.contains(&proctype) {
                 self.class(proctype, false, Local { node: UNSTARTED, values: Vec::new() })?;
             }
         }
-        Ok(())
+        match valuation.fault {
+            Some(fault) => Err(refused(format!("the initial values: {fault}"), None)),
+            None => Ok(()),
+        }
     }
 
     /// The replications of a template that the property names, each a process of its own.
@@ -227,11 +229,11 @@ impl Builder<'_> {
     /// The steps of one process in local state `l`.
     fn alone(&mut self, l: usize, g: usize) -> Result<(), FamilyError> {
         let (class, local) = self.locals[l].clone();
-        if local.node >= STOPPED || !self.is_new(l, usize::MAX, g) {
+        if local.node == UNSTARTED || !self.is_new(l, usize::MAX, g) {
             return Ok(());
         }
         let proctype = self.classes[class].proctype;
-        let all = steps(self.program, proctype, &local, &self.globals[g]);
+        let all = steps(self.world, proctype, &local, &self.globals[g]);
         if let Some(place) = all.endless {
             return Err(refused("an atomic sequence does not come to an end", place));
         }
@@ -253,12 +255,7 @@ impl Builder<'_> {
         done: Done,
     ) -> Result<(), FamilyError> {
         let name = self.program.proctypes[self.classes[class].proctype.0 as usize].name.clone();
-        let Done { mut local, mut globals, text, first, place, mut started, wrong } = done;
-        // What comes after an error matters to properties only.
-        if wrong.is_some() && self.property.is_none() {
-            (local, globals) = (Local { node: STOPPED, values: Vec::new() }, self.globals[g].clone());
-            started.clear();
-        }
+        let Done { local, globals, text, first, place, started, wrong } = done;
         let mut found = Found {
             globals: if touched { Some((g, self.global(globals)?)) } else { None },
             takes: vec![l],
@@ -279,7 +276,7 @@ impl Builder<'_> {
         self.record(found)
     }
 
-    fn wrong(&mut self, wrong: Wrong) -> usize {
+    pub(super) fn wrong(&mut self, wrong: Wrong) -> usize {
         match self.wrongs.iter().position(|w| *w == wrong) {
             Some(i) => i,
             None => {

@@ -2,14 +2,18 @@
 //!
 //! A net counts processes and cannot tell them apart, nor see that a place is empty. So: no process numbers, no counting of
 //! processes, nothing that asks whether somebody else *cannot* do something (`else` beside a rendezvous, `timeout`,
-//! `enabled`, escapes), no buffered channels, and `run` of a single process only where it can happen once.
+//! `enabled`, escapes), and `run` of a single process only where it can happen once.
 
-use volee_program::{Action, Expr, Location, Node, Pattern, Proctype, ProctypeId, Program, Transition};
+use volee_program::{Action, Expr, Location, Node, Pattern, Proctype, ProctypeId, Program};
 use volee_system::{Diagnostic, Place};
+
+use super::world::World;
 
 /// Checks a program; the proctypes that come in any number.
 pub fn check(program: &Program, for_any: &[String]) -> Result<Vec<ProctypeId>, Vec<Diagnostic>> {
-    let mut class = Class { program, users: Vec::new(), errors: Vec::new(), here: None, runs: Vec::new() };
+    let world = World::new(program);
+    let mut class =
+        Class { program, world: &world, users: Vec::new(), errors: Vec::new(), here: None, runs: Vec::new() };
     class.find_users(for_any);
     class.program();
     if class.errors.is_empty() { Ok(class.users) } else { Err(class.errors) }
@@ -17,7 +21,9 @@ pub fn check(program: &Program, for_any: &[String]) -> Result<Vec<ProctypeId>, V
 
 /// Checks that an expression over the globals can be asked of a family.
 pub fn check_expression(program: &Program, text: &str, expr: &Expr) -> Result<(), Vec<Diagnostic>> {
-    let mut class = Class { program, users: Vec::new(), errors: Vec::new(), here: None, runs: Vec::new() };
+    let world = World::new(program);
+    let mut class =
+        Class { program, world: &world, users: Vec::new(), errors: Vec::new(), here: None, runs: Vec::new() };
     class.expr(expr);
     for error in &mut class.errors {
         error.message = format!("`{text}`: {}", error.message);
@@ -27,6 +33,7 @@ pub fn check_expression(program: &Program, text: &str, expr: &Expr) -> Result<()
 
 struct Class<'p> {
     program: &'p Program,
+    world: &'p World<'p>,
     users: Vec<ProctypeId>,
     errors: Vec<Diagnostic>,
     /// The statement being looked at.
@@ -71,16 +78,6 @@ impl Class<'_> {
 
     fn program(&mut self) {
         let program = self.program;
-        for channel in &program.channels {
-            if program.channel_types[channel.channel.0 as usize].capacity > 0 {
-                let help = "make it a rendezvous channel, `[0]`; whether a finite buffer is ever enough is another question";
-                self.refuse(
-                    &format!("the buffered channel `{}`", channel.name),
-                    &channel.holder.place,
-                    Some(help),
-                );
-            }
-        }
         if let Some(monitor) = &program.monitor {
             self.refuse("a trace declaration", &monitor.place, None);
         }
@@ -112,8 +109,7 @@ impl Class<'_> {
     }
 
     fn node(&mut self, node: &Node) {
-        let meets = |t: &&Transition| meets(&t.action);
-        let rendezvous = node.transitions.iter().any(|t| meets(&t));
+        let rendezvous = node.transitions.iter().any(|t| self.may_meet(&t.action));
         for t in &node.transitions {
             self.here.clone_from(&t.statement.place);
             if t.escape != 0 {
@@ -126,8 +122,11 @@ impl Class<'_> {
                     Some("whether a partner is ready cannot be counted"),
                 );
             }
-            if t.atomic && meets(&t) {
+            if t.atomic && self.may_meet(&t.action) {
                 self.refuse("a rendezvous inside `atomic`", &None, None);
+            }
+            if node.in_d_step && self.may_meet(&t.action) {
+                self.refuse("a rendezvous inside `d_step`", &None, None);
             }
         }
     }
@@ -158,28 +157,39 @@ impl Class<'_> {
                 self.location(location);
                 self.expr(e);
             }
-            Action::Send { channel, values, sorted } => {
+            Action::Send { channel, values, .. } => {
                 self.expr(channel);
                 values.iter().for_each(|e| self.expr(e));
-                if *sorted {
-                    self.refuse("a sorted send", &None, None);
-                }
             }
-            Action::Receive { channel, patterns, anywhere, keep } => {
+            Action::Receive { channel, patterns, .. } => {
                 self.expr(channel);
-                for pattern in patterns {
-                    match pattern {
-                        Pattern::Match(e) => self.expr(e),
-                        Pattern::Bind(location) => self.location(location),
-                        Pattern::Any => {}
-                    }
-                }
-                if *anywhere || *keep {
-                    self.refuse("a receive that looks into a buffer", &None, None);
-                }
+                self.patterns(patterns);
             }
             Action::SetPriority(..) => self.refuse("priorities", &None, None),
-            Action::Sequence(actions) => actions.iter().for_each(|a| self.action(a)),
+            Action::Sequence(actions) => {
+                if actions.iter().any(|a| self.may_meet(a)) {
+                    self.refuse("a rendezvous inside an indivisible sequence", &None, None);
+                }
+                actions.iter().for_each(|a| self.action(a));
+            }
+        }
+    }
+
+    /// Whether an action may need a partner.
+    fn may_meet(&self, action: &Action) -> bool {
+        match action {
+            Action::Send { channel, .. } | Action::Receive { channel, .. } => self.world.may_meet(channel),
+            _ => false,
+        }
+    }
+
+    fn patterns(&mut self, patterns: &[Pattern]) {
+        for pattern in patterns {
+            match pattern {
+                Pattern::Match(e) => self.expr(e),
+                Pattern::Bind(location) => self.location(location),
+                Pattern::Any => {}
+            }
         }
     }
 
@@ -197,8 +207,10 @@ impl Class<'_> {
                 self.expr(b);
             }
             Expr::Cond(c, a, b) => [c, a, b].into_iter().for_each(|e| self.expr(e)),
-            Expr::Channel(_, _, place) | Expr::Poll { place, .. } => {
-                self.refuse("a question about a channel's contents", place, None);
+            Expr::Channel(_, channel, _) => self.expr(channel),
+            Expr::Poll { channel, patterns, .. } => {
+                self.expr(channel);
+                self.patterns(patterns);
             }
             Expr::Pid => self.refuse(
                 "a process number (`_pid`)",
@@ -218,11 +230,6 @@ impl Class<'_> {
             Expr::Run { place, .. } => self.refuse("a `run` inside an expression", place, None),
         }
     }
-}
-
-/// Whether an action needs a partner.
-pub fn meets(action: &Action) -> bool {
-    matches!(action, Action::Send { .. } | Action::Receive { .. })
 }
 
 fn run_of(action: &Action) -> Option<ProctypeId> {

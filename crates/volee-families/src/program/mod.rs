@@ -14,6 +14,7 @@ mod names;
 mod property;
 mod step;
 mod valuation;
+mod world;
 mod write;
 
 use volee_program::{NodeId, ProctypeId, Program};
@@ -46,6 +47,8 @@ pub struct Family {
     once: u32,
     /// For each place of a regulated replication its proctype and rank.
     regulated: Vec<Option<(ProctypeId, u32)>>,
+    /// The places that count errors met.
+    wrongs: std::ops::Range<usize>,
 }
 
 /// A proctype that comes in any number.
@@ -85,7 +88,14 @@ pub enum Kind {
 impl Family {
     /// The net in which a question is decided.
     pub fn net(&self, asked: &Asked) -> Net {
-        Net { targets: asked.targets.clone(), ..self.net.clone() }
+        let mut net = Net { targets: asked.targets.clone(), ..self.net.clone() };
+        if asked.kind != Kind::Faults {
+            // Runs go on behind errors, and how many there were is of no interest then.
+            for transition in &mut net.transitions {
+                transition.rows.retain(|row| !self.wrongs.contains(&row.place.index()));
+            }
+        }
+        net
     }
 
     /// How many processes of each template an initial marking stands for.

@@ -2,7 +2,7 @@
 
 use volee_program::Action as Does;
 
-use super::build::{Builder, STOPPED, UNSTARTED};
+use super::build::{Builder, UNSTARTED};
 use super::step::Local;
 
 impl Builder<'_> {
@@ -33,9 +33,6 @@ impl Builder<'_> {
         let number = own.number.map(|n| format!("[{n}]")).unwrap_or_default();
         if local.node == UNSTARTED {
             return format!("{} not started", proctype.name);
-        }
-        if local.node == STOPPED {
-            return format!("{} stopped by an error", proctype.name);
         }
         let next = proctype.nodes[local.node as usize].transitions.first();
         let point = match next {

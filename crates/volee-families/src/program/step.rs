@@ -1,10 +1,13 @@
 //! What one process can do by itself: a statement, or an indivisible sequence of them.
+//!
+//! This follows the machine, also into errors: a failed assertion and an error in what a statement does leave their mark and
+//! the run goes on; an error in what a statement waits for is a step that does not move.
 
-use volee_program::{Action, Expr, Proctype, ProctypeId, Program, Transition};
+use volee_program::{Action, Expr, Pattern, Proctype, ProctypeId, Transition};
 use volee_system::Place;
 
-use super::class::meets;
-use super::valuation::{Undefined, Valuation};
+use super::valuation::Valuation;
+use super::world::World;
 
 /// More moves than this in one indivisible sequence are taken to be a loop.
 const LONGEST_SEQUENCE: usize = 10_000;
@@ -47,9 +50,10 @@ pub struct Steps {
     pub endless: Option<Option<Place>>,
 }
 
-struct Point {
+#[derive(Clone)]
+struct Point<'w> {
     node: u32,
-    valuation: Valuation,
+    valuation: Valuation<'w>,
     text: String,
     first: String,
     place: Option<Place>,
@@ -57,19 +61,12 @@ struct Point {
     wrong: Option<Wrong>,
 }
 
-enum Acted {
-    Yes,
-    Blocked,
-    Wrong(Wrong),
-}
-
 /// The steps from a local state under a valuation of the globals.
-pub fn steps(program: &Program, id: ProctypeId, local: &Local, globals: &[i32]) -> Steps {
-    let proctype = &program.proctypes[id.0 as usize];
-    let valuation = Valuation { globals: globals.to_vec(), locals: local.values.clone(), touched: false };
+pub fn steps(world: &World<'_>, id: ProctypeId, local: &Local, globals: &[i32]) -> Steps {
+    let proctype = &world.program.proctypes[id.0 as usize];
     let start = Point {
         node: local.node,
-        valuation,
+        valuation: Valuation::new(world, globals.to_vec(), local.values.clone()),
         text: String::new(),
         first: String::new(),
         place: None,
@@ -77,7 +74,7 @@ pub fn steps(program: &Program, id: ProctypeId, local: &Local, globals: &[i32]) 
         wrong: None,
     };
     let mut all = Steps::default();
-    let mut work = vec![(start, true)];
+    let mut work = vec![(start.clone(), true)];
     let mut moves = 0;
     while let Some((point, first)) = work.pop() {
         moves += 1;
@@ -85,18 +82,19 @@ pub fn steps(program: &Program, id: ProctypeId, local: &Local, globals: &[i32]) 
             all.endless = Some(point.place);
             return all;
         }
-        let (next, touched) = moves_of(program, proctype, &point);
-        all.touched |= touched;
+        let next = moves_of(world, proctype, &point, &mut all.touched);
         if next.is_empty() && !first {
             all.done.push(finish(point));
             continue;
         }
-        for (point, goes_on) in next {
-            all.touched |= point.valuation.touched;
-            if goes_on && point.wrong.is_none() {
-                work.push((point, false));
-            } else {
-                all.done.push(finish(point));
+        for moved in next {
+            match moved {
+                Moved::On(point) => work.push((point, false)),
+                Moved::Done(point) => all.done.push(finish(point)),
+                Moved::Stuck(point) => {
+                    let Point { text, first, place, wrong, .. } = point;
+                    all.done.push(finish(Point { text, first, place, wrong, ..start.clone() }));
+                }
             }
         }
     }
@@ -104,170 +102,212 @@ pub fn steps(program: &Program, id: ProctypeId, local: &Local, globals: &[i32]) 
     all
 }
 
-fn finish(point: Point) -> Done {
+fn finish(point: Point<'_>) -> Done {
     let Point { node, valuation, text, first, place, started, wrong } = point;
     let Valuation { globals, locals, .. } = valuation;
     Done { local: Local { node, values: locals }, globals, text, first, place, started, wrong }
 }
 
-/// The single moves from a point, each with whether the process keeps control; and whether they depend on globals.
-fn moves_of(program: &Program, proctype: &Proctype, point: &Point) -> (Vec<(Point, bool)>, bool) {
-    let mut next = Vec::new();
-    let mut touched = false;
+/// What a single move leads to.
+enum Moved<'w> {
+    /// The process keeps control.
+    On(Point<'w>),
+    /// The step ends here.
+    Done(Point<'w>),
+    /// The whole step ends in its error, and nothing has moved.
+    Stuck(Point<'w>),
+}
+
+/// The single moves from a point.
+fn moves_of<'w>(
+    world: &'w World<'w>,
+    proctype: &Proctype,
+    point: &Point<'w>,
+    touched: &mut bool,
+) -> Vec<Moved<'w>> {
+    let mut all = Vec::new();
+    let mut moved = false;
     for t in &proctype.nodes[point.node as usize].transitions {
-        let possible = match &t.action {
-            Action::Else => next.is_empty(),
-            Action::End => false,
-            action => !meets(action),
-        };
-        if !possible {
+        let mut before = point.valuation.clone();
+        let ready = ready(&mut before, proctype, &t.action, moved);
+        *touched |= before.touched;
+        if let Some(message) = before.fault.take() {
+            let mut stuck = taken(point, t);
+            stuck.wrong = Some(Wrong { message, place: t.statement.place.clone() });
+            all.push(Moved::Stuck(stuck));
             continue;
         }
-        let (after, read) = make(program, proctype, point, t);
-        touched |= read;
-        if let Some(after) = after {
-            next.push((after, t.atomic));
+        if !ready {
+            continue;
         }
+        moved = true;
+        let mut next = taken(point, t);
+        let stays = apply(world, proctype, &t.action, t, &mut next);
+        *touched |= next.valuation.touched;
+        if stays {
+            all.push(Moved::Stuck(next));
+            continue;
+        }
+        for &(from, length) in &t.resets {
+            next.valuation.locals[from as usize..(from + length) as usize].fill(0);
+        }
+        next.node = t.target.0;
+        all.push(if t.atomic { Moved::On(next) } else { Moved::Done(next) });
     }
-    (next, touched)
+    all
 }
 
-fn make(program: &Program, proctype: &Proctype, point: &Point, t: &Transition) -> (Option<Point>, bool) {
-    let mut valuation = point.valuation.clone();
-    let mut started = point.started.clone();
-    let acted = act(program, proctype, &t.action, t, &mut valuation, &mut started);
-    let touched = valuation.touched;
-    let wrong = match acted {
-        Acted::Blocked => return (None, touched),
-        Acted::Yes => None,
-        Acted::Wrong(wrong) => Some(wrong),
-    };
-    for &(from, length) in &t.resets {
-        valuation.locals[from as usize..(from + length) as usize].fill(0);
-    }
-    let (text, first) = if point.text.is_empty() {
-        (t.statement.text.to_string(), t.statement.text.to_string())
+/// The point with the words of one more statement.
+fn taken<'w>(point: &Point<'w>, t: &Transition) -> Point<'w> {
+    let mut next = point.clone();
+    if next.text.is_empty() {
+        next.text = t.statement.text.to_string();
+        next.first = next.text.clone();
     } else {
-        (format!("{}; {}", point.text, t.statement.text), point.first.clone())
-    };
-    let place = point.place.clone().or_else(|| t.statement.place.clone());
-    let wrong = point.wrong.clone().or(wrong);
-    (Some(Point { node: t.target.0, valuation, text, first, place, started, wrong }), touched)
+        next.text = format!("{}; {}", next.text, t.statement.text);
+    }
+    next.place = next.place.or_else(|| t.statement.place.clone());
+    next
 }
 
-fn act(
-    program: &Program,
+/// Whether an action can be done without a partner; `moved` says whether an earlier option could.
+fn ready(valuation: &mut Valuation<'_>, proctype: &Proctype, action: &Action, moved: bool) -> bool {
+    match action {
+        Action::Skip | Action::Print(_) | Action::Assign(..) | Action::Assert(_) => true,
+        Action::SetPriority(..) => true,
+        Action::Else => !moved,
+        // A process that has ended stays where it is: it can do nothing more.
+        Action::End => false,
+        Action::Guard(Expr::Run { .. }) => true,
+        Action::Guard(e) => valuation.value(e) != 0,
+        Action::Send { channel, .. } => match valuation.channel(channel) {
+            Some(channel) if channel.capacity > 0 => valuation.length(channel) < channel.capacity,
+            _ => false,
+        },
+        Action::Receive { channel, patterns, anywhere, .. } => match valuation.channel(channel) {
+            Some(channel) if channel.capacity > 0 => valuation.find(channel, patterns, *anywhere).is_some(),
+            _ => false,
+        },
+        Action::DStep(entry) => {
+            let inner = &proctype.nodes[entry.0 as usize].transitions;
+            inner.iter().any(|t| ready(valuation, proctype, &t.action, moved))
+        }
+        Action::Sequence(all) => all.first().is_none_or(|first| ready(valuation, proctype, first, moved)),
+    }
+}
+
+/// Does an action; `true` where the whole step is stuck in its error.
+fn apply<'w>(
+    world: &'w World<'w>,
     proctype: &Proctype,
     action: &Action,
     t: &Transition,
-    valuation: &mut Valuation,
-    started: &mut Vec<(ProctypeId, Local)>,
-) -> Acted {
-    let result: Result<bool, Undefined> = match action {
-        Action::Skip | Action::Else | Action::Print(_) | Action::End => Ok(true),
+    point: &mut Point<'w>,
+) -> bool {
+    match action {
         Action::Guard(Expr::Run { proctype, arguments, .. }) => {
-            birth(program, *proctype, arguments, valuation).map(|local| {
-                started.push((*proctype, local));
-                true
-            })
+            let local = birth(world, *proctype, arguments, &mut point.valuation);
+            point.started.push((*proctype, local));
         }
-        Action::Guard(e) => valuation.value(e).map(|v| v != 0),
         Action::Assign(location, e) => {
-            valuation.value(e).and_then(|v| valuation.store(location, v)).map(|()| true)
+            let value = point.valuation.value(e);
+            point.valuation.store(location, value);
         }
-        Action::Assert(e) => match valuation.value(e) {
-            Ok(0) => Err(Undefined(format!("assertion violated: {}", t.statement.text))),
-            other => other.map(|_| true),
-        },
-        Action::Sequence(actions) => {
-            for (i, action) in actions.iter().enumerate() {
-                match act(program, proctype, action, t, valuation, started) {
-                    Acted::Yes => {}
-                    Acted::Blocked if i == 0 => return Acted::Blocked,
-                    Acted::Blocked => return wrong(t, "a sequence blocks after its first statement"),
-                    other => return other,
-                }
+        Action::Assert(e) => {
+            if point.valuation.value(e) == 0 {
+                point.valuation.fail(format!("assertion violated: {}", t.statement.text));
             }
-            Ok(true)
         }
-        Action::DStep(entry) => return d_step(program, proctype, entry.0, t, valuation, started),
-        Action::Send { .. } | Action::Receive { .. } | Action::SetPriority(..) => Ok(false),
-    };
-    match result {
-        Ok(true) => Acted::Yes,
-        Ok(false) => Acted::Blocked,
-        Err(Undefined(message)) => wrong(t, &message),
+        Action::Send { channel, values, sorted } => {
+            if let Some(channel) = point.valuation.channel(channel) {
+                let message = point.valuation.message(channel, values);
+                point.valuation.insert(channel, &message, *sorted);
+            }
+        }
+        Action::Receive { channel, patterns, anywhere, keep } => {
+            receive(&mut point.valuation, channel, patterns, *anywhere, *keep);
+        }
+        Action::Sequence(all) => return all.iter().any(|a| apply(world, proctype, a, t, point)),
+        Action::DStep(entry) => return d_step(world, proctype, entry.0, t, point),
+        Action::Skip | Action::Else | Action::Guard(_) | Action::Print(_) => {}
+        Action::End | Action::SetPriority(..) => {}
+    }
+    note(point, t);
+    false
+}
+
+/// Keeps the first error of the step.
+fn note(point: &mut Point<'_>, t: &Transition) {
+    if let Some(message) = point.valuation.fault.take() {
+        let place = t.statement.place.clone();
+        point.wrong.get_or_insert(Wrong { message, place });
     }
 }
 
-fn wrong(t: &Transition, message: &str) -> Acted {
-    Acted::Wrong(Wrong { message: message.to_string(), place: t.statement.place.clone() })
+fn receive(valuation: &mut Valuation<'_>, channel: &Expr, patterns: &[Pattern], anywhere: bool, keep: bool) {
+    let Some(channel) = valuation.channel(channel) else { return };
+    let Some(slot) = valuation.find(channel, patterns, anywhere) else { return };
+    let (named, all) = (patterns.len(), channel.fields);
+    let stores_nothing = patterns.iter().all(|p| matches!(p, Pattern::Match(_)));
+    if named > all || (named < all && stores_nothing) {
+        valuation.fail("this receive has not as many fields as the channel");
+    }
+    let message = valuation.take(channel, slot, keep);
+    valuation.bind(patterns, &message);
 }
 
-/// Runs a `d_step`: the first possible transition each time, to its end.
-fn d_step(
-    program: &Program,
+/// Runs a `d_step`: the first possible transition each time, until control is outside of it.
+fn d_step<'w>(
+    world: &'w World<'w>,
     proctype: &Proctype,
     entry: u32,
     t: &Transition,
-    valuation: &mut Valuation,
-    started: &mut Vec<(ProctypeId, Local)>,
-) -> Acted {
+    point: &mut Point<'w>,
+) -> bool {
     let mut node = entry;
-    for moves in 0..LONGEST_SEQUENCE {
-        if node == t.target.0 {
-            return Acted::Yes;
-        }
-        let mut moved = None;
+    for _ in 0..LONGEST_SEQUENCE {
+        let mut chosen = None;
         for inner in &proctype.nodes[node as usize].transitions {
-            let mut attempt = valuation.clone();
-            match act(program, proctype, &inner.action, inner, &mut attempt, started) {
-                Acted::Yes => moved = Some((inner.target.0, attempt)),
-                Acted::Blocked => valuation.touched |= attempt.touched,
-                other => {
-                    valuation.touched |= attempt.touched;
-                    return other;
-                }
-            }
-            if moved.is_some() {
+            let can = ready(&mut point.valuation, proctype, &inner.action, false);
+            note(point, t);
+            if can {
+                chosen = Some(inner);
                 break;
             }
         }
-        match moved {
-            Some((target, after)) => {
-                node = target;
-                let touched = valuation.touched;
-                *valuation = after;
-                valuation.touched |= touched;
-            }
-            None if moves == 0 => return Acted::Blocked,
-            None => return wrong(t, "a d_step sequence blocks after its first statement"),
+        let Some(inner) = chosen else { break };
+        if apply(world, proctype, &inner.action, inner, point) {
+            return true;
+        }
+        node = inner.target.0;
+        if !proctype.nodes[node as usize].in_d_step {
+            return false;
         }
     }
-    wrong(t, "a d_step sequence runs for ever")
+    let message = "a d_step sequence blocks, or never ends, after its first statement".to_owned();
+    point.wrong.get_or_insert(Wrong { message, place: t.statement.place.clone() });
+    true
 }
 
 /// The first local state of a new process.
-pub fn birth(
-    program: &Program,
-    id: ProctypeId,
-    arguments: &[Expr],
-    from: &mut Valuation,
-) -> Result<Local, Undefined> {
-    let proctype = &program.proctypes[id.0 as usize];
-    let values = arguments.iter().map(|e| from.value(e)).collect::<Result<Vec<i32>, _>>()?;
-    let mut valuation = Valuation {
-        globals: from.globals.clone(),
-        locals: vec![0; proctype.locals_size as usize + 4],
-        touched: false,
-    };
+pub fn birth(world: &World<'_>, id: ProctypeId, arguments: &[Expr], from: &mut Valuation<'_>) -> Local {
+    let proctype = &world.program.proctypes[id.0 as usize];
+    let values: Vec<i32> = arguments.iter().map(|e| from.value(e)).collect();
+    let locals = vec![0; proctype.locals_size as usize + 4];
+    let mut valuation = Valuation::new(world, from.globals.clone(), locals);
     for (location, value) in proctype.parameters.iter().zip(values) {
-        valuation.store(location, value)?;
+        valuation.store(location, value);
     }
     for (location, expr) in &proctype.locals_init {
-        let value = valuation.value(expr)?;
-        valuation.store(location, value)?;
+        let value = valuation.value(expr);
+        valuation.store(location, value);
     }
     from.touched |= valuation.touched;
-    Ok(Local { node: proctype.entry.0, values: valuation.locals })
+    if let Some(fault) = valuation.fault {
+        from.fail(fault);
+    }
+    for &(start, length) in &proctype.entry_resets {
+        valuation.locals[start as usize..(start + length) as usize].fill(0);
+    }
+    Local { node: proctype.entry.0, values: valuation.locals }
 }

@@ -41,7 +41,7 @@ impl Builder<'_> {
         let once =
             |c: &&super::build::Class| !c.user && !c.regulated && self.locals[c.start].1.node != UNSTARTED;
         let once = self.classes.iter().filter(once).count() as u32;
-        Family { net, templates, asked, once, regulated }
+        Family { net, templates, asked, once, regulated, wrongs: layout.wrongs..layout.property }
     }
 
     fn groups(&self, layout: Layout) -> Vec<Vec<PlaceId>> {
@@ -112,11 +112,7 @@ impl Builder<'_> {
     /// Which atoms are true of a step that ends, or of a state that is, in valuation `globals`.
     fn letter(&self, property: &Property, found: Option<&Found>, globals: usize) -> Vec<bool> {
         let sees = |atom: &Seen| match atom {
-            Seen::Condition(condition) => {
-                let mut valuation =
-                    Valuation { globals: self.globals[globals].clone(), locals: Vec::new(), touched: false };
-                valuation.value(condition).is_ok_and(|v| v != 0)
-            }
+            Seen::Condition(condition) => self.is_true(condition, &self.globals[globals]),
             Seen::Event { process, matches } => found.is_some_and(|found| {
                 let movers = found.takes.iter().zip(&found.labels);
                 movers
@@ -125,6 +121,12 @@ impl Builder<'_> {
             }),
         };
         property.atoms.iter().map(sees).collect()
+    }
+
+    /// What has no value is not true.
+    fn is_true(&self, expr: &volee_program::Expr, globals: &[i32]) -> bool {
+        let mut valuation = Valuation::new(self.world, globals.to_vec(), Vec::new());
+        valuation.value(expr) != 0 && valuation.fault.is_none()
     }
 
     fn is_meant(&self, process: Option<(volee_program::ProctypeId, Option<u32>)>, class: usize) -> bool {
@@ -223,11 +225,7 @@ impl Builder<'_> {
     }
 
     fn where_false(&self, text: &str, expr: &volee_program::Expr) -> Vec<Target> {
-        let is_false = |globals: &Vec<i32>| {
-            let mut valuation = Valuation { globals: globals.clone(), locals: Vec::new(), touched: false };
-            !valuation.value(expr).is_ok_and(|v| v != 0)
-        };
-        let numbered = self.globals.iter().enumerate().filter(|(_, globals)| is_false(globals));
+        let numbered = self.globals.iter().enumerate().filter(|(_, globals)| !self.is_true(expr, globals));
         numbered.map(|(g, _)| Target::covering(format!("`{text}` is false"), &[(g as u32, 1)])).collect()
     }
 

@@ -1,0 +1,232 @@
+//! Families read from programs, against the machine of the program with so and so many processes.
+//!
+//! The twin is plain: for each small number of processes everything that the machine can reach, with no merging and
+//! going on behind errors. What a family says holds must hold in all of them; what one of them violates the family must
+//! call violated, and its run must be one of the machine.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
+use volee_families::{Asked, Choice, Family, Kind, Questions, Random, check, family_of, follow};
+use volee_program::{MachineOptions, ProctypeId};
+use volee_promela::Lowered;
+use volee_system::{Budget, Flow, Quiet, Step, System, Verdict};
+
+fn lowered(text: &str) -> Lowered {
+    let (model, diagnostics) = volee_promela::parse("model.pml", text, &volee_promela::Options::default());
+    let model = model.unwrap_or_else(|| panic!("{text}\n{diagnostics:?}"));
+    volee_promela::lower(Arc::new(model)).unwrap_or_else(|e| panic!("{text}\n{e:?}"))
+}
+
+fn questions(model: &Lowered, invariants: &[&str]) -> Questions {
+    let expr = |text: &&str| {
+        let parsed = volee_promela::parse_predicate(model.model(), text).expect("an expression");
+        ((*text).to_string(), model.expression(&parsed).expect("an expression"))
+    };
+    Questions { invariants: invariants.iter().map(expr).collect(), ..Questions::default() }
+}
+
+fn family(model: &Lowered, invariants: &[&str]) -> Family {
+    family_of(&model.program, &["User".into()], &questions(model, invariants), None)
+        .unwrap_or_else(|e| panic!("{e:?}"))
+}
+
+/// The plain machine with this many users.
+fn instance(text: &str, users: u32) -> Box<dyn System> {
+    let mut model = lowered(text);
+    let program = Arc::make_mut(&mut model.program);
+    let user = program.proctypes.iter().position(|p| p.name == "User").expect("there are users");
+    program.active.extend(std::iter::repeat_n(ProctypeId(user as u8), users as usize));
+    Box::new(model.machine(MachineOptions { plain: true, ..MachineOptions::default() }))
+}
+
+/// Everything reachable: whether some step has a fault, and for each invariant whether it is false somewhere.
+fn explore(system: &mut dyn System, invariants: &[&str]) -> Option<(bool, Vec<bool>)> {
+    let predicates: Vec<_> = invariants.iter().map(|i| system.predicate(i).expect("an expression")).collect();
+    let mut broken = vec![false; invariants.len()];
+    let (mut fault, mut seen, mut queue) = (false, HashSet::new(), VecDeque::new());
+    let _ = system.initial(&mut |state| {
+        queue.push_back(state.to_vec());
+        Flow::Continue(())
+    });
+    while let Some(state) = queue.pop_front() {
+        if !seen.insert(state.clone()) {
+            continue;
+        }
+        if seen.len() > 4_000 {
+            return None;
+        }
+        for (i, predicate) in predicates.iter().enumerate() {
+            broken[i] |= system.holds(*predicate, &state) != Ok(true);
+        }
+        let _ = system.steps(&state, &mut |step: Step, target: &[u8]| {
+            fault |= step.fault.is_some();
+            queue.push_back(target.to_vec());
+            Flow::Continue(())
+        });
+    }
+    Some((fault, broken))
+}
+
+/// Decides one question, and follows a violation through the machine.
+fn holds(text: &str, family: &Family, asked: &Asked) -> bool {
+    let net = family.net(asked);
+    let checked = check(&net, Choice::Auto, Budget::default(), &mut Quiet).expect("well formed");
+    match checked.verdict {
+        Verdict::Holds => true,
+        Verdict::Violated(_) => {
+            let example = checked.counterexample.expect("violated");
+            let users = family.sizes(&example.marking)[0].1;
+            let mut system = instance(text, users);
+            let followed = follow(family, &net, asked, &example, system.as_mut());
+            assert!(followed.is_ok(), "{text}\n{}: {followed:?}", asked.question);
+            false
+        }
+        Verdict::Unknown(limit) => panic!("{text}\n{}: {limit}", asked.question),
+    }
+}
+
+fn answers(text: &str, invariants: &[&str]) -> (bool, Vec<bool>) {
+    let family = family(&lowered(text), invariants);
+    let of = |kind: &dyn Fn(&Kind) -> bool| family.asked.iter().filter(|a| kind(&a.kind)).collect::<Vec<_>>();
+    let faults = of(&|k| *k == Kind::Faults).iter().all(|a| holds(text, &family, a));
+    let rest = of(&|k| matches!(k, Kind::Invariant(_)));
+    (faults, rest.iter().map(|a| holds(text, &family, a)).collect())
+}
+
+#[test]
+fn a_run_goes_on_behind_a_failed_assertion() {
+    let text = "bit b0; proctype User() { assert(false); b0 = 1 }";
+    assert_eq!(answers(text, &["!b0"]), (false, vec![false]));
+    let text = "bit b0; proctype User() { atomic { assert(false); b0 = 1 } }";
+    assert_eq!(answers(text, &["!b0"]), (false, vec![false]));
+    let text = "bit b0; proctype User() { d_step { assert(false); b0 = 1 } }";
+    assert_eq!(answers(text, &["!b0"]), (false, vec![false]));
+}
+
+#[test]
+fn a_run_goes_on_behind_a_run_time_error_in_what_a_statement_does() {
+    let text = "bit b0; byte a[2], i = 2; proctype User() { a[i] = 1; b0 = 1 }";
+    assert_eq!(answers(text, &["!b0"]), (false, vec![false]));
+}
+
+#[test]
+fn an_error_in_what_a_statement_waits_for_does_not_move() {
+    let text = "bit b0; byte i; proctype User() { (5 / i == 1); b0 = 1 }";
+    assert_eq!(answers(text, &["!b0"]), (false, vec![true]));
+    let text = "bit b0; byte i; proctype User() { if :: (5 / i == 1) :: else -> b0 = 1 fi }";
+    assert_eq!(answers(text, &["!b0"]), (false, vec![false]));
+}
+
+#[test]
+fn buffered_channels_are_part_of_the_globals() {
+    let text = "chan q = [2] of { bit }; bit was; active proctype Server() { do :: q?_ od } \
+                proctype User() { q!1; if :: nfull(q) :: else -> was = 1 fi }";
+    assert_eq!(answers(text, &["!was"]), (true, vec![false]));
+    let text = "chan q = [1] of { bit }; byte n; active proctype Server() { do :: atomic { q?_ -> n = 0 } od } \
+                proctype User() { atomic { empty(q) -> n = n + 1; q!1 } }";
+    assert_eq!(answers(text, &["n < 2"]), (true, vec![true]));
+}
+
+/// A statement; `deep` bounds nesting.
+fn statement(r: &mut Random, deep: u32, plain: bool) -> String {
+    let simple = [
+        "b0 = 1",
+        "b0 = !b1",
+        "b1 = b0",
+        "c = (c + 1) % 3",
+        "c = 0",
+        "l = b0",
+        "l = 1 - l",
+        "b1 = l",
+        "skip",
+        "assert(b0 == 0)",
+        "assert(c != 2)",
+        "a[c] = l",
+        "l = a[c]",
+        "c = 2 / c",
+        "(b0 == 0)",
+        "(b1 == 1)",
+        "(c == l)",
+        "(1 / c == 1)",
+        "(a[c] == 0)",
+        "q!l",
+        "q?l",
+        "q?1",
+        "q!!l",
+        "q??0",
+        "q?<l>",
+        "nempty(q)",
+        "(len(q) == 1)",
+        "(q?[1])",
+    ];
+    let meeting = ["r!0", "r!l", "r?l", "r?1", "r?eval(b0)", "r!a[c]"];
+    match r.below(if deep == 0 { 8 } else { 12 }) {
+        0..=5 => simple[r.below(simple.len() as u32) as usize].into(),
+        6..=7 if !plain => meeting[r.below(meeting.len() as u32) as usize].into(),
+        6..=7 => simple[r.below(16) as usize].into(),
+        8 => format!("atomic {{ {} }}", block(r, deep - 1, true)),
+        // What comes first in a d_step may wait, the rest is an error if it does.
+        9 => format!("d_step {{ {} }}", block(r, 0, true)),
+        10 => format!("if :: {} :: {} fi", block(r, deep - 1, plain), block(r, deep - 1, plain)),
+        _ => {
+            let guards = ["(b0)", "(b1 == 0)", "(c == 1)", "(2 / c == 1)"];
+            let guard = guards[r.below(4) as usize];
+            let (yes, no) = (block(r, deep - 1, plain), block(r, deep - 1, plain));
+            format!("if :: {guard} -> {yes} :: else -> {no} fi")
+        }
+    }
+}
+
+fn block(r: &mut Random, deep: u32, plain: bool) -> String {
+    let all: Vec<String> = (0..1 + r.below(3)).map(|_| statement(r, deep, plain)).collect();
+    all.join("; ")
+}
+
+fn random_text(seed: u64) -> String {
+    let mut r = Random::new(seed);
+    let body = |r: &mut Random| {
+        let block = block(r, 2, false);
+        if r.below(2) == 0 { format!("do :: {block} od") } else { block }
+    };
+    let (server, user) = (body(&mut r), body(&mut r));
+    format!(
+        "bit b0, b1; byte c; byte a[2]; chan r = [0] of {{ bit }}; chan q = [1] of {{ bit }};\n\
+         active proctype Server() {{ bit l; {server} }}\nproctype User() {{ bit l; {user} }}\n"
+    )
+}
+
+#[test]
+fn random_families_agree_with_their_instances() {
+    const INVARIANTS: [&str; 3] = ["!(b0 && b1)", "c != 2", "len(q) == 0 || !b1"];
+    let (mut compared, mut violated, mut kept) = (0, 0, 0);
+    for seed in 0..1_200 {
+        let text = random_text(seed);
+        let model = lowered(&text);
+        let Ok(family) = family_of(&model.program, &["User".into()], &questions(&model, &INVARIANTS), None)
+        else {
+            continue;
+        };
+        let mut explicit: Vec<(bool, Vec<bool>)> = Vec::new();
+        for users in 0..3 {
+            explicit.extend(explore(instance(&text, users).as_mut(), &INVARIANTS));
+        }
+        for asked in &family.asked {
+            let bad = explicit.iter().any(|(fault, broken)| match &asked.kind {
+                Kind::Faults => *fault,
+                Kind::Invariant(text) => broken[INVARIANTS.iter().position(|i| i == text).expect("asked")],
+                _ => false,
+            });
+            let holds = holds(&text, &family, asked);
+            assert!(!(bad && holds), "seed {seed}: {}\n{text}", asked.question);
+            compared += 1;
+            violated += u32::from(!holds);
+            kept += u32::from(holds);
+        }
+    }
+    println!("{compared} questions, {violated} violated, {kept} hold");
+    assert!(
+        compared > 2_000 && violated > compared / 10 && kept > compared / 10,
+        "{compared} {violated} {kept}"
+    );
+}
