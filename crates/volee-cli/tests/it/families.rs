@@ -200,7 +200,6 @@ fn nets_are_checked_and_told_apart() {
 fn what_is_no_family_is_refused_with_its_place_and_the_reason() {
     let sandbox = Sandbox::new();
     let refusals = [
-        ("chan c = [2] of { bit };\nproctype P() { c!0; assert(false) }", "m.pml:1", "buffered channel"),
         ("proctype P() { assert(_pid == 0) }", "m.pml:1", "process number"),
         ("int n;\nproctype P() { do :: n = n + 1 od }", "m.pml:1", "the globals take more than"),
         (
