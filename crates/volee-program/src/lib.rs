@@ -10,6 +10,7 @@ mod display;
 mod eval;
 mod exec;
 mod fewer;
+mod follow;
 mod frame;
 mod machine;
 mod moves;

@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use volee_system::{
-    Action, Awake, Diagnostic, Fault, FaultId, FaultKind, Fewer, Flow, Label, Marks, PredicateId, Sink,
-    Sleep, Step, System, Unreached, Variable,
+    Action, Awake, Diagnostic, Fault, FaultId, FaultKind, Fewer, Flow, Followed, Label, Marks, Move,
+    PredicateId, Sink, Sleep, Step, System, Unreached, Variable,
 };
 
 use crate::code::{Code, Compiled};
@@ -18,9 +18,10 @@ use crate::compile::{Compiler, compile};
 use crate::display;
 use crate::eval::write_scalar;
 use crate::exec::Executor;
+use crate::follow::{Follower, Moves, Wanted, merged_transitions, walk};
 use crate::frame::Frame;
 use crate::moves::{Enumerator, Level, Visitor, any_mark, evaluate};
-use crate::optimise::{Observed, optimise};
+use crate::optimise::{Observed, optimise, unread_globals};
 use crate::program::{Expr, Program};
 use crate::reduction::Choice;
 
@@ -74,6 +75,8 @@ pub struct Machine {
     options: MachineOptions,
     /// Which processes may move first without loss; made when first asked for.
     choice: Option<Choice>,
+    /// For each transition, those that are merged into it.
+    merged: Arc<Vec<Vec<u32>>>,
 }
 
 impl Machine {
@@ -91,6 +94,7 @@ impl Machine {
             predicate_faults: Vec::new(),
             options,
             choice: None,
+            merged: Arc::default(),
         };
         machine.prepare();
         machine
@@ -109,6 +113,7 @@ impl Machine {
             place: None,
         });
         self.enumerator = Enumerator::new(compiled.transitions.len(), endless);
+        self.merged = Arc::new(merged_transitions(&self.program, &compiled));
         self.compiled = Arc::new(compiled);
         self.choice = None;
     }
@@ -327,6 +332,46 @@ impl System for Machine {
         let mut explainer = Explainer { wanted: ordinal, seen: 0, machine: self, actions: Vec::new() };
         let _ = enumerator.run(&compiled, state, &mut explainer);
         explainer.actions
+    }
+
+    fn moves(&mut self, state: &[u8], ordinal: usize) -> Vec<Move> {
+        let mut moves = Moves { merged: &self.merged, wanted: ordinal, found: Vec::new() };
+        let _ = self.enumerator.run(&self.compiled, state, &mut moves);
+        moves.found
+    }
+
+    fn follow(&mut self, state: &[u8], moves: &[Move]) -> Option<Followed> {
+        let (compiled, merged) = (Arc::clone(&self.compiled), Arc::clone(&self.merged));
+        let mut find = |wanted: Wanted<'_>| {
+            let (step, seen) = (first_step, 0);
+            let mut follower = Follower {
+                merged: &merged,
+                wanted,
+                source: state,
+                step,
+                seen,
+                moves: Vec::new(),
+                found: None,
+            };
+            let _ = self.enumerator.run(&compiled, state, &mut follower);
+            follower.found
+        };
+        find(Wanted::Moves(moves)).or_else(|| {
+            let mut enumerator = Enumerator::new(compiled.transitions.len(), FaultId(0));
+            let (target, made) = walk(&mut enumerator, &compiled, &merged, state, moves)?;
+            find(Wanted::Target(&target, made))
+        })
+    }
+
+    fn essence(&self, state: &[u8]) -> Vec<u8> {
+        let mut essence = state.to_vec();
+        let mut observed = self.observed.clone();
+        self.predicate_exprs.iter().for_each(|e| observed.add(e));
+        let globals_at = self.compiled.layout.globals_at;
+        for (start, length) in unread_globals(&self.program, &observed) {
+            essence[globals_at + start as usize..][..length as usize].fill(0);
+        }
+        essence
     }
 
     fn variables(&self, state: &[u8]) -> Vec<Variable> {

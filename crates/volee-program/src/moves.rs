@@ -234,6 +234,41 @@ impl Enumerator {
         }
     }
 
+    /// Goes along one sequence: `wanted` tells, given how much was made before, how much of what it looks for a move makes.
+    /// Where the step leads, and how much it made in all.
+    pub fn follow(
+        &mut self,
+        compiled: &Compiled,
+        state: &[u8],
+        wanted: &mut dyn FnMut(usize, &Made) -> Option<usize>,
+    ) -> Option<(Vec<u8>, usize)> {
+        for timeout in [false, true] {
+            self.load(compiled, state);
+            self.levels[0].restart(None, timeout);
+            let (mut top, mut done) = (0, 0);
+            loop {
+                self.reserve(top + 2);
+                let (lower, upper) = self.levels.split_at_mut(top + 1);
+                let keeps = match attempt(compiled, &mut lower[top], &mut upper[0], &mut self.reached) {
+                    Attempt::Stuck => continue,
+                    Attempt::Made { keeps } => keeps,
+                    Attempt::Exhausted if top > 0 && !lower[top].moved => {
+                        return Some((lower[top].frame.bytes.clone(), done));
+                    }
+                    Attempt::Exhausted => break,
+                };
+                let Some(made) = wanted(done, &lower[top].made) else { continue };
+                done += made;
+                match keeps {
+                    None => return Some((upper[0].frame.bytes.clone(), done)),
+                    Some(pid) => upper[0].restart(Some(pid), false),
+                }
+                top += 1;
+            }
+        }
+        None
+    }
+
     /// Whether the point that a sequence has come to was met before in this expansion: what can follow is known already.
     /// A sequence that runs through more points than anybody would wait for is taken to run for ever.
     #[cold]

@@ -8,6 +8,7 @@
 //! This crate depends on no other room.
 
 mod budget;
+mod lift;
 pub mod part;
 mod place;
 mod progress;
@@ -16,11 +17,12 @@ mod system;
 mod verdict;
 
 pub use budget::{Budget, Limit, Meter, ParseBudgetError, parse_duration, parse_size};
+pub use lift::{LiftError, Lifted, lift};
 pub use place::{Diagnostic, Place, Severity};
 pub use progress::{Progress, Quiet, Snapshot};
 pub use run::{ReplayError, Run, RunState, RunStep, Witness, replay, replay_end};
 pub use system::{
-    Action, Awake, Event, EventKind, Fault, FaultId, FaultKind, Fewer, Flow, Label, Marks, PredicateId, Sink,
-    Sleep, Step, System, Unreached, Variable, collect_initial, collect_steps,
+    Action, Awake, Event, EventKind, Fault, FaultId, FaultKind, Fewer, Flow, Followed, Label, Marks, Move,
+    PredicateId, Sink, Sleep, Step, System, Unreached, Variable, collect_initial, collect_steps,
 };
 pub use verdict::{Reason, ReasonKind, Verdict, Violation};

@@ -132,14 +132,17 @@ pub fn replay_end<S: System + ?Sized>(
         if !ended {
             return Err(ReplayError::Loop);
         }
-    } else if witness.loop_start.is_some() && loop_state.as_ref() != Some(&state) {
+    } else if let Some(start) = loop_state
+        && start != state
+        && system.essence(&start) != system.essence(&state)
+    {
         return Err(ReplayError::Loop);
     }
     let loop_start = witness.loop_start.and_then(|start| start.checked_sub(skipped));
     Ok(Run { skipped, initial, steps, loop_start })
 }
 
-fn nth_initial<S: System + ?Sized>(system: &mut S, n: u32) -> Option<Vec<u8>> {
+pub(crate) fn nth_initial<S: System + ?Sized>(system: &mut S, n: u32) -> Option<Vec<u8>> {
     let mut seen = 0;
     let mut found = None;
     let _ = system.initial(&mut |state| {
@@ -153,7 +156,11 @@ fn nth_initial<S: System + ?Sized>(system: &mut S, n: u32) -> Option<Vec<u8>> {
     found
 }
 
-fn nth_step<S: System + ?Sized>(system: &mut S, state: &[u8], n: usize) -> Result<(Step, Vec<u8>), usize> {
+pub(crate) fn nth_step<S: System + ?Sized>(
+    system: &mut S,
+    state: &[u8],
+    n: usize,
+) -> Result<(Step, Vec<u8>), usize> {
     let mut seen = 0;
     let mut found = None;
     let _ = system.steps(state, &mut |step: Step, target: &[u8]| {

@@ -95,6 +95,28 @@ pub enum Awake {
     Unknown,
 }
 
+/// One transition of one process, by a number that it keeps however the system is optimised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Move {
+    /// The process.
+    pub process: u8,
+    /// The transition.
+    pub transition: u32,
+}
+
+/// A step that makes the beginning of a list of moves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Followed {
+    /// Its number in its source state.
+    pub ordinal: usize,
+    /// How many of the moves it makes.
+    pub moves: usize,
+    /// The step.
+    pub step: Step,
+    /// Where it leads.
+    pub target: Vec<u8>,
+}
+
 /// Anything that can be explored.
 ///
 /// Only the first three methods are required; the others make answers richer. Methods take `&mut self` so that a
@@ -159,6 +181,23 @@ pub trait System {
             Flow::Continue(())
         });
         label.map(|l| Action::plain(self.label(l))).into_iter().collect()
+    }
+
+    /// The moves that the `ordinal`-th step of `state` is made of, in order; none where the system is not made of moves.
+    /// A rendezvous is two, the sender's first. Never called in a hot loop.
+    fn moves(&mut self, _state: &[u8], _ordinal: usize) -> Vec<Move> {
+        Vec::new()
+    }
+
+    /// The step of `state` whose moves are the first of these. Never called in a hot loop.
+    fn follow(&mut self, _state: &[u8], _moves: &[Move]) -> Option<Followed> {
+        None
+    }
+
+    /// A state without what nobody reads: two states with the same essence allow the same runs, and every predicate has the
+    /// same value in both.
+    fn essence(&self, state: &[u8]) -> Vec<u8> {
+        state.to_vec()
     }
 
     /// The variables of a state, in a fixed order, for display.

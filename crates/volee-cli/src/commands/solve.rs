@@ -269,7 +269,10 @@ impl Solve {
                 write_gm(&built.game, 0)
             }
             _ => {
-                return Err(Failure::new(format!("`{}`: systems are written as .bes or .gm", path.display())));
+                return Err(Failure::new(format!(
+                    "`{}`: systems are written as .bes or .gm",
+                    path.display()
+                )));
             }
         };
         files::write(path, text)

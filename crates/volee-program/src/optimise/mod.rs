@@ -51,6 +51,15 @@ impl Observed {
         });
     }
 
+    /// What either looks at.
+    fn and(mut self, other: &Observed) -> Self {
+        self.nodes.extend(&other.nodes);
+        self.locals.extend(&other.locals);
+        self.globals.extend(&other.globals);
+        self.control |= other.control;
+        self
+    }
+
     /// What the program's own statements and claims look at in other processes.
     pub(crate) fn by_program(program: &Program) -> Self {
         let mut observed = Observed::default();
@@ -68,13 +77,14 @@ impl Observed {
     }
 }
 
+/// The bytes of the globals that nobody reads but to compute what nobody reads: (first, how many).
+pub(crate) fn unread_globals(program: &Program, observed: &Observed) -> Vec<(u32, u32)> {
+    unread::unread_globals(program, &Observed::by_program(program).and(observed))
+}
+
 /// The optimised program: node numbers stay what they were.
 pub fn optimise(program: &Program, observed: &Observed) -> Program {
-    let mut own = Observed::by_program(program);
-    own.nodes.extend(&observed.nodes);
-    own.locals.extend(&observed.locals);
-    own.globals.extend(&observed.globals);
-    own.control |= observed.control;
+    let own = Observed::by_program(program).and(observed);
     let mut program = program.clone();
     unread::drop_unread_globals(&mut program, &own);
     merge::merge_steps(&mut program, &own);

@@ -21,6 +21,13 @@ pub(super) fn drop_unread_globals(program: &mut Program, observed: &Observed) {
     program.globals.retain(|v| read.contains(v.offset));
 }
 
+/// The bytes of the globals that do not matter.
+pub(super) fn unread_globals(program: &Program, observed: &Observed) -> Vec<(u32, u32)> {
+    let mut all = Cells::none(program.globals_size);
+    all.add((0, program.globals_size));
+    all.runs_without(&read_globals(program, observed))
+}
+
 /// The bytes of the globals that matter.
 fn read_globals(program: &Program, observed: &Observed) -> Cells {
     let mut read = Cells::none(program.globals_size);

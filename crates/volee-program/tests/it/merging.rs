@@ -28,7 +28,7 @@ fn a_d_step_inside_an_atomic_sequence_keeps_what_follows_inside() {
 }
 
 /// What a process may do, one after the other: every kind of statement that merging treats in its own way.
-const STATEMENTS: &[&str] = &[
+pub const STATEMENTS: &[&str] = &[
     "l++",
     "l = 2*l; a++",
     "g++",
@@ -52,10 +52,10 @@ const STATEMENTS: &[&str] = &[
     "run R(l)",
 ];
 
-const WATCHED: &[&str] =
+pub const WATCHED: &[&str] =
     &["g == 1", "g == 2", "out & 1", "out & 2", "out & 4", "out & 8", "out & 16", "out & 32", "out & 64"];
 
-fn program(first: &str, second: &str, third: &str) -> String {
+pub fn program(first: &str, second: &str, third: &str) -> String {
     format!(
         "byte g, out; chan c = [1] of {{ byte }}; chan r = [0] of {{ byte }};
          active proctype P() {{ byte l, a; {first}; {second}; {third}; out = l * 8 + a + 1 }}
