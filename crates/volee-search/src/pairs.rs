@@ -86,6 +86,9 @@ pub(crate) fn expand<S: System + ?Sized>(
     if let Err(fault) = sight.look_at_state(system, state) {
         return Err(Stop::Fault(None, system.fault(fault).into()));
     }
+    if steps[0].1 == STUTTER {
+        sight.end_of_run();
+    }
     for (label, ordinal, target) in steps {
         sight.look_at_step(&*system, label);
         let edges = automaton.states[at as usize].iter();

@@ -14,7 +14,7 @@ pub enum Watch {
     Predicate(PredicateId),
     /// The label of a step.
     Event(EventWatch),
-    /// Some process is at a progress label.
+    /// Some process is at a progress label, or the run has ended: only what goes on for ever lacks progress.
     Progress,
     /// Some process is at an accept label.
     Accept,
@@ -169,6 +169,13 @@ impl<'a> Sight<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The state that was looked at is the last of its run, which from now on only repeats it.
+    pub fn end_of_run(&mut self) {
+        for (seen, watch) in self.letter.iter_mut().zip(self.watches) {
+            *seen |= matches!(watch, Watch::Progress);
+        }
     }
 
     /// Fills in what concerns the step; without a label no event happens.

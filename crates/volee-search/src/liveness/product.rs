@@ -102,6 +102,9 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
         if let Err(fault) = self.sight.look_at_state(self.system, &self.state) {
             return Err(Stop::Fault(None, self.system.fault(fault).into()));
         }
+        if self.steps[0].ordinal == STUTTER {
+            self.sight.end_of_run();
+        }
         let edges = &self.claim.automaton.states[at as usize];
         if self.sight.sees_events() {
             self.match_events(edges, enabled);

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use volee_logic::automaton::Automaton;
 use volee_logic::formula::{Formula, Shape, SplitMix, parse, random_formula};
-use volee_logic::ltl::translate_to_buchi;
+use volee_logic::ltl::{translate, translate_to_buchi};
 use volee_search::{
-    ClaimOptions, ClaimOutcome, DeterministicProperty, Emptiness, Fairness, LtlQuestion, Names, NestedStore,
-    bind,
+    Claim, ClaimOptions, ClaimOutcome, DeterministicProperty, Emptiness, Fairness, LtlQuestion, Names,
+    NestedStore, Watch, bind, check_claim,
 };
 use volee_system::{
-    Budget, Diagnostic, FaultId, Flow, Label, Meter, PredicateId, Quiet, Sink, Step, System, Verdict, replay,
+    Budget, Diagnostic, FaultId, Flow, Label, Marks, Meter, PredicateId, Quiet, Sink, Step, System, Verdict,
+    replay,
 };
 
 /// An explicit graph. Bit `i` of a state's colour is the predicate `p<i>`; steps have processes and the labels `a`, `b`.
@@ -46,6 +47,9 @@ impl System for Graph {
     }
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
         Ok(self.colours[state[0] as usize] >> self.predicates[predicate.0 as usize] & 1 == 1)
+    }
+    fn marks(&mut self, state: &[u8]) -> Marks {
+        Marks { progress: self.colours[state[0] as usize] & 1 == 1, accept: false }
     }
 }
 
@@ -364,4 +368,28 @@ fn wide_graph(random: &mut SplitMix) -> Graph {
         .collect();
     let colours = (0..n).map(|_| random.below(4) as u8).collect();
     Graph { colours, steps, predicates: Vec::new(), has_predicates: random.below(2) == 0 }
+}
+
+#[test]
+fn a_run_that_ends_is_no_cycle_without_progress_and_one_that_goes_round_is() {
+    let ends = vec![vec![(0, 0, 1)], vec![]];
+    let goes_round = vec![vec![(0, 0, 1)], vec![(0, 0, 0)]];
+    let lacks_progress = |steps: &[Vec<(u8, u32, u8)>], colours: [u8; 2], emptiness| {
+        let mut graph = Graph {
+            colours: colours.to_vec(),
+            steps: steps.to_vec(),
+            predicates: Vec::new(),
+            has_predicates: true,
+        };
+        let formula = parse("!([]<>progress)", "formula").expect("a formula");
+        let claim = Claim::new(translate(&formula).expect("small"), vec![Watch::Progress]);
+        let options = ClaimOptions { emptiness, ..ClaimOptions::default() };
+        let meter = Meter::start(Budget::default());
+        check_claim(&mut graph, &claim, options, &meter, &mut Quiet).verdict != Verdict::Holds
+    };
+    for emptiness in [Emptiness::Components, Emptiness::Nested(NestedStore::Exact)] {
+        assert!(!lacks_progress(&ends, [0, 0], emptiness), "{emptiness:?}");
+        assert!(lacks_progress(&goes_round, [0, 0], emptiness), "{emptiness:?}");
+        assert!(!lacks_progress(&goes_round, [0, 1], emptiness), "{emptiness:?}");
+    }
 }
