@@ -375,7 +375,7 @@ impl Class<'_> {
                 self.refuse("a question about what a channel holds", place);
             }
             Expr::Timeout => self.refuse("`timeout`", &None),
-            Expr::Enabled(_) => self.refuse("`enabled`", &None),
+            Expr::Enabled(..) => self.refuse("`enabled`", &None),
             Expr::At { .. } | Expr::Remote { .. } => {}
             Expr::Run { arguments, .. } => arguments.iter().for_each(|e| self.expr(e)),
         }

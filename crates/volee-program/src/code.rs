@@ -66,7 +66,8 @@ pub(crate) enum Code {
     Last,
     Timeout,
     NonProgress,
-    Enabled(Box<Code>),
+    /// Whether a process can move; an error if that cannot be decided because the answer is part of the question.
+    Enabled(Box<Code>, FaultId),
     PcValue(Box<Code>),
     Priority(Box<Code>),
     At {
@@ -141,7 +142,8 @@ pub(crate) enum Op {
     Send(Box<Send>),
     Receive(Box<Receive>),
     Assert(Code, FaultId),
-    SetPriority(Box<(Code, Code)>),
+    /// Process and priority; error if that is none.
+    SetPriority(Box<(Code, Code)>, FaultId),
     Run(Target, Box<Run>),
     End,
     /// Entry node; error if it blocks, error on a rendezvous attempt.
@@ -160,6 +162,8 @@ pub(crate) struct Move {
     pub id: u32,
     /// Bytes, counted from the process record, to set to zero afterwards.
     pub resets: Vec<(u32, u32)>,
+    /// In a process that promised not to choose: the error if an earlier statement could be done as well.
+    pub second: Option<FaultId>,
 }
 
 /// A compiled proctype.

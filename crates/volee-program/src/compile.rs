@@ -143,7 +143,10 @@ impl<'a> Compiler<'a> {
             Expr::Last => Code::Last,
             Expr::Timeout => Code::Timeout,
             Expr::NonProgress => Code::NonProgress,
-            Expr::Enabled(e) => Code::Enabled(Box::new(self.code(e))),
+            Expr::Enabled(e, place) => {
+                let circular = self.runtime(CIRCULAR, place);
+                Code::Enabled(Box::new(self.code(e)), circular)
+            }
             Expr::PcValue(e) => Code::PcValue(Box::new(self.code(e))),
             Expr::Priority(e) => Code::Priority(Box::new(self.code(e))),
             Expr::At { proctype, pid, node, place } => {
@@ -243,7 +246,8 @@ impl<'a> Compiler<'a> {
                 Op::Assert(code, fault)
             }
             Action::SetPriority(pid, priority) => {
-                Op::SetPriority(Box::new((self.code(pid), self.code(priority))))
+                let no_priority = self.runtime("this is not a priority: use 1 to 255", place);
+                Op::SetPriority(Box::new((self.code(pid), self.code(priority))), no_priority)
             }
             Action::End => Op::End,
             Action::DStep(entry) => {
@@ -281,6 +285,8 @@ impl<'a> Compiler<'a> {
 }
 
 const NO_CHANNEL: &str = "this channel variable does not hold a channel (it is uninitialised)";
+const CIRCULAR: &str =
+    "`enabled` is asked of the process itself, or goes round or far through others that ask it too";
 const NO_PROCESS: &str = "there is no such process (remote reference)";
 
 fn width(scalar: Scalar) -> Width {
@@ -392,7 +398,13 @@ pub(crate) fn compile(program: &Program) -> Compiled {
                 let resets = from_record(&layout, &t.resets);
                 let id = transitions.len() as u32;
                 transitions.push((p as u8, n as u32, i as u32));
-                moves.push(Move { op, target: t.target.0, atomic: t.atomic, escape: t.escape, id, resets });
+                let second = proctype.deterministic.then(|| {
+                    let message =
+                        "a `D_proctype` has a choice here: an earlier statement can be done as well";
+                    compiler.runtime(message, &t.statement.place)
+                });
+                let (target, atomic, escape) = (t.target.0, t.atomic, t.escape);
+                moves.push(Move { op, target, atomic, escape, id, resets, second });
             }
             nodes.push(moves);
         }

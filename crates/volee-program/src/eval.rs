@@ -19,17 +19,29 @@ pub(crate) struct Context<'a> {
     pub pid: usize,
     pub timeout: bool,
     pub fault: Option<FaultId>,
+    /// Who asked, by `enabled`, whether this process can move.
+    pub asked_by: Option<&'a Asker<'a>>,
 }
+
+/// A process whose statement asks `enabled` of another, and who asked it in turn.
+pub(crate) struct Asker<'a> {
+    /// None for a claim or predicate.
+    pid: Option<usize>,
+    asked_by: Option<&'a Asker<'a>>,
+}
+
+/// Processes through which `enabled` may ask: every one more may multiply the work.
+const MOST_ASKERS: usize = 3;
 
 impl<'a> Context<'a> {
     #[inline]
     pub fn of(compiled: &'a Compiled, frame: &'a Frame, pid: usize, timeout: bool) -> Self {
-        Context { compiled, frame, base: frame.base(pid), pid, timeout, fault: None }
+        Context { compiled, frame, base: frame.base(pid), pid, timeout, fault: None, asked_by: None }
     }
 
     /// A context without an acting process: predicates, claims, initial values of globals.
     pub fn outside(compiled: &'a Compiled, frame: &'a Frame) -> Self {
-        Context { compiled, frame, base: 0, pid: 0, timeout: false, fault: None }
+        Context { compiled, frame, base: 0, pid: 0, timeout: false, fault: None, asked_by: None }
     }
 
     #[inline]
@@ -89,13 +101,8 @@ impl<'a> Context<'a> {
             Code::ProcessCount => self.frame.count() as i32,
             Code::Last => i32::from(self.frame.bytes[self.compiled.layout.last_at]),
             Code::Timeout => i32::from(self.timeout),
-            Code::NonProgress => {
-                i32::from(!crate::moves::any_mark(self.compiled, self.frame, |b| &b.progress))
-            }
-            Code::Enabled(pid) => {
-                let pid = self.eval(pid);
-                i32::from(crate::moves::enabled(self.compiled, self.frame, pid, self.timeout))
-            }
+            Code::NonProgress => i32::from(crate::moves::lacks_progress(self.compiled, self.frame)),
+            Code::Enabled(pid, circular) => self.enabled(pid, *circular),
             Code::PcValue(pid) => match self.process(pid) {
                 Some(pid) => self.frame.control(&self.compiled.layout, pid) as i32,
                 None => 0,
@@ -114,6 +121,24 @@ impl<'a> Context<'a> {
                     None => 0,
                 }
             }
+        }
+    }
+
+    /// `enabled(pid)`: whether the process exists and has a statement that can be done.
+    fn enabled(&mut self, pid: &Code, circular: FaultId) -> i32 {
+        let Some(pid) = self.process(pid) else { return 0 };
+        let asker = Asker { pid: (self.base != 0).then_some(self.pid), asked_by: self.asked_by };
+        let mut chain = std::iter::successors(Some(&asker), |asker| asker.asked_by);
+        if chain.clone().count() > MOST_ASKERS || chain.any(|asker| asker.pid == Some(pid)) {
+            return self.fail(circular);
+        }
+        let cx = || Context {
+            asked_by: Some(&asker),
+            ..Context::of(self.compiled, self.frame, pid, self.timeout)
+        };
+        match crate::moves::can_move(cx) {
+            Ok(can) => i32::from(can),
+            Err(fault) => self.fail(fault),
         }
     }
 

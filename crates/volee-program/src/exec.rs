@@ -31,7 +31,7 @@ pub(crate) enum Ready {
 #[inline]
 pub(crate) fn ready(cx: &mut Context<'_>, op: &Op, moved: bool) -> Ready {
     let yes = match op {
-        Op::Skip | Op::Assign(..) | Op::Assert(..) | Op::SetPriority(_) | Op::Run(..) => true,
+        Op::Skip | Op::Assign(..) | Op::Assert(..) | Op::SetPriority(..) | Op::Run(..) => true,
         Op::Else => !moved,
         Op::Guard(code) => cx.truth(code),
         Op::Send(send) => return ready_to_send(cx, send),
@@ -171,7 +171,7 @@ impl Executor<'_> {
                     self.fault = self.fault.or(Some(*fault));
                 }
             }
-            Op::SetPriority(parts) => self.set_priority(&parts.0, &parts.1),
+            Op::SetPriority(parts, no_priority) => self.set_priority(&parts.0, &parts.1, *no_priority),
             Op::Run(to, run) => self.run(to, run),
             Op::End => self.frame.remove_youngest(&self.compiled.layout),
             Op::DStep(entry, blocked, rendezvous) => self.d_step(*entry, *blocked, *rendezvous, None),
@@ -317,12 +317,16 @@ impl Executor<'_> {
         self.fault = self.fault.or(fault);
     }
 
-    fn set_priority(&mut self, pid: &Code, priority: &Code) {
+    /// A process that is not there has no priority to change.
+    fn set_priority(&mut self, pid: &Code, priority: &Code, no_priority: FaultId) {
         let (pid, priority) = self.with(|cx| (cx.eval(pid), cx.eval(priority)));
-        if let Ok(pid) = usize::try_from(pid)
-            && pid < self.frame.count()
-        {
-            self.frame.set_priority(&self.compiled.layout, pid, priority.clamp(1, 255) as u8);
+        let Some(pid) = usize::try_from(pid).ok().filter(|&p| p < self.frame.count()) else { return };
+        match u8::try_from(priority) {
+            Ok(priority) if priority > 0 => self.frame.set_priority(&self.compiled.layout, pid, priority),
+            _ => {
+                self.fault = self.fault.or(Some(no_priority));
+                self.stuck = true;
+            }
         }
     }
 
@@ -337,17 +341,16 @@ impl Executor<'_> {
         let mut arguments = std::mem::take(self.message);
         arguments.clear();
         self.with(|cx| arguments.extend(run.arguments.iter().map(|a| cx.eval(a))));
-        let pid = self.start(usize::from(run.proctype), run.priority, &arguments);
+        let pid = self.start(usize::from(run.proctype), run.priority.unwrap_or(1), &arguments);
         *self.message = arguments;
         let at = self.with(|cx| cx.target_at(to));
         self.store(at, pid as i32);
     }
 
     /// Starts a process: parameters, channels, then initial values, as they are declared.
-    pub fn start(&mut self, proctype: usize, priority: Option<u8>, arguments: &[i32]) -> usize {
+    pub fn start(&mut self, proctype: usize, priority: u8, arguments: &[i32]) -> usize {
         let body = &self.compiled.bodies[proctype];
         let first_channel = self.frame.channels.len();
-        let priority = priority.unwrap_or(body.priority);
         let pid = self.frame.add_process(&self.compiled.layout, proctype, body.entry, priority);
         let parent = std::mem::replace(&mut self.pid, pid);
         for (target, value) in body.parameters.iter().zip(arguments) {

@@ -198,7 +198,8 @@ impl Machine {
                 message: &mut message,
                 reached,
             };
-            executor.start(usize::from(proctype.0), None, &[]);
+            let declared = self.compiled.bodies[usize::from(proctype.0)].priority;
+            executor.start(usize::from(proctype.0), declared, &[]);
         }
         frame
     }

@@ -76,6 +76,8 @@ struct Partner {
     next_pid: usize,
     next_move: usize,
     escape: u32,
+    /// This receiver could take the message by an earlier statement.
+    chosen: bool,
     /// The message is in the level's scratch space, and what went wrong making it.
     prepared: bool,
     fault: Option<FaultId>,
@@ -374,6 +376,7 @@ fn make(
     executor.apply(&m.op);
     executor.reset(&m.resets);
     let (fault, stuck) = (executor.fault, executor.stuck);
+    let fault = fault.or(m.second.filter(|_| level.process_moved));
     finish(compiled, level, next, Made { pid: pid as u8, transition: m.id, partner: None, fault }, stuck);
     level.process_moved = true;
     level.escape = m.escape;
@@ -426,12 +429,13 @@ fn rendezvous(
                 continue;
             }
             partner.escape = other.escape;
-            level.partner = Some(partner);
+            level.partner = Some(Partner { chosen: true, ..partner });
             return Some(hand_over(compiled, level, next, (sender, m), (receiver, other), partner, reached));
         }
         partner.next_pid -= 1;
         partner.next_move = 0;
         partner.escape = 0;
+        partner.chosen = false;
     }
     None
 }
@@ -471,6 +475,9 @@ fn hand_over(
     executor.take(&other.op, channel);
     executor.reset(&other.resets);
     let (fault, stuck) = (executor.fault, executor.stuck);
+    // Another receiver for the same send is not another choice of the sender.
+    let chosen = level.process_moved && level.made.transition != m.id;
+    let fault = fault.or(m.second.filter(|_| chosen)).or(other.second.filter(|_| partner.chosen));
     let made = Made { pid: sender as u8, transition: m.id, partner: Some((receiver as u8, other.id)), fault };
     finish(compiled, level, next, made, stuck);
     level.process_moved = true;
@@ -489,9 +496,7 @@ fn sending(op: &Op) -> Option<&crate::code::Send> {
 /// Whether `provided` clauses and priorities let a process move.
 #[inline]
 fn may_move(compiled: &Compiled, frame: &Frame, pid: usize, timeout: bool) -> bool {
-    if let Some(code) = &compiled.bodies[frame.proctype(pid)].provided
-        && !Context::of(compiled, frame, pid, timeout).truth(code)
-    {
+    if !is_provided(compiled, frame, pid, timeout) {
         return false;
     }
     if !compiled.layout.has_priority {
@@ -501,26 +506,39 @@ fn may_move(compiled: &Compiled, frame: &Frame, pid: usize, timeout: bool) -> bo
     !(0..frame.count()).any(|other| {
         other != pid
             && frame.priority(&compiled.layout, other) > mine
-            && can_move(compiled, frame, other, timeout)
+            && is_provided(compiled, frame, other, timeout)
+            && can_move(|| Context::of(compiled, frame, other, timeout)).unwrap_or(true)
     })
 }
 
-/// Whether a process has a statement that can be done now, rendezvous partners included; priorities aside.
-fn can_move(compiled: &Compiled, frame: &Frame, pid: usize, timeout: bool) -> bool {
-    if let Some(code) = &compiled.bodies[frame.proctype(pid)].provided
-        && !Context::of(compiled, frame, pid, timeout).truth(code)
-    {
-        return false;
-    }
-    let moves = &compiled.bodies[frame.proctype(pid)].nodes[frame.control(&compiled.layout, pid)];
-    moves.iter().any(|m| {
-        let mut cx = Context::of(compiled, frame, pid, timeout);
-        match ready(&mut cx, &m.op, false) {
+fn is_provided(compiled: &Compiled, frame: &Frame, pid: usize, timeout: bool) -> bool {
+    let provided = &compiled.bodies[frame.proctype(pid)].provided;
+    provided.as_ref().is_none_or(|code| Context::of(compiled, frame, pid, timeout).truth(code))
+}
+
+/// Whether a process has a statement that can be done now, rendezvous partners included; what `provided` clauses and
+/// priorities say is not asked. `context` gives fresh contexts of the process.
+///
+/// # Errors
+/// That of the first statement that cannot be decided, if none before it can be done.
+pub(crate) fn can_move<'a>(context: impl Fn() -> Context<'a>) -> Result<bool, FaultId> {
+    let Context { compiled, frame, pid, timeout, .. } = context();
+    for m in &compiled.bodies[frame.proctype(pid)].nodes[frame.control(&compiled.layout, pid)] {
+        let mut cx = context();
+        let answer = ready(&mut cx, &m.op, false);
+        if let Some(fault) = cx.fault {
+            return Err(fault);
+        }
+        let can = match answer {
             Ready::No => false,
             Ready::Yes => true,
             Ready::WithPartner(channel) => has_partner(compiled, frame, pid, m, channel, timeout),
+        };
+        if can {
+            return Ok(true);
         }
-    })
+    }
+    Ok(false)
 }
 
 fn has_partner(
@@ -542,9 +560,16 @@ fn has_partner(
     })
 }
 
-/// `enabled(pid)`: whether the process exists and can move.
-pub(crate) fn enabled(compiled: &Compiled, frame: &Frame, pid: i32, timeout: bool) -> bool {
-    usize::try_from(pid).is_ok_and(|p| p < frame.count() && can_move(compiled, frame, p, timeout))
+/// `np_`: no process is at a progress label, and the run goes on. A run that ends is none without progress, though a
+/// claim continues it by repeating its last state.
+pub(crate) fn lacks_progress(compiled: &Compiled, frame: &Frame) -> bool {
+    !any_mark(compiled, frame, |b| &b.progress)
+        && (0..frame.count()).any(|pid| {
+            [false, true].into_iter().any(|timeout| {
+                is_provided(compiled, frame, pid, timeout)
+                    && can_move(|| Context::of(compiled, frame, pid, timeout)).unwrap_or(true)
+            })
+        })
 }
 
 /// Whether the control point of some process has a mark.

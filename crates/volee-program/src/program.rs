@@ -130,8 +130,10 @@ pub struct Proctype {
     pub entry_resets: Vec<(u32, u32)>,
     /// May only move while this holds.
     pub provided: Option<Expr>,
-    /// Priority at birth, from 1.
+    /// Priority, from 1, of those processes of this type that are there from the start.
     pub priority: u8,
+    /// Whether two statements that can be done at once are an error (`D_proctype`).
+    pub deterministic: bool,
     /// Where it is declared.
     pub place: Option<Place>,
 }
@@ -392,7 +394,7 @@ pub enum Expr {
     /// Whether no process is at a progress state.
     NonProgress,
     /// Whether a process can move.
-    Enabled(Box<Expr>),
+    Enabled(Box<Expr>, Option<Place>),
     /// The control point of a process.
     PcValue(Box<Expr>),
     /// The priority of a process.
@@ -425,7 +427,7 @@ pub enum Expr {
         proctype: ProctypeId,
         /// Its arguments.
         arguments: Vec<Expr>,
-        /// Its priority, if not that of its type.
+        /// Its priority, if not 1 (the priority of its type is for processes that are there from the start).
         priority: Option<u8>,
         /// For run-time errors.
         place: Option<Place>,

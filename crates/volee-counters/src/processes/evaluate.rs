@@ -310,7 +310,7 @@ impl Evaluator<'_> {
             Expr::Channel(_, _, place) | Expr::Poll { place, .. } => {
                 unsupported("channels are not supported", place.clone())
             }
-            Expr::Last | Expr::NonProgress | Expr::Enabled(_) | Expr::PcValue(_) | Expr::Priority(_) => {
+            Expr::Last | Expr::NonProgress | Expr::Enabled(..) | Expr::PcValue(_) | Expr::Priority(_) => {
                 unsupported("it asks about the verifier's own state", None)
             }
             Expr::Run { place, .. } => {

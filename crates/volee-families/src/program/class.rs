@@ -221,7 +221,7 @@ impl Class<'_> {
             Expr::Last => self.refuse("`_last`", &None, None),
             Expr::Timeout => self.refuse("`timeout`", &None, None),
             Expr::NonProgress => self.refuse("`np_`", &None, None),
-            Expr::Enabled(_) => self.refuse("`enabled`", &None, None),
+            Expr::Enabled(..) => self.refuse("`enabled`", &None, None),
             Expr::PcValue(_) => self.refuse("`pc_value`", &None, None),
             Expr::Priority(_) => self.refuse("a priority", &None, None),
             Expr::At { place, .. } | Expr::Remote { place, .. } => {

@@ -9,7 +9,9 @@ pub(crate) fn visit_expr(expr: &Expr, f: &mut dyn FnMut(&Expr)) {
         Expr::Const(_) | Expr::Pid | Expr::ProcessCount | Expr::Last | Expr::Timeout | Expr::NonProgress => {}
         Expr::Load(location) => visit_indices(location, f),
         Expr::Not(e) | Expr::Neg(e) | Expr::Complement(e) => visit_expr(e, f),
-        Expr::Enabled(e) | Expr::PcValue(e) | Expr::Priority(e) | Expr::Channel(_, e, _) => visit_expr(e, f),
+        Expr::Enabled(e, _) | Expr::PcValue(e) | Expr::Priority(e) | Expr::Channel(_, e, _) => {
+            visit_expr(e, f)
+        }
         Expr::Binary(_, a, b, _) => {
             visit_expr(a, f);
             visit_expr(b, f);
@@ -151,7 +153,7 @@ pub(crate) fn is_local(expr: &Expr) -> bool {
             | Expr::Last
             | Expr::Timeout
             | Expr::NonProgress
-            | Expr::Enabled(_)
+            | Expr::Enabled(..)
             | Expr::PcValue(_)
             | Expr::Priority(_)
             | Expr::At { .. }

@@ -46,7 +46,7 @@ impl Observed {
             Expr::Load(location) if location.scope == crate::program::Scope::Global => {
                 self.globals.insert(effects::extent(location));
             }
-            Expr::Enabled(_) | Expr::PcValue(_) => self.control = true,
+            Expr::Enabled(..) | Expr::PcValue(_) => self.control = true,
             _ => {}
         });
     }
@@ -64,7 +64,7 @@ impl Observed {
     pub(crate) fn by_program(program: &Program) -> Self {
         let mut observed = Observed::default();
         effects::visit_program(program, &mut |e| {
-            if matches!(e, Expr::At { .. } | Expr::Remote { .. } | Expr::Enabled(_) | Expr::PcValue(_)) {
+            if matches!(e, Expr::At { .. } | Expr::Remote { .. } | Expr::Enabled(..) | Expr::PcValue(_)) {
                 observed.add(e);
             }
         });

@@ -226,7 +226,8 @@ impl<'a> Analysis<'a> {
         if let Some(provided) = &proctype.provided {
             self.expression(provided, number, precision.at_least(Precision::Always), touched);
         }
-        touched.fixed.fails |= runs_on(proctype, node);
+        let chooses = proctype.deterministic && proctype.nodes[node].transitions.len() > 1;
+        touched.fixed.fails |= chooses || runs_on(proctype, node);
         let waits = ability_matters(proctype, node);
         for transition in &proctype.nodes[node].transitions {
             self.action(&transition.action, number, precision, waits, touched);

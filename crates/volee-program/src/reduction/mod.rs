@@ -50,7 +50,7 @@ const MOST_POPULATIONS: usize = 256;
 fn sees_control(expr: &Expr) -> bool {
     matches!(
         expr,
-        Expr::Enabled(_)
+        Expr::Enabled(..)
             | Expr::PcValue(_)
             | Expr::NonProgress
             | Expr::Last

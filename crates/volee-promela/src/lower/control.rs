@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use volee_program::{Action, Node, NodeId, Piece, Scope, Transition};
+use volee_program::{Action, BinaryOp, Node, NodeId, Piece, Scope, Transition};
 
 use super::elements::{ElementId, Elements, Kind};
 use super::expr::Lowering;
@@ -390,7 +390,11 @@ fn sequence(mut actions: Vec<Action>) -> Action {
 fn assign(target: &Reference, value: &Expr, lowering: &mut Lowering<'_>) -> Action {
     if target.base == Base::Priority {
         lowering.uses_priorities = true;
-        return Action::SetPriority(volee_program::Expr::Pid, lowering.expr(value));
+        // Like every byte, it keeps the lowest eight bits of what is assigned to it.
+        let (value, mask) = (lowering.expr(value), volee_program::Expr::Const(0xFF));
+        let place = Some(target.place.clone());
+        let value = volee_program::Expr::Binary(BinaryOp::BitAnd, Box::new(value), Box::new(mask), place);
+        return Action::SetPriority(volee_program::Expr::Pid, value);
     }
     if let Type::Struct(_) = target.ty {
         let to = lowering.leaves(target);

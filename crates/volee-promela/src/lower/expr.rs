@@ -83,7 +83,12 @@ impl<'a> Lowering<'a> {
                 anywhere: poll.random,
                 place,
             },
-            ExprKind::Enabled(e) => Expr::Enabled(Box::new(self.operand(e))),
+            ExprKind::Enabled(e) => {
+                if matches!(e.kind, ExprKind::Pid) && self.proctype.is_some() {
+                    self.error("`enabled` cannot be asked of the process itself", &expr.place);
+                }
+                Expr::Enabled(Box::new(self.operand(e)), place)
+            }
             ExprKind::PcValue(e) => Expr::PcValue(Box::new(self.operand(e))),
             ExprKind::GetPriority(e) => {
                 self.uses_priorities = true;
@@ -113,6 +118,7 @@ impl<'a> Lowering<'a> {
 
     fn run(&mut self, run: &model::Run, place: Option<Place>) -> Expr {
         let arguments = run.arguments.iter().flat_map(|a| self.scalars(a)).collect();
+        self.uses_priorities |= run.priority.is_some();
         Expr::Run { proctype: ProctypeId(run.proctype.0 as u8), arguments, priority: run.priority, place }
     }
 

@@ -126,6 +126,7 @@ fn lower_proctype(lowering: &mut Lowering<'_>, index: usize, proctype: &model::P
         entry_resets: Vec::new(),
         provided: proctype.provided.as_ref().map(|e| lowering.expr(e)),
         priority: proctype.priority.unwrap_or(1),
+        deterministic: proctype.kind == model::ProctypeKind::Deterministic,
         place: Some(proctype.place.clone()),
     };
     lowering.enter(None);

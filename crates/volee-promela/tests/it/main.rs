@@ -1,6 +1,7 @@
 //! Behaviour of the Promela front end.
 
 mod corpus;
+mod executability;
 mod forms;
 mod fuzz;
 mod hostile;

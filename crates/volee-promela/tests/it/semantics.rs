@@ -11,15 +11,15 @@ use volee_system::{FaultKind, System, collect_initial, collect_steps};
 
 /// States, transitions (the arrival in the initial state included), and the kinds of errors.
 #[derive(Debug, PartialEq, Eq)]
-struct Found {
-    states: usize,
-    transitions: usize,
-    deadlock: bool,
-    assertion: bool,
-    runtime: bool,
+pub(crate) struct Found {
+    pub states: usize,
+    pub transitions: usize,
+    pub deadlock: bool,
+    pub assertion: bool,
+    pub runtime: bool,
 }
 
-fn explore(machine: &mut Machine) -> Found {
+pub(crate) fn explore(machine: &mut Machine) -> Found {
     let mut seen: HashSet<Vec<u8>> = HashSet::new();
     let mut pending = collect_initial(machine);
     let mut found =
@@ -45,7 +45,7 @@ fn explore(machine: &mut Machine) -> Found {
     found
 }
 
-fn machine(text: &str, plain: bool) -> Machine {
+pub(crate) fn machine(text: &str, plain: bool) -> Machine {
     let (model, diagnostics) = volee_promela::parse("test.pml", text, &volee_promela::Options::default());
     let model = model.unwrap_or_else(|| panic!("{diagnostics:?}"));
     let lowered = volee_promela::lower(Arc::new(model)).unwrap_or_else(|all| panic!("{all:?}"));
