@@ -1,11 +1,11 @@
 //! The question "does this system satisfy this formula?", from end to end: solve, confirm, explain.
 
 use serde::Serialize;
-use volee_logic::mu::{Action, Equations};
+use volee_logic::mu::Equations;
 use volee_system::{Diagnostic, Meter, Progress, System};
 
 use crate::certificate::check;
-use crate::explain::{Explanation, Keeper, explain, proof_of_game};
+use crate::explain::{Explanation, Keeper, Proof, explain, proof_of_game, stands_alone};
 use crate::game::{Player, build, verify, zielonka};
 use crate::model::ModelGraph;
 use crate::solve::{Solution, SolveError, Solver, Statistics, solve};
@@ -21,6 +21,9 @@ pub struct Answer {
     pub statistics: Statistics,
     /// Why.
     pub explanation: Explanation,
+    /// The labels and patterns of the formula that no step looked at is. A formula about what never happens is
+    /// answered all the same, but whoever asked may have meant something else.
+    pub silent: Vec<String>,
 }
 
 /// How an answer was found.
@@ -63,7 +66,8 @@ pub fn ask<S: System + ?Sized>(
     let solved = solve(&mut graph, solver, meter, progress)?;
     let explanation = confirm(&mut graph, &solved.solution, solved.value, most, meter)?;
     let method = Method::Equations(solved.solver);
-    Ok(Answer { value: solved.value, method, statistics: solved.statistics, explanation })
+    let silent = graph.silent();
+    Ok(Answer { value: solved.value, method, statistics: solved.statistics, explanation, silent })
 }
 
 /// Checks that a solution proves a value, and explains why. Explanations keep at most `most` variables.
@@ -80,7 +84,20 @@ pub fn confirm<S: System + ?Sized>(
     let mut keeper = Keeper::new(most);
     check(graph, solution, value, meter, &mut keeper)?;
     let proof = keeper.proof(solution);
-    Ok(explain(graph, &proof))
+    Ok(explained(graph, &proof, value, meter))
+}
+
+/// An explanation that says of itself whether it is complete.
+fn explained<S: System + ?Sized>(
+    graph: &mut ModelGraph<'_, S>,
+    proof: &Proof,
+    value: bool,
+    meter: &Meter,
+) -> Explanation {
+    let mut explanation = explain(graph, proof);
+    explanation.complete = explanation.complete && stands_alone(graph, &explanation, value, meter);
+    explanation.linear &= explanation.complete;
+    explanation
 }
 
 fn by_game<S: System + ?Sized>(
@@ -106,18 +123,8 @@ fn by_game<S: System + ?Sized>(
         depth: 0,
     };
     let proof = proof_of_game(&built, &winning, most);
-    let explanation = explain(graph, &proof);
     let value = winning.winner[0] == Player::Even;
-    Ok(Answer { value, method: Method::ParityGame, statistics, explanation })
-}
-
-/// The labels that a formula names but that are not among `labels`: probably misspelt.
-pub fn labels_that_never_occur(actions: &[Action], labels: impl Iterator<Item = String>) -> Vec<&str> {
-    let mut named = Vec::new();
-    actions.iter().for_each(|action| action.named_labels(&mut named));
-    named.sort_unstable();
-    named.dedup();
-    let known: std::collections::HashSet<String> = labels.collect();
-    named.retain(|name| !known.contains(*name));
-    named
+    let explanation = explained(graph, &proof, value, meter);
+    let silent = graph.silent();
+    Ok(Answer { value, method: Method::ParityGame, statistics, explanation, silent })
 }

@@ -89,6 +89,34 @@ impl<'s, S: System + ?Sized> ModelGraph<'s, S> {
         self.system
     }
 
+    /// The formula's state predicates as the system knows them.
+    pub(crate) fn predicates(&self) -> &[PredicateId] {
+        &self.predicates
+    }
+
+    /// The value of a state predicate; one that has none is not true.
+    pub(crate) fn predicate_holds(&mut self, index: u32, place: &[u8]) -> bool {
+        self.system.holds(self.predicates[index as usize], place).unwrap_or(false)
+    }
+
+    /// What the formula names but no step that was looked at is. Where the states are numbers all of them are looked at.
+    pub fn silent(&mut self) -> Vec<String> {
+        if self.labels.silent().next().is_some() {
+            for state in 0..self.numbered.unwrap_or(0) {
+                let mut unknown = Vec::new();
+                let labels = &self.labels;
+                let _ = self.system.steps(&state.to_le_bytes(), &mut |step: Step, _: &[u8]| {
+                    unknown.extend(labels.known(step.label).is_none().then_some(step.label));
+                    Flow::Continue(())
+                });
+                for label in unknown {
+                    self.labels.learn(self.system, label);
+                }
+            }
+        }
+        self.labels.silent().map(ToString::to_string).collect()
+    }
+
     /// The initial states.
     pub fn initial(&self) -> &[Vec<u8>] {
         &self.initial

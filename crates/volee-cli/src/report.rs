@@ -7,7 +7,9 @@ use std::fmt::Write as _;
 
 use volee::report::{Answer, QuestionAnswer, Trace, VerdictWord, bytes, count, counted, seconds};
 use volee::search;
-use volee::system::{Limit, Reason, ReasonKind, Run, Unreached, Verdict, Violation, Witness, replay_end};
+use volee::system::{
+    Diagnostic, Limit, Reason, ReasonKind, Run, Unreached, Verdict, Violation, Witness, replay_end,
+};
 use volee::{Options, System};
 
 use crate::args::ModelArgs;
@@ -34,6 +36,8 @@ pub struct Report<'a> {
     runs: usize,
     /// What to tell the user under a long run.
     hint: Option<&'static str>,
+    /// What questions speak of and nothing explored is.
+    silent: Vec<String>,
 }
 
 impl<'a> Report<'a> {
@@ -52,6 +56,15 @@ impl<'a> Report<'a> {
             details: String::new(),
             runs: 0,
             hint: None,
+            silent: Vec::new(),
+        }
+    }
+
+    /// What the questions speak of and no explored step is: an answer about it says little.
+    pub fn silent(&mut self, patterns: &[String]) {
+        for pattern in patterns.iter().filter(|p| !self.silent.contains(*p)).cloned().collect::<Vec<_>>() {
+            self.context.warn(&[never_happens(&pattern)]);
+            self.silent.push(pattern);
         }
     }
 
@@ -277,9 +290,18 @@ impl<'a> Report<'a> {
     }
 
     /// The whole answer.
-    pub fn finish(self) -> Outcome {
+    pub fn finish(mut self) -> Outcome {
+        self.answer.add("silent", self.silent);
         Outcome::new(self.answer, format!("{}{}", self.table, self.details))
     }
+}
+
+/// An event of a formula that never happens is probably misspelt.
+fn never_happens(event: &str) -> Diagnostic {
+    Diagnostic::warning(format!("no explored step is the event `{event}`"), None).with_help(
+        "an event is the text of a statement, as `volee simulate` prints it; in --mu a label in quotes must be the whole label; \
+         /pattern/ matches by regular expression",
+    )
 }
 
 /// No run is shown that does not replay.

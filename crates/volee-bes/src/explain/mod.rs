@@ -5,6 +5,7 @@
 //! so found form the diagnostic of the report (section 3.2): a part of the system that alone shows why the formula is
 //! true, or why it is false.
 
+mod excerpt;
 mod export;
 mod steps;
 mod words;
@@ -13,6 +14,7 @@ use std::collections::HashMap;
 
 use volee_system::{Flow, System, Witness};
 
+pub(crate) use self::excerpt::stands_alone;
 pub use self::export::{to_aut, to_dot};
 use crate::certificate::Collector;
 use crate::game::{Built, Player, Winning};
@@ -132,7 +134,7 @@ pub struct Explanation {
     pub initial: u32,
     /// The steps.
     pub transitions: Vec<Transition>,
-    /// Whether the whole proof is here.
+    /// Whether the whole proof is here: these states and steps alone give the formula the same value.
     pub complete: bool,
     /// The run from the initial state along which there is no choice: all of the proof when `linear`.
     pub run: Witness,

@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use volee_logic::mu::{Item as Part, LocalOp};
+use volee_logic::mu::{Action, Equation, Item as Part, Local, LocalOp, Operator};
 use volee_system::{System, collect_steps};
 
-use super::{Explanation, Item, Proof, Transition};
+use super::{Explanation, Item, Proof, Transition, chooses};
 use crate::model::ModelGraph;
 
 /// A step out of a state, with its label's text.
@@ -39,7 +39,8 @@ pub(super) fn collect<S: System + ?Sized>(
     explanation.states.push(start.to_vec());
     let mut seen: HashSet<(usize, u32)> = HashSet::new();
     for item in &proof.items {
-        for taken in steps_behind(graph, proof, item) {
+        let behind = steps_behind(graph, proof, item);
+        for taken in behind.moves.into_iter().chain(behind.evidence) {
             let mut number = |state: &[u8]| {
                 *numbers.entry(state.to_vec()).or_insert_with(|| {
                     explanation.states.push(state.to_vec());
@@ -55,42 +56,110 @@ pub(super) fn collect<S: System + ?Sized>(
     }
 }
 
-/// The steps that one item speaks of: those to the items it rests on, or the one that decides it alone.
+/// The steps that one item speaks of.
+pub(super) struct Behind {
+    /// Those to the items it rests on.
+    pub moves: Vec<Taken>,
+    /// Those without which a fact about the state's own steps would have another value.
+    pub evidence: Vec<Taken>,
+}
+
+/// The steps that one item needs: with these alone, and any others that the system has there, it keeps its value.
 pub(super) fn steps_behind<S: System + ?Sized>(
     graph: &mut ModelGraph<'_, S>,
     proof: &Proof,
     item: &Item,
-) -> Vec<Taken> {
+) -> Behind {
     let Some(equation) = graph.equations().equations.get(usize::from(item.node)).cloned() else {
-        return Vec::new();
+        return Behind { moves: Vec::new(), evidence: Vec::new() };
     };
     let actions = graph.equations().formula.actions.clone();
     let steps = steps_of(graph.system(), &item.place);
-    if item.on.is_empty() {
-        // A fact about an enabled action that agrees with the item's value: the step is the evidence.
-        let facts = equation.locals.iter().flat_map(|local| &local.0);
-        let evidence = facts
-            .filter_map(|fact| match fact {
-                LocalOp::Enabled(action, negated) if item.value != *negated => Some(usize::from(action.0)),
-                _ => None,
-            })
-            .find_map(|action| steps.iter().position(|step| actions[action].matches(&step.label)));
-        return evidence.and_then(|at| steps.into_iter().nth(at)).into_iter().collect();
+    let mut needed = vec![false; steps.len()];
+    for at in evidence(graph, &equation, item, &actions, &steps) {
+        needed[at] = true;
     }
     let reached: HashSet<(&[u8], u16)> =
         item.on.iter().map(|i| (proof.items[*i].place.as_slice(), proof.items[*i].node)).collect();
-    let mut behind = Vec::new();
-    for step in steps {
-        let leads = equation.items.iter().any(|part| match part {
+    let leads = |step: &Taken| {
+        equation.items.iter().any(|part| match part {
             Part::Here(_) => false,
             Part::Step(action, node) => {
                 reached.contains(&(step.target.as_slice(), *node))
                     && actions[usize::from(action.0)].matches(&step.label)
             }
-        });
-        if leads {
-            behind.push(step);
-        }
+        })
+    };
+    let (moves, others): (Vec<_>, Vec<_>) = steps.into_iter().zip(needed).partition(|(step, _)| leads(step));
+    Behind {
+        moves: moves.into_iter().map(|(step, _)| step).collect(),
+        evidence: others.into_iter().filter(|(_, needed)| *needed).map(|(step, _)| step).collect(),
     }
-    behind
+}
+
+/// The steps, by their index, that the facts behind an item rest on. Where one fact decides, the one that needs fewest.
+fn evidence<S: System + ?Sized>(
+    graph: &mut ModelGraph<'_, S>,
+    equation: &Equation,
+    item: &Item,
+    actions: &[Action],
+    steps: &[Taken],
+) -> Vec<usize> {
+    let one_decides = chooses(graph, item);
+    if one_decides && !item.on.is_empty() {
+        return Vec::new();
+    }
+    let facts: Vec<Fact> =
+        equation.locals.iter().map(|local| fact(graph, local, item, actions, steps)).collect();
+    if one_decides {
+        let deciding = facts.into_iter().filter(|fact| fact.value == item.value);
+        return deciding.map(|fact| fact.steps).min_by_key(Vec::len).unwrap_or_default();
+    }
+    facts.into_iter().flat_map(|fact| fact.steps).collect()
+}
+
+/// A part of a local expression: its value, and steps that alone give it that value.
+struct Fact {
+    value: bool,
+    steps: Vec<usize>,
+}
+
+/// Absence needs no steps: a state with fewer of them cannot do more.
+fn fact<S: System + ?Sized>(
+    graph: &mut ModelGraph<'_, S>,
+    local: &Local,
+    item: &Item,
+    actions: &[Action],
+    steps: &[Taken],
+) -> Fact {
+    let nothing = |value| Fact { value, steps: Vec::new() };
+    let mut stack: Vec<Fact> = Vec::new();
+    for op in &local.0 {
+        let fact = match *op {
+            LocalOp::Constant(value) => nothing(value),
+            LocalOp::Predicate(index, negated) => {
+                nothing(graph.predicate_holds(index, &item.place) != negated)
+            }
+            LocalOp::Enabled(action, negated) => {
+                let at = steps.iter().position(|step| actions[usize::from(action.0)].matches(&step.label));
+                Fact { value: at.is_some() != negated, steps: at.into_iter().collect() }
+            }
+            LocalOp::Join(operator) => {
+                let (b, a) = (stack.pop().unwrap_or(nothing(false)), stack.pop().unwrap_or(nothing(false)));
+                joined(operator, a, b)
+            }
+        };
+        stack.push(fact);
+    }
+    stack.pop().unwrap_or(nothing(false))
+}
+
+fn joined(operator: Operator, a: Fact, b: Fact) -> Fact {
+    let decides = operator.deciding();
+    match (a.value == decides, b.value == decides) {
+        (true, true) if b.steps.len() < a.steps.len() => b,
+        (true, _) => a,
+        (_, true) => b,
+        _ => Fact { value: !decides, steps: a.steps.into_iter().chain(b.steps).collect() },
+    }
 }

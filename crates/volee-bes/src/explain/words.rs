@@ -57,7 +57,8 @@ pub(super) fn why<S: System + ?Sized>(graph: &mut ModelGraph<'_, S>, proof: &Pro
             sentences.push(format!("this repeats {word}"));
             return sentences;
         }
-        let steps = steps_behind(graph, proof, item);
+        let behind = steps_behind(graph, proof, item);
+        let steps = if item.on.is_empty() { behind.evidence } else { behind.moves };
         let claim = format!("{place_name} `{formula}` is {}", item.value);
         match (&item.on[..], &steps[..]) {
             ([], []) => {
@@ -65,8 +66,15 @@ pub(super) fn why<S: System + ?Sized>(graph: &mut ModelGraph<'_, S>, proof: &Pro
                 sentences.push(format!("{claim}: {}", reason_on_the_spot(&formula, &possible)));
                 return sentences;
             }
-            ([], [step, ..]) => {
+            ([], [step]) => {
                 sentences.push(format!("{claim}: the step `{}` is possible there", step.label));
+                return sentences;
+            }
+            ([], steps) => {
+                let labels: Vec<String> = steps.iter().map(|step| format!("`{}`", step.label)).collect();
+                let (last, first) = labels.split_last().expect("an empty list was looked at before");
+                let first = first.join(", ");
+                sentences.push(format!("{claim}: the steps {first} and {last} are possible there"));
                 return sentences;
             }
             ([next], []) => {

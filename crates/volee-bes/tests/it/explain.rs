@@ -4,10 +4,10 @@ use volee_bes::Solver;
 use volee_bes::answer::{Answer, ask};
 use volee_bes::explain::{to_aut, to_dot};
 use volee_bes::random::{Random, formula};
-use volee_logic::mu::{Equations, read};
+use volee_logic::mu::{Equations, Library, parse, read};
 use volee_system::{Budget, Meter, Quiet, replay};
 
-use crate::naive::Small;
+use crate::naive::{LABELS, Small, evaluate};
 
 fn answer(system: &mut Small, text: &str, solver: Solver) -> Answer {
     let equations = Equations::new(read("f", text).expect("a formula"));
@@ -67,6 +67,51 @@ fn an_alternating_formula_is_answered_as_a_game_with_its_explanation() {
     assert!(run.loop_start.is_some());
 }
 
+/// The states and steps of a diagnostic, and nothing else.
+fn alone(found: &Answer) -> Small {
+    let label = |text: &str| LABELS.iter().position(|l| *l == text).expect("one of the labels") as u32;
+    let mut steps = vec![Vec::new(); found.explanation.states.len()];
+    for t in &found.explanation.transitions {
+        steps[t.source].push((label(&t.label), t.target as u8));
+    }
+    Small { steps, initial: vec![0] }
+}
+
+fn value_of(system: &Small, text: &str) -> bool {
+    evaluate(system, &parse("f", text, &Library::standard()).expect("a formula")) & 1 == 1
+}
+
+#[test]
+fn a_diagnostic_keeps_every_step_that_the_answer_needs() {
+    let both = Small { steps: vec![vec![(0, 0), (1, 0), (3, 0)]], initial: vec![0] };
+    for text in [
+        r#"["a"] false or ["b"] false"#,
+        r#"<"a"> true and <"b"> <"c"> true"#,
+        r#"not (["a"] false or ["b"] false or ["c"] false)"#,
+        r#"nu X . (<"a"> true and <"b"> true and <"c"> X)"#,
+        r#"nu X . mu Y . ((<"a"> true and <"c"> X) or <"b"> Y)"#,
+    ] {
+        let found = answer(&mut both.clone(), text, Solver::Auto);
+        assert!(found.explanation.complete, "{text}");
+        assert_eq!(value_of(&alone(&found), text), found.value, "{text}: {}", to_aut(&found.explanation));
+    }
+    let found = answer(&mut both.clone(), r#"["a"] false or ["b"] false"#, Solver::Auto);
+    assert_eq!(to_aut(&found.explanation), "des (0, 2, 1)\n(0, \"a\", 0)\n(0, \"b\", 0)\n");
+    assert_eq!(
+        found.explanation.why,
+        [
+            "in the initial state `([\"a\"] false or [\"b\"] false)` is false: the steps `a` and `b` are possible there"
+        ]
+    );
+}
+
+#[test]
+fn labels_and_patterns_that_no_step_is_are_told() {
+    let found = answer(&mut example(), r#"[true* . ("zz" or /b|q/) . /x.*/] false"#, Solver::Auto);
+    assert!(found.value);
+    assert_eq!(found.silent, [r#""zz""#, "/x.*/"]);
+}
+
 #[test]
 fn runs_of_random_explanations_replay() {
     let mut linear = 0;
@@ -77,6 +122,7 @@ fn runs_of_random_explanations_replay() {
         for solver in [Solver::Auto, Solver::DepthFirst, Solver::BreadthFirst] {
             let found = answer(&mut system, &text, solver);
             assert!(!found.explanation.why.is_empty() && found.explanation.complete, "{text}");
+            assert_eq!(value_of(&alone(&found), &text), found.value, "{text} {system:?}");
             replay(&mut system, &found.explanation.run).expect("every explanation's run replays");
             linear += usize::from(found.explanation.linear && !found.explanation.run.steps.is_empty());
         }

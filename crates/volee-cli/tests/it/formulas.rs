@@ -42,6 +42,22 @@ fn the_value_of_a_variable_is_said_plainly() {
 }
 
 #[test]
+fn a_formula_about_what_never_happens_says_so() {
+    let sandbox = Sandbox::new();
+    sandbox.write("m.pml", "byte x; active proctype P() { x = 1; x = 2 }\n").write("door.aut", DOOR);
+    for model in ["m.pml", "door.aut"] {
+        let told = ask(&sandbox, model, r#"[true* . ("nope" or /no.*/)] false"#, &["--format", "json"]);
+        let answer: Value = serde_json::from_str(&told.stdout).expect("one object");
+        assert_eq!((told.code, &answer["silent"]), (0, &serde_json::json!(["\"nope\"", "/no.*/"])));
+        let told = ask(&sandbox, model, r#"[true* . "nope"] false"#, &[]);
+        assert!(told.stderr.contains("no explored step is the event `\"nope\"`"), "{}", told.stderr);
+    }
+    let told = ask(&sandbox, "door.aut", r#"<"open"> true or <true* . "break"> true"#, &["--format", "json"]);
+    let answer: Value = serde_json::from_str(&told.stdout).expect("one object");
+    assert_eq!(answer["silent"], serde_json::json!([]), "both happen, though the answer needs one of them");
+}
+
+#[test]
 fn mistakes_are_shown_in_the_formula() {
     let sandbox = Sandbox::new();
     sandbox.write("door.aut", DOOR);

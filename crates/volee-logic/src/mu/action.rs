@@ -59,13 +59,13 @@ impl Action {
         }
     }
 
-    /// The exact labels that the predicate names, for the warning about labels that never occur.
-    pub fn named_labels<'a>(&'a self, names: &mut Vec<&'a str>) {
+    /// The labels and patterns that the predicate names, for the note about those that never occur.
+    pub fn named<'a>(&'a self, names: &mut Vec<&'a Action>) {
         match self {
-            Action::Label(text) => names.push(text),
-            Action::Not(inner) => inner.named_labels(names),
-            Action::And(all) | Action::Or(all) => all.iter().for_each(|a| a.named_labels(names)),
-            Action::Constant(_) | Action::Pattern(_) | Action::Internal => {}
+            Action::Label(_) | Action::Pattern(_) => names.push(self),
+            Action::Not(inner) => inner.named(names),
+            Action::And(all) | Action::Or(all) => all.iter().for_each(|a| a.named(names)),
+            Action::Constant(_) | Action::Internal => {}
         }
     }
 }
@@ -76,6 +76,8 @@ pub struct Labels {
     actions: Vec<Action>,
     /// Per label id; `UNKNOWN` until asked for.
     masks: Vec<u64>,
+    /// What the predicates name and no label so far is.
+    silent: Vec<Action>,
 }
 
 /// One bit more than a formula may use, so it never is a mask.
@@ -88,7 +90,20 @@ impl Labels {
     /// No label seen yet.
     pub fn new(actions: &[Action]) -> Self {
         assert!(actions.len() <= Self::MAXIMUM, "the parser refuses formulas with more action predicates");
-        Labels { actions: actions.to_vec(), masks: Vec::new() }
+        let mut named = Vec::new();
+        actions.iter().for_each(|action| action.named(&mut named));
+        let mut silent: Vec<Action> = Vec::new();
+        for action in named {
+            if !silent.contains(action) {
+                silent.push(action.clone());
+            }
+        }
+        Labels { actions: actions.to_vec(), masks: Vec::new(), silent }
+    }
+
+    /// The labels and patterns named by the predicates that no label met so far is.
+    pub fn silent(&self) -> impl Iterator<Item = &Action> {
+        self.silent.iter()
     }
 
     /// The predicates that hold of a label, bit by bit, if the label was met before.
@@ -101,6 +116,7 @@ impl Labels {
     #[cold]
     pub fn learn<S: System + ?Sized>(&mut self, system: &S, label: Label) -> u64 {
         let text = system.label(label);
+        self.silent.retain(|named| !named.matches(&text));
         let mask = self
             .actions
             .iter()

@@ -1,17 +1,16 @@
 //! `volee check MODEL --mu FORMULA`: the mu-calculus, solved on the fly as boolean equations or as a parity game.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
-use volee::bes::answer::{self, AnswerError, Method, labels_that_never_occur};
+use volee::bes::answer::{self, AnswerError, Method};
 use volee::bes::explain::{to_aut, to_dot};
 use volee::bes::{SolveError, Solver};
 use volee::logic::mu::{Equations, Library, parse};
 use volee::report::{bytes, counted, seconds};
-use volee::system::{Diagnostic, Flow, Label, Meter, Step, System};
+use volee::system::{Meter, System};
 
 use super::{Check, workers};
 use crate::cluster;
@@ -98,7 +97,6 @@ pub fn run(check: &Check, context: &Context) -> Ended {
     let meter = workers::meter(check, context);
     let mut report = Report::new(context, "equations", &check.model, &check.trace);
     for (at, (question, equations, shipped)) in formulas.into_iter().enumerate() {
-        warn_of_labels(model.system.as_mut(), &equations, context);
         let write = args.diagnostic.as_deref().zip(extension).filter(|_| at == 0);
         let most = if write.is_some() { LARGEST_DIAGNOSTIC } else { LARGEST_EXPLANATION };
         if check.cluster.asked() {
@@ -141,28 +139,6 @@ fn form_of(path: &Path) -> Result<Form, Failure> {
     }
 }
 
-/// A label that an explicit system does not have is probably misspelt.
-fn warn_of_labels(system: &mut dyn System, equations: &Equations, context: &Context) {
-    let Some(states) = system.numbered() else { return };
-    let mut labels: HashSet<Label> = HashSet::new();
-    for state in 0..states {
-        let _ = system.steps(&state.to_le_bytes(), &mut |step: Step, _: &[u8]| {
-            labels.insert(step.label);
-            Flow::Continue(())
-        });
-    }
-    let texts = labels.into_iter().map(|label| system.label(label).into_owned());
-    let warnings: Vec<Diagnostic> = labels_that_never_occur(&equations.formula.actions, texts)
-        .into_iter()
-        .map(|name| {
-            Diagnostic::warning(format!("no step of this system is labelled \"{name}\""), None).with_help(
-                "a label in quotes must be the whole label; /pattern/ matches by regular expression",
-            )
-        })
-        .collect();
-    context.warn(&warnings);
-}
-
 /// Puts a found answer into the report.
 fn tell(
     report: &mut Report<'_>,
@@ -172,6 +148,7 @@ fn tell(
     meter: &Meter,
     write: Option<(&Path, Form)>,
 ) -> Result<(), Failure> {
+    report.silent(&found.silent);
     let explanation = &found.explanation;
     let title = match (explanation.linear, found.value) {
         (true, true) => Some("shown by"),
@@ -183,8 +160,9 @@ fn tell(
     report.formula(system, question, found.value, &explanation.why, run)?;
     if let Some((path, form)) = write {
         if !explanation.complete {
-            return Err(Failure::new("the diagnostic is too large to be written")
-                .with_help("a universal property that holds is shown only by the whole system"));
+            return Err(Failure::new("the diagnostic is not complete, so it is not written").with_help(
+                "it may be too large: a universal property that holds is shown only by the whole system",
+            ));
         }
         let text = match form {
             Form::Aut => to_aut(explanation),

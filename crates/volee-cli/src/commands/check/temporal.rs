@@ -277,7 +277,6 @@ impl Check {
         let mut all: Vec<Answered> = Vec::new();
         for ask in &asks {
             let answered = self.answer(ask, is_promela, &meter)?;
-            context.warn(&answered.unseen.iter().map(|event| never_happens(event)).collect::<Vec<_>>());
             all.push(answered);
         }
         let mut report = Report::new(context, "explicit", &self.model, &self.trace);
@@ -287,6 +286,7 @@ impl Check {
         let mut total = Statistics::default();
         for answered in &mut all {
             report.read_with(answered.options.clone());
+            report.silent(&answered.unseen);
             for answer in &answered.answers {
                 report.question(answered.model.system.as_mut(), answer)?;
             }
@@ -416,14 +416,6 @@ fn deterministic(model: &mut Model, path: &Path) -> Result<DeterministicProperty
         }
     }
     Ok(DeterministicProperty::new(automaton, watches)?)
-}
-
-/// An event of a formula that never happens is probably misspelt.
-fn never_happens(event: &str) -> Diagnostic {
-    Diagnostic::warning(format!("no explored step is the event `{event}`"), None).with_help(
-        "an event is the text of a statement, as `volee simulate` prints it, with or without its process; /pattern/ matches by \
-         regular expression",
-    )
 }
 
 /// A claim about one kind of label.

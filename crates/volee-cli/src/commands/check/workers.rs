@@ -135,7 +135,9 @@ pub fn formula(
     };
     together(report, &joint.accounts, &made);
     let method = Method::Equations(Solver::BreadthFirst);
-    Ok(Ok(answer::Answer { value: joint.value, method, statistics: joint.statistics, explanation }))
+    // One place sees only what the certificate rests on, so only systems that can be looked through tell what is silent.
+    let silent = if graph.numbered().is_some() { graph.silent() } else { Vec::new() };
+    Ok(Ok(answer::Answer { value: joint.value, method, statistics: joint.statistics, explanation, silent }))
 }
 
 /// The sequential checker's opinion of the certificate, and what it says in words; of one that is too large for one
