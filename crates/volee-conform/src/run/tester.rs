@@ -5,6 +5,10 @@
 //! taken. Sending adds to the queue, and an implementation may take from it at any time; an output is judged in every
 //! hypothesis; silence means that everything was taken. Only when no hypothesis allows what was seen is it a failure.
 //! What has arrived is looked at before anything is sent, and the plan is made anew after every event.
+//!
+//! A program that has ended says nothing any more, whatever it is sent. That a stimulus was written before the end
+//! came is chance, and whether it was read nobody can tell; so one that comes after the end counts as sent all the same, and the verdict
+//! is that of the silence behind it. Only a program that goes on without its input refuses a stimulus.
 
 use std::time::{Duration, Instant};
 
@@ -19,6 +23,9 @@ use crate::graph::Verdict;
 
 /// More outputs than this in a row, without a stimulus or a silence between them, are a flood.
 const FLOOD: usize = 1000;
+/// Before the first stimulus a program is listened to for at most this long: what it says by itself, or that it ends, is
+/// then seen first.
+const START: Duration = Duration::from_millis(250);
 /// Ctrl-C is looked at this often.
 const SLICE: Duration = Duration::from_millis(50);
 
@@ -196,12 +203,18 @@ impl<G: Guide> Tester<'_, G> {
             meter.check()?;
             let plan = self.plan()?;
             // What has arrived comes first, whatever the plan.
-            let wait = if plan == Plan::Observe { self.rules.silence } else { Duration::ZERO };
+            let wait = match plan {
+                Plan::Observe => self.rules.silence,
+                Plan::Send(_) if self.log.is_empty() => self.rules.silence.min(START),
+                Plan::Send(_) => Duration::ZERO,
+            };
             let heard = self.hear(wire, mapping, wait, meter)?;
             let ended = match (heard, plan) {
                 (Some(Heard::End(status)), Plan::Send(label)) if self.end_label(mapping).is_none() => {
-                    Some(self.refused(&label, &format!("it has ended{}", how(status.as_ref()))))
+                    self.end(status);
+                    self.sent(label.clone(), mapping.line(&label)?)?
                 }
+                (Some(Heard::End(status)), _) => self.judge(Heard::End(status), mapping)?,
                 (Some(heard), _) => {
                     flood += 1;
                     if flood > FLOOD {
@@ -219,7 +232,7 @@ impl<G: Guide> Tester<'_, G> {
                     let line = mapping.line(&label)?;
                     match wire.say(&line) {
                         Ok(()) => self.sent(label, line)?,
-                        Err(Deaf::Closed) => Some(self.refused(&label, "it has closed its input")),
+                        Err(Deaf::Closed) => self.closed(label, line, (&mut *wire, mapping, meter))?,
                         Err(Deaf::Slow) => Some(self.refused(&label, "it does not read its input")),
                     }
                 }
@@ -235,6 +248,28 @@ impl<G: Guide> Tester<'_, G> {
                 (other, Cause::Bound, format!("the bound of {steps} steps was reached before a verdict"))
             }
         })
+    }
+
+    /// The input is closed: because the program ends, or although it goes on.
+    fn closed(
+        &mut self,
+        label: String,
+        line: String,
+        (wire, mapping, meter): (&mut dyn Adapter, &Mapping, &Meter),
+    ) -> Result<Option<Ending>, ConformError> {
+        let heard = self.hear(wire, mapping, self.rules.silence, meter)?;
+        let end = match heard {
+            None => return Ok(Some(self.refused(&label, "it has closed its input"))),
+            Some(Heard::End(status)) if self.end_label(mapping).is_none() => {
+                self.end(status);
+                None
+            }
+            other => other,
+        };
+        match (self.sent(label, line)?, end) {
+            (None, Some(heard)) => self.judge(heard, mapping),
+            (ending, _) => Ok(ending),
+        }
     }
 
     /// Waits for something that means something.
@@ -304,15 +339,19 @@ impl<G: Guide> Tester<'_, G> {
             }
             Heard::End(status) => {
                 let label = self.end_label(mapping);
-                if !self.end_was_seen() {
-                    self.note(Event::Ended { status: status.clone() });
-                }
+                self.end(status.clone());
                 match label {
                     Some(label) => self.output(&label, &format!("`{label}` (the end of the stream)")),
                     // Nothing will ever come: silence, without waiting for it.
                     None => self.silence(&format!("the program has ended{}", how(status.as_ref()))),
                 }
             }
+        }
+    }
+
+    fn end(&mut self, status: Option<String>) {
+        if !self.end_was_seen() {
+            self.note(Event::Ended { status });
         }
     }
 
@@ -411,7 +450,7 @@ impl<G: Guide> Tester<'_, G> {
     }
 
     fn silence(&mut self, shown: &str) -> Result<Option<Ending>, ConformError> {
-        let ended = matches!(self.log.last().map(|e| &e.event), Some(Event::Ended { .. }));
+        let ended = self.end_was_seen();
         if !ended {
             self.note(Event::Silence);
         }

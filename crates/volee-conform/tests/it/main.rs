@@ -2,6 +2,7 @@
 
 mod coffee;
 mod crossing;
+mod ended;
 mod naive;
 mod published;
 mod purposes;
