@@ -39,9 +39,9 @@ pub struct SourceArgs {
     #[arg(short = 'D', value_name = "NAME[=VALUE]", help_heading = "Model")]
     defines: Vec<String>,
 
-    /// Switch every optimisation of the model off: all states and steps of the language's semantics
-    #[arg(long, help_heading = "Model")]
-    plain: bool,
+    /// All states and steps of the language's semantics: so it is always where the graph itself is looked at
+    #[arg(long = "plain", help_heading = "Model")]
+    _plain: bool,
 }
 
 /// Why there is no system: the input is wrong, or a limit was reached.
@@ -136,8 +136,11 @@ impl SourceArgs {
         Ok(explore(model.system.as_mut(), meter, &mut ProgressLine::new(meter.budget().memory))?)
     }
 
+    /// Every step has a label that somebody may look at, and no relation here is blind to all of them: strong equivalence
+    /// counts steps, the others tell apart what was not hidden, and what is hidden is chosen after the system is read. So
+    /// nothing is merged, whether `--plain` is given or not.
     fn open_model(&self, path: &Path, context: &Context) -> Result<Model, Stop> {
-        let options = Options { defines: self.defines.clone(), plain: self.plain, ..Options::default() };
+        let options = Options { defines: self.defines.clone(), plain: true, ..Options::default() };
         let model = Model::open(path, &options).map_err(|d| Stop::Wrong(d.into()))?;
         context.warn(&model.warnings);
         Ok(model)

@@ -11,4 +11,5 @@ mod memory;
 mod sandbox;
 mod systems;
 mod temporal;
+mod truth;
 mod workers;

@@ -13,6 +13,7 @@ use volee::report::{bytes, counted, seconds};
 use volee::system::{Meter, System};
 
 use super::{Check, workers};
+use crate::args::ModelArgs;
 use crate::cluster;
 use crate::context::Context;
 use crate::files;
@@ -93,15 +94,16 @@ pub fn run(check: &Check, context: &Context) -> Ended {
         let question = cluster::Question::Formula { name, text: text.clone(), macros: macros.clone() };
         formulas.push((format!("mu {}", text.trim()), Equations::new(tree.normalise()?), question));
     }
-    let mut model = check.model.open(context)?;
+    // A formula speaks of steps by their labels and counts them, so that none may be merged.
+    let read = ModelArgs { plain: true, ..check.model.clone() };
+    let mut model = read.open(context)?;
     let meter = workers::meter(check, context);
-    let mut report = Report::new(context, "equations", &check.model, &check.trace);
+    let mut report = Report::new(context, "equations", &read, &check.trace);
     for (at, (question, equations, shipped)) in formulas.into_iter().enumerate() {
         let write = args.diagnostic.as_deref().zip(extension).filter(|_| at == 0);
         let most = if write.is_some() { LARGEST_DIAGNOSTIC } else { LARGEST_EXPLANATION };
         if check.cluster.asked() {
-            let task =
-                cluster::Task::new(&check.model.model, &check.model.options(), shipped).including(&model);
+            let task = cluster::Task::new(&read.model, &read.options(), shipped).including(&model);
             let system = model.system.as_mut();
             match workers::formula(check, system, equations, &task, most, &meter, &mut report)? {
                 Ok(found) => tell(&mut report, model.system.as_mut(), &question, &found, &meter, write)?,
