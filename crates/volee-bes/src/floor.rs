@@ -7,9 +7,9 @@
 
 use std::hint::black_box;
 
-use crate::memory::lengthen;
-use crate::prefetch::prefetch;
 use crate::random::Random;
+use volee_store::large::lengthen;
+use volee_store::prefetch_at as prefetch;
 
 /// How memory is backed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,13 +16,8 @@ pub mod floor;
 pub mod format;
 pub mod game;
 mod graph;
-mod memory;
 pub mod model;
-mod numbers;
-mod places;
-mod prefetch;
 pub mod random;
-mod slots;
 pub mod solve;
 mod variables;
 

@@ -13,8 +13,8 @@ use volee_system::part::Spread;
 use volee_system::{Flow, Limit};
 
 use crate::graph::{BooleanGraph, Node, Operator, Successors, Trouble};
-use crate::places::{Hashed, Links, Places, Share};
 use crate::solve::SolveError;
+use volee_store::{Hashed, Links, Places, Share};
 
 /// With more nodes than this, cells are not reserved for all of them.
 const MAXIMUM_DENSE_NODES: Node = 12;

@@ -14,7 +14,6 @@ mod queued;
 mod scm;
 mod search;
 mod shorter;
-mod store;
 
 pub use fifo::{Configuration, Fifo};
 pub use generate::random_machines;

@@ -12,7 +12,7 @@ use crate::condition::{Between, ROUNDS, growth};
 use crate::fifo::Configuration;
 use crate::queued::{Next, Pump, Queued, Stride};
 use crate::shorter::shorter;
-use crate::store::Store;
+use volee_store::Forgetful;
 
 /// Without a memory budget, this much.
 const DEFAULT_MEMORY: u64 = 1 << 30;
@@ -124,7 +124,7 @@ struct Round<'r> {
     by_control: HashMap<Vec<u16>, Vec<usize>>,
     /// All messages sent on the path, per channel.
     log: Vec<Vec<u16>>,
-    store: Store,
+    store: Forgetful,
     most: Vec<usize>,
     cut: bool,
     bytes: Vec<u8>,
@@ -152,7 +152,7 @@ impl<'r> Round<'r> {
             path_bytes: 0,
             by_control: HashMap::new(),
             log: vec![Vec::new(); channels],
-            store: Store::new(memory / 2),
+            store: Forgetful::new(memory / 2),
             most: vec![0; channels],
             cut: false,
             bytes: Vec::new(),

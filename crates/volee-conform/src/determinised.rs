@@ -190,7 +190,7 @@ impl<'s> Determinised<'s> {
             Ok(false) => {
                 members.sort_unstable();
                 encode(&members, &mut self.encoded);
-                Ok(MetaId(self.sets.insert(&self.encoded).0))
+                Ok(MetaId(self.sets.insert(&self.encoded)))
             }
             Err(error) => Err(error),
         };

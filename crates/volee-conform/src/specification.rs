@@ -122,7 +122,7 @@ impl<'s> Specification<'s> {
         if all.is_empty() {
             return Err(ConformError::input("the specification has no initial state"));
         }
-        let numbers = all.iter().map(|state| self.states.insert(state).0).collect();
+        let numbers = all.iter().map(|state| self.states.insert(state)).collect();
         self.grow();
         Ok(numbers)
     }
@@ -232,7 +232,7 @@ impl<'s> Specification<'s> {
         bytes.extend_from_slice(states.get(state as usize));
         steps.clear();
         let _ = system.steps(bytes, &mut |step: Step, target: &[u8]| {
-            steps.push((step, states.insert(target).0));
+            steps.push((step, states.insert(target)));
             Flow::Continue(())
         });
         if self.edges.len() + self.steps.len() >= u32::MAX as usize - 1 {
@@ -275,7 +275,7 @@ impl<'s> Specification<'s> {
     fn chain(&mut self, labels: &[u32], end: u32, chains: &mut Vec<(u32, u32, u32)>) -> u32 {
         let mut target = end;
         for &label in labels.iter().rev() {
-            let between = self.states.reserve_anonymous().0;
+            let between = self.states.reserve_anonymous();
             chains.push((between, label, target));
             target = between;
         }

@@ -29,7 +29,7 @@ pub fn explore(system: &mut dyn System, meter: &Meter, progress: &mut dyn Progre
             // No packed state is this: it is only a place to start from.
             graph.states.reserve_anonymous();
             for state in &initial {
-                let target = graph.states.insert(state);
+                let target = StateId(graph.states.insert(state));
                 graph.builder.add(StateId(0), LabelId::TAU, target);
             }
         }
@@ -111,7 +111,7 @@ impl Graph {
         let Graph { states, row, .. } = self;
         row.clear();
         let _ = system.steps(state, &mut |step: Step, target: &[u8]| {
-            row.push((step, states.insert(target)));
+            row.push((step, StateId(states.insert(target))));
             Flow::Continue(())
         });
         if self.states.len() >= u32::MAX as usize - 1 {

@@ -5,8 +5,8 @@
 
 use volee_system::Diagnostic;
 
-use crate::pages::prefer_large;
 use crate::{LabelId, Labels, LtsError};
+use volee_store::large::prefer_large;
 
 /// A state of an [`Lts`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -4,8 +4,8 @@
 //! is kept beside. Afterwards internal steps are acyclic, and components are numbered so that they lead from larger
 //! to smaller numbers: one ascending pass sees every state after its internal successors.
 
-use crate::pages::{with_capacity, zeroes};
 use crate::{Edge, LabelId, Lts, StateId};
+use volee_store::large::{with_capacity, zeroes};
 
 /// The strongly connected components of some steps.
 pub(crate) struct Components {

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use volee_system::{Awake, FaultId, Fewer, Flow};
+use volee_system::{Awake, FaultId, Flow, PersistentSet};
 
 use crate::code::Compiled;
 use crate::frame::Frame;
@@ -13,14 +13,14 @@ use crate::reduction::{Candidate, Choice};
 pub(crate) type Visit<'v> = dyn FnMut(&[Level], Option<FaultId>, Option<&Frame>, u64) -> Flow + 'v;
 
 /// A visitor that knows who may sleep.
-struct Drowsy<'v, 'w> {
+struct WithSleepSets<'v, 'w> {
     /// By process: whose next steps commute with its own.
     commuting: Vec<u64>,
     asleep: u64,
     visit: &'v mut Visit<'w>,
 }
 
-impl Drowsy<'_, '_> {
+impl WithSleepSets<'_, '_> {
     /// Who sleeps on after a step: nobody who takes part in it, nobody whom it concerns.
     fn after(&self, levels: &[Level]) -> u64 {
         let movers = levels.iter().flat_map(|l| [Some(l.made.pid), l.made.partner.map(|(pid, _)| pid)]);
@@ -30,7 +30,7 @@ impl Drowsy<'_, '_> {
     }
 }
 
-impl Visitor for Drowsy<'_, '_> {
+impl Visitor for WithSleepSets<'_, '_> {
     fn step(&mut self, levels: &[Level], fault: Option<FaultId>, target: &Frame) -> Flow {
         let asleep = self.after(levels);
         (self.visit)(levels, fault, Some(target), asleep)
@@ -50,7 +50,7 @@ impl Enumerator {
         choice: &mut Choice,
         (state, attempt): (&[u8], u32),
         visitor: &mut V,
-    ) -> ControlFlow<(), Option<Fewer>> {
+    ) -> ControlFlow<(), Option<PersistentSet>> {
         self.load(compiled, state);
         let candidates = choice.candidates(compiled, &self.levels[0].frame);
         for (&Candidate { set, enough }, next) in candidates.iter().zip(1..).skip(attempt as usize) {
@@ -59,7 +59,7 @@ impl Enumerator {
                 moved |= self.run_process(compiled, pid, visitor)?;
             }
             if moved {
-                return ControlFlow::Continue(Some(Fewer { enough, next }));
+                return ControlFlow::Continue(Some(PersistentSet { others_may_be_ignored: enough, next }));
             }
         }
         ControlFlow::Continue(None)
@@ -80,8 +80,11 @@ impl Enumerator {
         if !(1..=64).contains(&count) {
             return ControlFlow::Continue(Awake::Unknown);
         }
-        let mut drowsy =
-            Drowsy { commuting: choice.commuting(compiled, &self.levels[0].frame).to_vec(), asleep, visit };
+        let mut visitor = WithSleepSets {
+            commuting: choice.commuting(compiled, &self.levels[0].frame).to_vec(),
+            asleep,
+            visit,
+        };
         let everybody = [Candidate { set: u64::MAX >> (64 - count), enough: true }];
         let (sets, first) = match attempt {
             Some(attempt) => (choice.candidates(compiled, &self.levels[0].frame), attempt),
@@ -89,20 +92,22 @@ impl Enumerator {
         };
         for (&Candidate { set, enough }, next) in sets.iter().zip(1..).skip(first as usize) {
             let mut moved = false;
-            drowsy.asleep = asleep;
+            visitor.asleep = asleep;
             for pid in (0..count).rev().filter(|pid| set & !asleep & 1 << pid != 0) {
-                moved |= self.run_process(compiled, pid, &mut drowsy)?;
-                drowsy.asleep |= 1 << pid;
+                moved |= self.run_process(compiled, pid, &mut visitor)?;
+                visitor.asleep |= 1 << pid;
             }
             if moved {
-                return ControlFlow::Continue(Awake::Moved(attempt.map(|_| Fewer { enough, next })));
+                return ControlFlow::Continue(Awake::Moved(
+                    attempt.map(|_| PersistentSet { others_may_be_ignored: enough, next }),
+                ));
             }
         }
         if attempt.is_some() {
             return ControlFlow::Continue(Awake::Nobody);
         }
         let mut nothing = |_: &[Level], _: Option<FaultId>, _: Option<&Frame>, _: u64| Flow::Break(());
-        let mut sleeper = Drowsy { commuting: Vec::new(), asleep: 0, visit: &mut nothing };
+        let mut sleeper = WithSleepSets { commuting: Vec::new(), asleep: 0, visit: &mut nothing };
         for pid in (0..count).filter(|pid| asleep >> pid & 1 == 1) {
             if self.run_process(compiled, pid, &mut sleeper) != ControlFlow::Continue(false) {
                 return ControlFlow::Continue(Awake::Nobody);

@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use volee_system::{
-    Action, Awake, Diagnostic, Fault, FaultId, FaultKind, Fewer, Flow, Followed, Label, Marks, Move,
-    PredicateId, Sink, Sleep, Step, System, Unreached, Variable,
+    Action, Awake, Diagnostic, Fault, FaultId, FaultKind, Flow, Followed, Label, Marks, Move, PersistentSet,
+    PredicateId, Reducible, Sink, SleepSet, Step, System, Unreached, Variable,
 };
 
 use crate::code::{Code, Compiled};
@@ -274,35 +274,6 @@ impl System for Machine {
         self.enumerator.run(&self.compiled, state, &mut ToSink { sink, source: state })
     }
 
-    fn reduced_steps(
-        &mut self,
-        state: &[u8],
-        attempt: u32,
-        sink: &mut dyn Sink,
-    ) -> ControlFlow<(), Option<Fewer>> {
-        let (compiled, program, predicates) = (&self.compiled, &self.program, &self.predicate_exprs);
-        let choice = self.choice.get_or_insert_with(|| Choice::new(program, compiled, predicates));
-        self.enumerator.run_reduced(compiled, choice, (state, attempt), &mut ToSink { sink, source: state })
-    }
-
-    fn awake_steps(
-        &mut self,
-        state: &[u8],
-        asleep: u64,
-        attempt: Option<u32>,
-        push: &mut dyn FnMut(Step, &[u8], Sleep) -> Flow,
-    ) -> ControlFlow<(), Awake> {
-        let (compiled, program, predicates) = (&self.compiled, &self.program, &self.predicate_exprs);
-        let choice = self.choice.get_or_insert_with(|| Choice::new(program, compiled, predicates));
-        let mut visit = |levels: &[Level], fault, target: Option<&Frame>, asleep| {
-            let step = first_step(levels, fault, target.is_none());
-            let everybody = target.map_or(0, |t| u64::MAX >> 64_u32.saturating_sub(t.count() as u32).min(63));
-            let sleep = Sleep { asleep, awake: everybody & !asleep };
-            push(step, target.map_or(state, |t| &t.bytes), sleep)
-        };
-        self.enumerator.run_awake(compiled, choice, (state, asleep, attempt), &mut visit)
-    }
-
     fn label(&self, label: Label) -> Cow<'_, str> {
         let (proctype, node, index) = self.compiled.transitions[(label.0 >> 8) as usize];
         let proctype = &self.program.proctypes[usize::from(proctype)];
@@ -405,5 +376,40 @@ impl System for Machine {
 
     fn unreached(&self) -> Vec<Unreached> {
         display::unreached(&self.program, &self.compiled, &self.enumerator.reached)
+    }
+
+    fn reducible(&mut self) -> Option<&mut dyn Reducible> {
+        Some(self)
+    }
+}
+
+impl Reducible for Machine {
+    fn persistent_steps(
+        &mut self,
+        state: &[u8],
+        attempt: u32,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<(), Option<PersistentSet>> {
+        let (compiled, program, predicates) = (&self.compiled, &self.program, &self.predicate_exprs);
+        let choice = self.choice.get_or_insert_with(|| Choice::new(program, compiled, predicates));
+        self.enumerator.run_reduced(compiled, choice, (state, attempt), &mut ToSink { sink, source: state })
+    }
+
+    fn awake_steps(
+        &mut self,
+        state: &[u8],
+        asleep: u64,
+        attempt: Option<u32>,
+        push: &mut dyn FnMut(Step, &[u8], SleepSet) -> Flow,
+    ) -> ControlFlow<(), Awake> {
+        let (compiled, program, predicates) = (&self.compiled, &self.program, &self.predicate_exprs);
+        let choice = self.choice.get_or_insert_with(|| Choice::new(program, compiled, predicates));
+        let mut visit = |levels: &[Level], fault, target: Option<&Frame>, asleep| {
+            let step = first_step(levels, fault, target.is_none());
+            let everybody = target.map_or(0, |t| u64::MAX >> 64_u32.saturating_sub(t.count() as u32).min(63));
+            let sleep = SleepSet { asleep, awake: everybody & !asleep };
+            push(step, target.map_or(state, |t| &t.bytes), sleep)
+        };
+        self.enumerator.run_awake(compiled, choice, (state, asleep, attempt), &mut visit)
     }
 }

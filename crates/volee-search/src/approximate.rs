@@ -7,8 +7,8 @@ use volee_system::{Limit, Meter, Progress, System};
 use crate::check::{Approximation, Order, Statistics};
 use crate::explorer::Explorer;
 use crate::questions::Questions;
-use crate::store::{Bitstate, Compact, Visited};
 use crate::{breadth, depth};
+use volee_store::{Bitstate, Compact, Visited};
 
 /// The table's size when there is no memory budget.
 const DEFAULT_BYTES: u64 = 128 << 20;

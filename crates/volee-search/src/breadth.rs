@@ -7,7 +7,7 @@ use volee_system::{Flow, Limit, Step, System, Witness};
 
 use crate::check::Statistics;
 use crate::explorer::{Explorer, Paths, Staged, place_of};
-use crate::store::{Name, Tree, Visited};
+use volee_store::{Name, Tree, Visited};
 
 /// The parent of an initial state.
 const NONE: u32 = u32::MAX;
@@ -106,7 +106,7 @@ fn expand_batch<S: System + ?Sized, V: Visited>(
     }
     explorer.settle(|state| queue.push(state, first as u32 + state.parent))?;
     while explorer.reducing.has_reduced() {
-        explorer.expand_starved(queue)?;
+        explorer.expand_ignoring(queue)?;
         explorer.settle(|state| queue.push(state, first as u32 + state.parent))?;
     }
     std::ops::ControlFlow::Continue(at)

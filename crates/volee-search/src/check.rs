@@ -8,8 +8,8 @@ use volee_system::{Limit, Meter, PredicateId, Progress, System, Verdict, Witness
 
 use crate::explorer::Explorer;
 use crate::questions::Questions;
-use crate::store::Exact;
 use crate::{approximate, breadth, depth, replacement};
+use volee_store::{Exact, Replacement};
 
 /// The order in which states are visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,27 +19,6 @@ pub enum Order {
     DepthFirst,
     /// Level by level: witnesses are shortest.
     BreadthFirst,
-}
-
-/// Which visited state makes room for a new one when the memory budget is used up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Replacement {
-    /// One at random: the choice of the 1991 report. It has no worst case on particular systems, and needs to remember
-    /// nothing about the path.
-    #[default]
-    Random,
-    /// The one that was stored first.
-    Oldest,
-    /// The one that was met nearest to the initial states.
-    LeastDeep,
-    /// The one that was met again least often.
-    LeastFrequent,
-    /// One that was not met again since the last time it was considered.
-    Clock,
-    /// The one that took the least work to explore: it is cheap to explore again. Ties are broken at random, and a state
-    /// that is never met again loses its value, so that this too has no worst case on particular systems. It costs four
-    /// bytes more for each state of the path.
-    Cheapest,
 }
 
 /// Which steps of a state are taken.

@@ -1,4 +1,4 @@
-//! Depth-first search, a few states abreast.
+//! Depth-first search, a batch of states at a time.
 //!
 //! A strict depth-first search looks at one state's successors at a time, often two or three: too few look-ups to hide
 //! the latency of memory. Here a frame of the stack holds the new successors of a *group* of states, and the next frame
@@ -10,11 +10,11 @@
 
 use volee_system::{Flow, Limit, System, Witness};
 
-use crate::anchors::Anchors;
 use crate::check::Statistics;
 use crate::explorer::{Explorer, Paths, Staged, ordinal_of};
+use crate::proviso::Proviso;
 use crate::reducing::Reducing;
-use crate::store::{Name, Trail, Tree, Visited};
+use volee_store::{Name, Trail, Tree, Visited};
 
 /// States packed before their memory is given back.
 const PACKED: usize = 1 << 16;
@@ -28,8 +28,8 @@ struct Frame {
     rest: usize,
 }
 
-/// The bit of a stacked state's parent that says that the state is anchored: see [`Anchors`].
-const ANCHORED: u32 = 1 << 31;
+/// The bit of a stacked state's parent that says that the state is satisfied: see [`Proviso`].
+const SATISFIED: u32 = 1 << 31;
 
 /// All frames, with their states in one array.
 #[derive(Default)]
@@ -58,49 +58,49 @@ impl Stack {
     }
 
     /// Forgets the states from here on: they wait no longer, or all that can be reached from them is explored.
-    fn truncate(&mut self, anchors: &mut Anchors, length: usize) {
-        if anchors.is_on() {
+    fn truncate(&mut self, proviso: &mut Proviso, length: usize) {
+        if proviso.is_on() {
             for at in length..self.waiting.len() {
-                self.anchor(anchors, at);
+                self.satisfy(proviso, at);
             }
         }
         self.waiting.truncate(length);
     }
 
-    /// Tells the states of the last group, which stands before `start`, that are anchored. Nobody asks before the first reduced
+    /// Tells the states of the last group, which stands before `start`, that are satisfied. Nobody asks before the first reduced
     /// expansion; then all that are on the stack are held.
-    fn anchor_group(&mut self, reducing: &mut Reducing, start: usize) {
-        if !reducing.anchors.is_on() && reducing.count > 0 {
-            reducing.anchors.start();
-            reducing.anchors.rebuild(self.loose_names());
+    fn satisfy_group(&mut self, reducing: &mut Reducing, start: usize) {
+        if !reducing.proviso.is_on() && reducing.count > 0 {
+            reducing.proviso.start();
+            reducing.proviso.rebuild(self.open_names());
         }
-        while let Some(parent) = reducing.take_anchored() {
-            self.anchor(&mut reducing.anchors, start - 1 - parent as usize);
+        while let Some(parent) = reducing.take_satisfied() {
+            self.satisfy(&mut reducing.proviso, start - 1 - parent as usize);
         }
-        if reducing.anchors.is_on() && reducing.anchors.is_crowded() {
-            reducing.anchors.rebuild(self.loose_names());
+        if reducing.proviso.is_on() && reducing.proviso.is_crowded() {
+            reducing.proviso.rebuild(self.open_names());
         }
     }
 
-    /// A state of the group at the end of the top frame is anchored, and with it all that lead to it.
-    fn anchor(&mut self, anchors: &mut Anchors, mut at: usize) {
+    /// A state of the group at the end of the top frame is satisfied, and with it all that lead to it.
+    fn satisfy(&mut self, proviso: &mut Proviso, mut at: usize) {
         for frame in (0..self.frames.len()).rev() {
             let state = &mut self.waiting[at];
             let parent = state.parent;
-            if parent & ANCHORED != 0 {
+            if parent & SATISFIED != 0 {
                 return;
             }
-            state.parent |= ANCHORED;
-            anchors.release(state.name);
+            state.parent |= SATISFIED;
+            proviso.release(state.name);
             if frame > 0 {
                 at = self.frames[frame].start - 1 - parent as usize;
             }
         }
     }
 
-    /// The names of the states that are not anchored.
-    pub(crate) fn loose_names(&self) -> impl Iterator<Item = Name> + '_ {
-        self.waiting.iter().filter(|state| state.parent & ANCHORED == 0).map(|state| state.name)
+    /// The names of the states that are not satisfied.
+    pub(crate) fn open_names(&self) -> impl Iterator<Item = Name> + '_ {
+        self.waiting.iter().filter(|state| state.parent & SATISFIED == 0).map(|state| state.name)
     }
 
     /// The stack in less memory: its states as codes of so many bits. Memory is given back on the way.
@@ -143,7 +143,7 @@ impl<V> Paths<V> for Stack {
         let mut steps: Vec<u32> = last.into_iter().collect();
         for frame in self.frames.iter().skip(1).rev() {
             let state = self.waiting[at];
-            at = frame.start - 1 - (state.parent & !ANCHORED) as usize;
+            at = frame.start - 1 - (state.parent & !SATISFIED) as usize;
             steps.push(ordinal_of(system, tree, self.waiting[at].name, state));
         }
         steps.reverse();
@@ -185,7 +185,7 @@ pub(crate) fn go_on<S: System + ?Sized, V: Visited>(
         if explorer.visited.replaces() {
             return Flow::Continue(());
         }
-        stack.truncate(&mut explorer.reducing.anchors, top.rest);
+        stack.truncate(&mut explorer.reducing.proviso, top.rest);
         if top.rest == top.start {
             stack.frames.pop();
             continue;
@@ -195,10 +195,10 @@ pub(crate) fn go_on<S: System + ?Sized, V: Visited>(
         explorer.traversal_bytes = stack.bytes();
         explorer.settle(|state| stack.push(state))?;
         while explorer.reducing.has_reduced() {
-            explorer.expand_starved(stack)?;
+            explorer.expand_ignoring(stack)?;
             explorer.settle(|state| stack.push(state))?;
         }
-        stack.anchor_group(&mut explorer.reducing, start);
+        stack.satisfy_group(&mut explorer.reducing, start);
         if stack.waiting.len() > start {
             stack.frames.push(Frame { start, rest: stack.waiting.len() });
         }

@@ -8,12 +8,12 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use volee_system::{FaultId, Flow, Limit, Meter, Progress, Sink, Sleep, Snapshot, Step, System, Witness};
+use volee_system::{FaultId, Flow, Limit, Meter, Progress, Sink, SleepSet, Snapshot, Step, System, Witness};
 
 use crate::check::Statistics;
 use crate::questions::{OnFault, Questions};
 use crate::reducing::Reducing;
-use crate::store::{Full, Name, Tree, Visited};
+use volee_store::{Full, Name, Tree, Visited};
 
 /// Look-ups that are worth settling together.
 const BATCH: usize = 32;
@@ -103,7 +103,7 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     pub(crate) state: Vec<u8>,
     pub(crate) staged: Vec<Staged>,
     /// Who may sleep in the staged states, where processes sleep.
-    pub(crate) sleeps: Vec<Sleep>,
+    pub(crate) sleeps: Vec<SleepSet>,
     pub(crate) reducing: Reducing,
     /// The faulty steps of the last expansion, by ordinal.
     pub(crate) faults: Vec<(u32, FaultId)>,
@@ -243,7 +243,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     /// Stages all targets of the loaded state and tells the questions what its steps show.
     #[inline]
     pub(crate) fn expand_fully(&mut self, parent: u32, paths: &impl Paths<V>, at: usize) -> Flow {
-        self.reducing.anchor(parent);
+        self.reducing.satisfy(parent);
         let pushed = self.expand(parent);
         if pushed == 0 {
             let flow = self.questions.end(self.system, &self.state);
@@ -445,7 +445,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         let memory = self.visited.bytes()
             + self.tree.bytes()
             + extra_bytes
-            + self.reducing.anchors.bytes()
+            + self.reducing.proviso.bytes()
             + (self.staged.capacity() * size_of::<Staged>()) as u64;
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(memory);
         memory

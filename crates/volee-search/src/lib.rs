@@ -3,7 +3,6 @@
 //! One call does a check: describe the questions in a [`Check`], and [`check`] answers each of them with a verdict.
 //! Stores see bytes, never meaning; traversals see states and steps, never what they stand for.
 
-mod anchors;
 mod approximate;
 mod breadth;
 mod check;
@@ -17,18 +16,17 @@ mod monitor;
 mod nested;
 mod pairs;
 pub mod partition;
+mod proviso;
 mod questions;
 mod reducing;
 mod replacement;
-mod store;
 mod watch;
 
-pub use check::{
-    Answer, Approximation, Check, Order, Outcome, Reduction, Replacement, Statistics, Turnover, check,
-};
+pub use check::{Answer, Approximation, Check, Order, Outcome, Reduction, Statistics, Turnover, check};
 pub use deterministic::DeterministicProperty;
 pub use liveness::{Claim, ClaimOptions, ClaimOutcome, Emptiness, Fairness, check_claim};
 pub use ltl::LtlQuestion;
 pub use monitor::{Runs, TlQuestion};
 pub use nested::NestedStore;
+pub use volee_store::Replacement;
 pub use watch::{EventWatch, Names, Watch, bind, watches_events};

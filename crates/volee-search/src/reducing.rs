@@ -1,20 +1,20 @@
 //! Expansions with fewer steps than there are, for all traversals.
 //!
-//! A system may know sets of steps that stand for all ([`System::reduced_steps`]). A traversal stages their targets in
-//! place of all, settles them with its batch, and then looks whether each reduced state is *anchored* or will be (see
-//! [`crate::anchors`]; a breadth-first search goes by new successors alone). Those that are not try the next set, and after a
+//! A system may know sets of steps that stand for all ([`Reducible::persistent_steps`](volee_system::Reducible)). A traversal stages their targets in
+//! place of all, settles them with its batch, and then looks whether each reduced state is *satisfied* or will be (see
+//! [`crate::proviso`]; a breadth-first search goes by new successors alone). Those that are not try the next set, and after a
 //! few are expanded in full.
 
 use std::ops::ControlFlow;
 
-use volee_system::{Awake, Fewer, Flow, Sleep, System};
+use volee_system::{Awake, Flow, PersistentSet, SleepSet, System};
 
-use crate::anchors::Anchors;
 use crate::check::Reduction;
 use crate::effort::Effort;
 use crate::explorer::{Explorer, Paths, Stage, Staged, UNNUMBERED};
+use crate::proviso::Proviso;
 use crate::questions::OnFault;
-use crate::store::{Name, Visited};
+use volee_store::{Name, Visited};
 
 /// Sets that are tried for one state.
 pub(crate) const MOST_ATTEMPTS: u32 = 4;
@@ -25,11 +25,11 @@ struct Reduced {
     name: Name,
     parent: u32,
     at: usize,
-    fewer: Fewer,
+    set: PersistentSet,
     /// Some of its successors are new.
     fresh: bool,
-    /// Some of its successors are anchored.
-    anchored: bool,
+    /// Some of its successors are satisfied.
+    satisfied: bool,
 }
 
 /// What a search with reductions knows.
@@ -43,9 +43,9 @@ pub(crate) struct Reducing {
     at: usize,
     /// The new states of the batch.
     fresh: Vec<Name>,
-    pub(crate) anchors: Anchors,
-    /// The places in the batch of states that are anchored since the traversal last looked.
-    anchored: Vec<u32>,
+    pub(crate) proviso: Proviso,
+    /// The places in the batch of states that are satisfied since the traversal last looked.
+    satisfied: Vec<u32>,
     /// Expansions for which fewer steps were enough.
     pub(crate) count: u64,
 }
@@ -58,8 +58,8 @@ impl Reducing {
             reduced: Vec::new(),
             at: 0,
             fresh: Vec::new(),
-            anchors: Anchors::default(),
-            anchored: Vec::new(),
+            proviso: Proviso::default(),
+            satisfied: Vec::new(),
             count: 0,
         }
     }
@@ -76,20 +76,20 @@ impl Reducing {
         self.count += 1;
     }
 
-    /// The state at this place of the batch is anchored.
+    /// The state at this place of the batch is satisfied.
     #[inline]
-    pub(crate) fn anchor(&mut self, parent: u32) {
-        if self.anchors.is_on() {
-            self.anchored.push(parent);
+    pub(crate) fn satisfy(&mut self, parent: u32) {
+        if self.proviso.is_on() {
+            self.satisfied.push(parent);
         }
     }
 
-    /// A place in the batch of a state that is anchored since the last call.
-    pub(crate) fn take_anchored(&mut self) -> Option<u32> {
-        self.anchored.pop()
+    /// A place in the batch of a state that is satisfied since the last call.
+    pub(crate) fn take_satisfied(&mut self) -> Option<u32> {
+        self.satisfied.pop()
     }
 
-    /// Whether there are reduced expansions that were not looked at: see [`Explorer::expand_starved`].
+    /// Whether there are reduced expansions that were not looked at: see [`Explorer::expand_ignoring`].
     #[inline]
     pub(crate) fn has_reduced(&self) -> bool {
         !self.reduced.is_empty()
@@ -99,7 +99,7 @@ impl Reducing {
     pub(crate) fn drop_batch(&mut self) {
         self.reduced.clear();
         self.fresh.clear();
-        self.anchored.clear();
+        self.satisfied.clear();
     }
 
     /// The staged states will be settled, from the first to the last.
@@ -111,8 +111,8 @@ impl Reducing {
     /// A staged state was looked up.
     #[inline]
     pub(crate) fn settled(&mut self, staged: Staged, new: bool) {
-        if new && self.anchors.is_on() {
-            self.anchors.hold(staged.name);
+        if new && self.proviso.is_on() {
+            self.proviso.hold(staged.name);
         }
         if !self.reduced.is_empty() {
             self.weigh(staged, new);
@@ -130,8 +130,8 @@ impl Reducing {
         let Some(state) = self.reduced.get_mut(self.at).filter(|r| r.parent == staged.parent) else { return };
         if new {
             state.fresh = true;
-        } else if self.anchors.is_on() && !self.anchors.holds(staged.name) {
-            state.anchored = true;
+        } else if self.proviso.is_on() && !self.proviso.holds(staged.name) {
+            state.satisfied = true;
         } else if !state.fresh {
             state.fresh = self.fresh.contains(&staged.name);
         }
@@ -154,31 +154,32 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
             pushed: 0,
             staying: 0,
         };
-        let answer = self.system.reduced_steps(&self.state, attempt, &mut stage);
+        let Some(system) = self.system.reducible() else { return false };
+        let answer = system.persistent_steps(&self.state, attempt, &mut stage);
         let pushed = stage.pushed;
-        let ControlFlow::Continue(Some(fewer)) = answer else {
+        let ControlFlow::Continue(Some(set)) = answer else {
             self.staged.truncate(staged);
             return false;
         };
         self.statistics.transitions += u64::from(pushed);
         self.staged[staged..].iter_mut().for_each(|target| target.ordinal = UNNUMBERED);
-        self.reducing.reduced.push(Reduced { name, parent, at, fewer, fresh: false, anchored: false });
+        self.reducing.reduced.push(Reduced { name, parent, at, set, fresh: false, satisfied: false });
         true
     }
 
-    /// Looks at the reduced states of the batch, all whose successors are settled. Those that are not anchored, and have no
+    /// Looks at the reduced states of the batch, all whose successors are settled. Those that are not satisfied, and have no
     /// new successor by which they will be, are expanded with another set or in full; their targets are to be settled then.
-    pub(crate) fn expand_starved(&mut self, paths: &impl Paths<V>) -> Flow {
+    pub(crate) fn expand_ignoring(&mut self, paths: &impl Paths<V>) -> Flow {
         let batch = std::mem::take(&mut self.reducing.reduced);
-        for &Reduced { name, parent, at, fewer, fresh, anchored } in &batch {
-            if fewer.enough || anchored {
-                self.reducing.anchor(parent);
+        for &Reduced { name, parent, at, set, fresh, satisfied } in &batch {
+            if set.others_may_be_ignored || satisfied {
+                self.reducing.satisfy(parent);
                 self.reducing.note();
             } else if fresh {
                 self.reducing.note();
             } else {
                 self.tree.load(name, &mut self.state);
-                if fewer.next >= MOST_ATTEMPTS || !self.expand_reduced((name, parent, at), fewer.next) {
+                if set.next >= MOST_ATTEMPTS || !self.expand_reduced((name, parent, at), set.next) {
                     self.expand_fully(parent, paths, at)?;
                 }
             }
@@ -197,7 +198,8 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         let (tree, visited, staged, sleeps) =
             (&mut self.tree, &self.visited, &mut self.staged, &mut self.sleeps);
         let before = staged.len();
-        let answer = self.system.awake_steps(&self.state, asleep, attempt, &mut |step, target, sleep| {
+        let Some(system) = self.system.reducible() else { return Awake::Unknown };
+        let answer = system.awake_steps(&self.state, asleep, attempt, &mut |step, target, sleep| {
             if step.stays || step.fault.is_some() {
                 return Flow::Break(());
             }
@@ -222,19 +224,19 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
     }
 
     /// Stages all targets of the loaded state; nobody may sleep there.
-    pub(crate) fn expand_wide_awake(&mut self, paths: &impl Paths<V>) -> Flow {
+    pub(crate) fn expand_without_sleep(&mut self, paths: &impl Paths<V>) -> Flow {
         let flow = self.expand_fully(0, paths, 0);
-        self.sleeps.resize(self.staged.len(), Sleep { asleep: 0, awake: u64::MAX });
+        self.sleeps.resize(self.staged.len(), SleepSet { asleep: 0, awake: u64::MAX });
         flow
     }
 
     /// Gives all that is staged to `keep`, with who may sleep there.
-    pub(crate) fn drain_sleepy(&mut self, mut keep: impl FnMut(&mut V, &Anchors, Name, Sleep)) -> Flow {
+    pub(crate) fn drain_sleepy(&mut self, mut keep: impl FnMut(&mut V, &Proviso, Name, SleepSet)) -> Flow {
         if let Some(full) = self.tree.full() {
             return self.stop_full(full);
         }
         for (staged, &sleep) in self.staged.iter().zip(&self.sleeps) {
-            keep(&mut self.visited, &self.reducing.anchors, staged.name, sleep);
+            keep(&mut self.visited, &self.reducing.proviso, staged.name, sleep);
         }
         self.staged.clear();
         self.sleeps.clear();

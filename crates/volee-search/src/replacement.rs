@@ -12,30 +12,30 @@
 //! search goes on from where it was; as long as everything fits it still knows a state from when it is generated. When
 //! something must be forgotten, the path is pinned, and what waits becomes known when its turn comes.
 //!
-//! It goes a few states *abreast*, as the ordinary one does, because a single path waits for memory at each step: a level
+//! It goes a batch of states at a time, as the ordinary one does, because a single path waits for memory at each step: a level
 //! of the path is a group of states whose successors are looked up together. All states of all levels are pinned then, so
 //! that both arguments above hold as they stand. Successors that are known when they are generated are dropped at once; the
 //! others wait, and are looked up again when their turn comes. And the budget is in bytes, for names, nodes and path
 //! together: when nodes or path grow, the table of names shrinks; nodes that no remembered state uses are given back. A path
-//! that goes abreast is longer; where it takes all memory the search begins anew, in single file.
+//! that goes in batches is longer; where it takes all memory the search begins anew, one at a time.
 //!
-//! A reduced expansion (see [`crate::anchors`]) is enough if one of its successors is unknown: that one waits, and is finished
+//! A reduced expansion (see [`crate::proviso`]) is enough if one of its successors is unknown: that one waits, and is finished
 //! before the level of the reduced state is left. Known are then only states of the path and finished ones, so of the known
-//! ones those are anchored that are not on the path, and those of the path that were found to be.
+//! ones those are satisfied that are not on the path, and those of the path that were found to be.
 
 use volee_system::{Flow, Limit, System, Witness};
 
-use crate::anchors::Anchors;
-use crate::check::{Replacement, Statistics, Turnover};
+use crate::check::{Statistics, Turnover};
 use crate::depth::{self, Stack, grow};
 use crate::explorer::{Explorer, Paths, ordinal_between, place_of};
+use crate::proviso::Proviso;
 use crate::reducing::Reducing;
-use crate::store::{Advance, Bounded, Exact, Name, Sketch, Tree, Visited, coding_of};
+use volee_store::{Advance, Bounded, Exact, Name, Replacement, Sketch, Tree, Visited, coding_of};
 
 mod sleep;
 
 /// States of a level, at most.
-const ABREAST: usize = 16;
+const BATCH_WIDTH: usize = 16;
 
 /// What a search leaves behind.
 type Ended = (Statistics, Option<Limit>);
@@ -48,103 +48,103 @@ struct Path {
     longest: u64,
     /// What waits is held too, because the store knows it: see [`Bounded::fits`].
     fits: bool,
-    /// In single file from the start.
+    /// One at a time from the start.
     single: bool,
     /// The sketch has seen what was stored before the store first forgot.
     sketched: bool,
-    /// For each level that goes abreast, which states of its group are held as not anchored; all of them where all bits are
+    /// For each level that goes in batches, which states of its group are held as not satisfied; all of them where all bits are
     /// set. Nothing where nobody asks.
     held: Vec<u16>,
-    /// The last states of the path behind those levels that are not anchored. Whatever leads to an anchored state is anchored,
+    /// The last states of the path behind those levels that are not satisfied. Whatever leads to a satisfied state is satisfied,
     /// so these are the ones since then.
-    loose: Vec<Name>,
+    open: Vec<Name>,
 }
 
 impl Path {
     fn bytes(&self) -> u64 {
-        let names = self.loose.capacity() * size_of::<Name>();
+        let names = self.open.capacity() * size_of::<Name>();
         (self.stored_before.capacity() * size_of::<u32>() + self.held.capacity() * size_of::<u16>() + names)
             as u64
     }
 
     /// Holds all states of the path, whatever was known of them.
-    fn hold_all(&mut self, anchors: &mut Anchors, store: &Bounded) {
-        if anchors.is_on() {
+    fn hold_all(&mut self, proviso: &mut Proviso, store: &Bounded) {
+        if proviso.is_on() {
             self.held = vec![u16::MAX; store.depth() as usize];
             self.fits = store.fits();
-            anchors.start();
-            self.rebuild(anchors, store);
+            proviso.start();
+            self.rebuild(proviso, store);
         }
     }
 
     /// What waits is not known any more, and not held, when something had to be forgotten.
-    fn note_fit(&mut self, anchors: &mut Anchors, store: &Bounded) {
+    fn note_fit(&mut self, proviso: &mut Proviso, store: &Bounded) {
         if self.fits && !store.fits() {
             self.fits = false;
-            self.rebuild(anchors, store);
+            self.rebuild(proviso, store);
         }
     }
 
-    /// Holds what must be held, and while everything fits also what is anchored already.
-    fn rebuild(&self, anchors: &mut Anchors, store: &Bounded) {
+    /// Holds what must be held, and while everything fits also what is satisfied already.
+    fn rebuild(&self, proviso: &mut Proviso, store: &Bounded) {
         if self.fits {
-            anchors.rebuild(store.along_path());
+            proviso.rebuild(store.along_path());
         } else {
-            anchors.rebuild(self.held_names(store));
+            proviso.rebuild(self.held_names(store));
         }
     }
 
-    /// A level was made of these states, which were held, and some of which were found to be anchored meanwhile.
+    /// A level was made of these states, which were held, and some of which were found to be satisfied meanwhile.
     fn keep_group(&mut self, reducing: &mut Reducing, store: &Bounded, group: &[Name]) {
-        if !reducing.anchors.is_on() {
+        if !reducing.proviso.is_on() {
             return;
         }
         let mut held = u16::MAX >> (u16::BITS - group.len() as u32);
-        while let Some(at) = reducing.take_anchored() {
+        while let Some(at) = reducing.take_satisfied() {
             if held >> at & 1 == 1 {
                 held &= !(1 << at);
-                reducing.anchors.release(group[at as usize]);
+                reducing.proviso.release(group[at as usize]);
             }
         }
         if self.held.len() == self.held.capacity() {
             grow(&mut self.held);
         }
         self.held.push(held);
-        self.make_room(&mut reducing.anchors, store);
+        self.make_room(&mut reducing.proviso, store);
     }
 
-    /// The last level is about to be left: all its states are anchored then.
-    fn release_group(&mut self, anchors: &mut Anchors, store: &Bounded) {
+    /// The last level is about to be left: all its states are satisfied then.
+    fn release_group(&mut self, proviso: &mut Proviso, store: &Bounded) {
         let held = self.held.pop().unwrap_or_default();
         if held != 0 {
             let names = store.leaving().enumerate();
             names
                 .filter(|(at, _)| held == u16::MAX || held >> at & 1 == 1)
-                .for_each(|(_, name)| anchors.release(name));
+                .for_each(|(_, name)| proviso.release(name));
         }
     }
 
-    /// A state behind the levels that go abreast, not anchored so far.
-    fn hold(&mut self, anchors: &mut Anchors, store: &Bounded, name: Name) {
-        if !anchors.is_on() {
+    /// A state behind the levels that go in batches, not satisfied so far.
+    fn hold(&mut self, proviso: &mut Proviso, store: &Bounded, name: Name) {
+        if !proviso.is_on() {
             return;
         }
-        if self.loose.len() == self.loose.capacity() {
-            grow(&mut self.loose);
+        if self.open.len() == self.open.capacity() {
+            grow(&mut self.open);
         }
-        self.loose.push(name);
-        anchors.hold(name);
-        self.make_room(anchors, store);
+        self.open.push(name);
+        proviso.hold(name);
+        self.make_room(proviso, store);
     }
 
-    /// The last state of the path, or one to which it led, is anchored.
-    fn anchor(&mut self, anchors: &mut Anchors) {
-        self.loose.drain(..).for_each(|name| anchors.release(name));
+    /// The last state of the path, or one to which it led, is satisfied.
+    fn satisfy(&mut self, proviso: &mut Proviso) {
+        self.open.drain(..).for_each(|name| proviso.release(name));
     }
 
-    fn make_room(&self, anchors: &mut Anchors, store: &Bounded) {
-        if anchors.is_crowded() {
-            self.rebuild(anchors, store);
+    fn make_room(&self, proviso: &mut Proviso, store: &Bounded) {
+        if proviso.is_crowded() {
+            self.rebuild(proviso, store);
         }
     }
 
@@ -152,10 +152,10 @@ impl Path {
     fn held_names<'p>(&'p self, store: &'p Bounded) -> impl Iterator<Item = Name> + 'p {
         let single = store.depth() as usize - self.held.len();
         let groups = store.groups().skip(single).zip(self.held.iter().rev());
-        let abreast = groups.flat_map(|(group, &held)| {
+        let batches = groups.flat_map(|(group, &held)| {
             group.enumerate().filter(move |(at, _)| held == u16::MAX || held >> at & 1 == 1)
         });
-        abreast.map(|(_, name)| name).chain(self.loose.iter().copied())
+        batches.map(|(_, name)| name).chain(self.open.iter().copied())
     }
 }
 
@@ -212,14 +212,14 @@ pub(crate) fn search<S: System + ?Sized>(
     let (mut explorer, ()) = explorer.with_store(bounded);
     explorer.traversal_bytes = 0;
     let mut path = Path::default();
-    path.hold_all(&mut explorer.reducing.anchors, &explorer.visited);
+    path.hold_all(&mut explorer.reducing.proviso, &explorer.visited);
     if go_on(&mut explorer, &mut path, policy).is_break() && explorer.goes_on_without_memory() {
         explorer = match begin_anew(explorer, policy, seed) {
             Ok(explorer) => explorer,
             Err(ended) => return *ended,
         };
         path = Path { single: true, longest: path.longest, ..Path::default() };
-        path.hold_all(&mut explorer.reducing.anchors, &explorer.visited);
+        path.hold_all(&mut explorer.reducing.proviso, &explorer.visited);
         let _ = go_on(&mut explorer, &mut path, policy);
     }
     let (mut statistics, limit, store) = explorer.finish(path.bytes());
@@ -231,8 +231,8 @@ pub(crate) fn search<S: System + ?Sized>(
     (statistics, limit)
 }
 
-/// A path that goes abreast keeps more states than one in single file. Where it has taken all memory, everything is forgotten
-/// and the search begins anew, in single file: what is lost is the time so far.
+/// A path that goes in batches keeps more states than one that takes its states one at a time. Where it has taken all memory, everything is forgotten
+/// and the search begins anew, one at a time: what is lost is the time so far.
 fn begin_anew<'a, 'c, S: System + ?Sized>(
     mut explorer: Explorer<'a, 'c, S, Bounded>,
     policy: Replacement,
@@ -282,7 +282,7 @@ fn go_on<S: System + ?Sized>(
     let weighs_work = policy == Replacement::Cheapest;
     loop {
         if explorer.visited.replaces() && sleeps {
-            path.note_fit(&mut explorer.reducing.anchors, &explorer.visited);
+            path.note_fit(&mut explorer.reducing.proviso, &explorer.visited);
             explorer.visited.fall_asleep();
             return sleep::one_by_one(explorer, path);
         }
@@ -294,7 +294,7 @@ fn go_on<S: System + ?Sized>(
         }
         let before = path.stored_before.pop().unwrap_or_default();
         let work = (explorer.visited.turnover().insertions as u32).wrapping_sub(before);
-        path.release_group(&mut explorer.reducing.anchors, &explorer.visited);
+        path.release_group(&mut explorer.reducing.proviso, &explorer.visited);
         explorer.visited.leave(u64::from(work));
     }
 }
@@ -305,20 +305,20 @@ fn descend<S: System + ?Sized>(
     path: &mut Path,
     weighs_work: bool,
 ) -> std::ops::ControlFlow<(), bool> {
-    path.note_fit(&mut explorer.reducing.anchors, &explorer.visited);
+    path.note_fit(&mut explorer.reducing.proviso, &explorer.visited);
     let depth = explorer.visited.depth();
     explorer.visited.set_depth(depth);
     let stored_before = explorer.visited.turnover().insertions as u32;
-    let mut group = [0; ABREAST];
-    let abreast = if path.single || explorer.visited.is_tight() { 1 } else { ABREAST };
-    let group = match take_group(&mut explorer.visited, &mut group[..abreast]) {
+    let mut group = [0; BATCH_WIDTH];
+    let width = if path.single || explorer.visited.is_tight() { 1 } else { BATCH_WIDTH };
+    let group = match take_group(&mut explorer.visited, &mut group[..width]) {
         Some([]) => return std::ops::ControlFlow::Continue(false),
         Some(group) => group,
         None => return explorer.stop_on_memory().map_continue(|()| false),
     };
     note_forgetting(explorer, path);
-    if explorer.reducing.anchors.is_on() && !path.fits {
-        group.iter().for_each(|&name| explorer.reducing.anchors.hold(name));
+    if explorer.reducing.proviso.is_on() && !path.fits {
+        group.iter().for_each(|&name| explorer.reducing.proviso.hold(name));
     }
     for (at, &name) in group.iter().enumerate() {
         explorer.visit(name, at as u32, depth, path, at)?;
@@ -335,7 +335,7 @@ fn descend<S: System + ?Sized>(
     }
     wait(explorer)?;
     while explorer.reducing.has_reduced() {
-        explorer.expand_starved(path)?;
+        explorer.expand_ignoring(path)?;
         wait(explorer)?;
     }
     path.keep_group(&mut explorer.reducing, &explorer.visited, group);
@@ -343,8 +343,8 @@ fn descend<S: System + ?Sized>(
     std::ops::ControlFlow::Continue(true)
 }
 
-/// Puts a few states that wait and are still unknown on the path; in single file where memory is short, because a path that
-/// goes abreast has more states on it. `None` when all room is pinned.
+/// Puts a few states that wait and are still unknown on the path; one at a time where memory is short, because a path that
+/// goes in batches has more states on it. `None` when all room is pinned.
 fn take_group<'g>(store: &mut Bounded, group: &'g mut [Name]) -> Option<&'g [Name]> {
     store.prefetch_waiting(group.len() as u32);
     let mut count = 0;
@@ -366,8 +366,8 @@ fn wait<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>) -> Flow
     explorer.drain(|store, reducing, staged| {
         let waits = store.wait_unless_known(staged.name);
         no_memory |= waits.is_none();
-        if waits == Some(true) && store.fits() && reducing.anchors.is_on() {
-            reducing.anchors.hold(staged.name);
+        if waits == Some(true) && store.fits() && reducing.proviso.is_on() {
+            reducing.proviso.hold(staged.name);
         }
         if reducing.has_reduced() {
             reducing.weigh(staged, waits == Some(true));

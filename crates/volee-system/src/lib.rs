@@ -12,6 +12,7 @@ mod lift;
 pub mod part;
 mod place;
 mod progress;
+mod reducible;
 mod run;
 mod system;
 mod verdict;
@@ -20,9 +21,10 @@ pub use budget::{Budget, Limit, Meter, ParseBudgetError, parse_duration, parse_s
 pub use lift::{LiftError, Lifted, lift};
 pub use place::{Diagnostic, Place, Severity};
 pub use progress::{Progress, Quiet, Snapshot};
+pub use reducible::{Awake, PersistentSet, Reducible, SleepSet};
 pub use run::{ReplayError, Run, RunState, RunStep, Witness, replay, replay_end};
 pub use system::{
-    Action, Awake, Event, EventKind, Fault, FaultId, FaultKind, Fewer, Flow, Followed, Label, Marks, Move,
-    PredicateId, Sink, Sleep, Step, System, Unreached, Variable, collect_initial, collect_steps,
+    Action, Event, EventKind, Fault, FaultId, FaultKind, Flow, Followed, Label, Marks, Move, PredicateId,
+    Sink, Step, System, Unreached, Variable, collect_initial, collect_steps,
 };
 pub use verdict::{Reason, ReasonKind, Verdict, Violation};

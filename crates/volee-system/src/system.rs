@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Diagnostic, Place};
+use crate::{Diagnostic, Place, Reducible};
 
 /// Whether the receiver of pushed states wants more.
 pub type Flow = ControlFlow<()>;
@@ -65,36 +65,6 @@ impl<F: FnMut(Step, &[u8]) -> Flow> Sink for F {
     }
 }
 
-/// The processes of a state, as bits: those that may sleep, and the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sleep {
-    /// All they can do next is found by other ways.
-    pub asleep: u64,
-    /// The others.
-    pub awake: u64,
-}
-
-/// Some of the steps of a state, that stand for all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fewer {
-    /// What is put off can, without one of these steps, never lead to a fault or change a predicate: it may be put off for
-    /// ever. Otherwise whoever explores must see to it that it is taken sooner or later.
-    pub enough: bool,
-    /// Which attempt comes next.
-    pub next: u32,
-}
-
-/// What became of a question for steps of processes that are awake.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Awake {
-    /// Steps were pushed: all there are, or fewer.
-    Moved(Option<Fewer>),
-    /// No process that is awake (and, in an attempt, was looked at) can move.
-    Nobody,
-    /// The system cannot tell, or nobody can move at all: all steps must be asked for.
-    Unknown,
-}
-
 /// One transition of one process, by a number that it keeps however the system is optimised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Move {
@@ -127,32 +97,6 @@ pub trait System {
 
     /// Pushes the steps of `state`, in a fixed order, until the sink breaks.
     fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow;
-
-    /// Pushes some of the steps of `state` that stand for all of them, where the system knows such: a persistent set of
-    /// steps that no predicate sees. Where it knows several, the first `attempt` is 0, and the answer tells the next. `None`,
-    /// and nothing pushed, where there is none (left). The steps are not numbered here as [`System::steps`] numbers them.
-    fn reduced_steps(
-        &mut self,
-        _state: &[u8],
-        _attempt: u32,
-        _sink: &mut dyn Sink,
-    ) -> ControlFlow<(), Option<Fewer>> {
-        ControlFlow::Continue(None)
-    }
-
-    /// Pushes the steps of the processes that are not `asleep` (a set of bits), or, at an `attempt` as in
-    /// [`System::reduced_steps`], fewer that stand for all; and with each step the processes that may sleep in its target, and those that may not. A process may sleep while all it can do next
-    /// leads only to what is found by other ways: the sleep sets of Godefroid. The steps are not numbered here as
-    /// [`System::steps`] numbers them.
-    fn awake_steps(
-        &mut self,
-        _state: &[u8],
-        _asleep: u64,
-        _attempt: Option<u32>,
-        _push: &mut dyn FnMut(Step, &[u8], Sleep) -> Flow,
-    ) -> ControlFlow<(), Awake> {
-        ControlFlow::Continue(Awake::Unknown)
-    }
 
     /// The text of a label that this system has pushed. The internal step is `i` or `tau`.
     fn label(&self, label: Label) -> Cow<'_, str>;
@@ -230,15 +174,20 @@ pub trait System {
         Marks::default()
     }
 
+    /// The statements that no step pushed so far has executed, where the system keeps count.
+    fn unreached(&self) -> Vec<Unreached> {
+        Vec::new()
+    }
+
     /// If all states are numbers below some n, packed as four little-endian bytes, that n. An engine can then keep
     /// what it knows of a state in a plain array, without a hash table.
     fn numbered(&self) -> Option<u32> {
         None
     }
 
-    /// The statements that no step pushed so far has executed, where the system keeps count.
-    fn unreached(&self) -> Vec<Unreached> {
-        Vec::new()
+    /// The same system as one whose searches may leave out steps, where it can tell which.
+    fn reducible(&mut self) -> Option<&mut dyn Reducible> {
+        None
     }
 }
 

@@ -20,10 +20,11 @@ use volee_system::{Limit, Meter, Progress};
 use super::table::{Cell, Solution, narrow};
 use super::{SolveError, Solved, Solver, Statistics, Watch};
 use crate::graph::{BooleanGraph, Node, Operator, Sign};
-use crate::memory::{Pieces, push};
-use crate::places::{Hashed, Links, tag};
-use crate::prefetch::prefetch;
 use crate::variables::{Batch, Lines, Pushing, Variables, unpack};
+use volee_store::Pieces;
+use volee_store::large::push;
+use volee_store::prefetch_at as prefetch;
+use volee_store::{Hashed, Links, tag};
 
 const NONE: u32 = u32::MAX;
 /// Links of stable variables. (An edge has a smaller number.)

@@ -7,9 +7,9 @@ use volee_system::Limit;
 
 use super::{SolveError, Statistics};
 use crate::graph::{BooleanGraph, Node, Operator};
-use crate::memory::lengthen;
-use crate::prefetch::prefetch;
 use crate::variables::{Batch, Pushing, Variables};
+use volee_store::large::lengthen;
+use volee_store::prefetch_at as prefetch;
 
 const MET: u16 = 1;
 const VISITED: u16 = 2;

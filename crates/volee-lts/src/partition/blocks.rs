@@ -2,7 +2,7 @@
 //!
 //! After Valmari and Lehtinen 2008; marking a state is a swap, splitting a block moves only what was marked.
 
-use crate::pages::{with_capacity, zeroes};
+use volee_store::large::{with_capacity, zeroes};
 
 use super::History;
 use super::signatures::Signatures;

@@ -8,8 +8,8 @@
 //! or when that is so for a state it reaches by inert steps. All other states of a block still share one signature,
 //! and any of them that has no inert step shows it directly.
 
-use crate::pages::zeroes;
 use crate::{LabelId, Lts, StateId};
+use volee_store::large::zeroes;
 
 use super::Partition;
 use super::blocks::Rest;

@@ -3,8 +3,8 @@
 //! A round looks only at states that can step into a block with a new name. When most states can, it is cheaper to
 //! look at all of them in the order of memory and to mark nothing: such rounds are sweeps.
 
-use crate::pages::{with_capacity, zeroes};
 use crate::{Edge, Lts, StateId};
+use volee_store::large::{with_capacity, zeroes};
 
 use super::Partition;
 use super::blocks::Rest;

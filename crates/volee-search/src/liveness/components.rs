@@ -11,7 +11,7 @@ use super::nodes::{DEAD, UNVISITED};
 use super::product::{Arc, Product, STUTTER, Stop};
 use super::{Claim, ClaimOptions, Found, reason};
 use crate::check::Statistics;
-use crate::store::Full;
+use volee_store::Full;
 
 /// How many nodes are expanded between two looks at the clock.
 const TICK: u32 = 1 << 12;

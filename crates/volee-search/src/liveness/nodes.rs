@@ -2,9 +2,9 @@
 //!
 //! An open-addressing table with its keys inside, so that one prefetched cache line decides a look-up.
 
-use crate::store::Name;
-use crate::store::hash::mix;
-use crate::store::pages::prefetch;
+use volee_store::Name;
+use volee_store::mix;
+use volee_store::prefetch;
 
 /// Not yet on the path.
 pub(crate) const UNVISITED: u32 = 0;

@@ -9,8 +9,8 @@ use volee_system::{FaultId, Flow, Label, Reason, Step, System};
 use super::Claim;
 use super::marks::{Enabled, Marks};
 use super::nodes::Nodes;
-use crate::store::{Full, Name, Tree};
 use crate::watch::Sight;
+use volee_store::{Full, Name, Tree};
 
 /// The ordinal of the step that a finished run repeats for ever.
 pub(crate) const STUTTER: u32 = u32::MAX;

@@ -13,7 +13,7 @@ use volee_system::Limit;
 use super::NestedStore;
 use crate::check::Turnover;
 use crate::pairs::Pair;
-use crate::store::Sketch;
+use volee_store::Sketch;
 
 /// The first search has met a pair.
 pub(super) const BLUE: u8 = 1;
@@ -38,7 +38,7 @@ impl Colours {
             NestedStore::Bitstate { bytes } => Colours::Bits(vec![0; (bytes / 8).max(1)]),
             NestedStore::Bounded { bytes, seed } => Colours::Bounded(Bounded {
                 pairs: HashMap::with_hasher(hasher),
-                loose: Vec::new(),
+                open: Vec::new(),
                 budget: bytes,
                 bytes: 0,
                 random: SplitMix(seed),
@@ -119,7 +119,7 @@ fn paint_bits(words: &mut [u64], pair: &[u8], colour: u8) -> bool {
 pub(super) struct Bounded {
     pairs: HashMap<Pair, Known, FixedState>,
     /// The pairs on no path: these may be forgotten.
-    loose: Vec<Pair>,
+    open: Vec<Pair>,
     budget: u64,
     bytes: u64,
     random: SplitMix,
@@ -134,7 +134,7 @@ struct Known {
     colours: u8,
     /// On how many paths it is.
     held: u8,
-    /// Its place among the loose ones, while it is held by none.
+    /// Its place among the open ones, while it is held by none.
     place: u32,
 }
 
@@ -162,10 +162,10 @@ impl Bounded {
         Ok(true)
     }
 
-    /// Removes one of the loose pairs from their list.
+    /// Removes one of the open pairs from their list.
     fn take(&mut self, place: usize) -> Pair {
-        let pair = self.loose.swap_remove(place);
-        if let Some(moved) = self.loose.get(place)
+        let pair = self.open.swap_remove(place);
+        if let Some(moved) = self.open.get(place)
             && let Some(known) = self.pairs.get_mut(moved)
         {
             known.place = place as u32;
@@ -177,20 +177,20 @@ impl Bounded {
         let Some(known) = self.pairs.get_mut(pair) else { return };
         known.held -= 1;
         if known.held == 0 {
-            known.place = self.loose.len() as u32;
-            self.loose.push(pair.into());
+            known.place = self.open.len() as u32;
+            self.open.push(pair.into());
         }
     }
 
     /// Forgets until there is room for so many bytes more.
     fn make_room(&mut self, more: u64) -> Result<(), Limit> {
         while self.bytes + more > self.budget {
-            if self.loose.is_empty() {
+            if self.open.is_empty() {
                 let held = self.pairs.len();
                 let needed = format!("the paths of the two searches need more ({held} pairs are on them)");
                 return Err(Limit::Memory { budget: self.budget, needed });
             }
-            let place = self.random.below(self.loose.len());
+            let place = self.random.below(self.open.len());
             let victim = self.take(place);
             self.pairs.remove(&victim);
             self.bytes -= 2 * victim.len() as u64 + OVERHEAD;

@@ -18,7 +18,7 @@ use self::trail::Walk;
 pub use self::trail::{PartialOutcome, Trail, join};
 use crate::check::Check;
 use crate::questions::{Finding, OnFault, Questions};
-use crate::store::{Exact, Full, Name, Tree, Visited};
+use volee_store::{Exact, Full, Name, Tree, Visited};
 
 /// Targets that are worth looking up together.
 const BATCH: usize = 32;

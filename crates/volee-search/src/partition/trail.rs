@@ -8,7 +8,7 @@ use super::{NONE, garbled};
 use crate::check::{Check, Outcome, Statistics};
 use crate::explorer::place_of;
 use crate::questions::{Finding, answers_from};
-use crate::store::{Name, Tree};
+use volee_store::{Name, Tree};
 
 /// A packet of walks: which trail, steps so far, number of the state.
 const WALK: u8 = 2;

@@ -17,7 +17,7 @@
 //!   or will be explored.
 //! * None begins w: then the expansion was reduced to a persistent set that has no step of w; otherwise all processes not in
 //!   Z were expanded. If what the set puts off is of no interest by itself, neither is w. Otherwise it has a step, by a process
-//!   not in Z, to a state that is anchored (see [`crate::anchors`]): explored before with a sleep set that is no larger, or
+//!   not in Z, to a state that is satisfied (see [`crate::proviso`]): explored before with a sleep set that is no larger, or
 //!   from here. That step commutes with all of w, w is possible in its target, and begins with no step of a sleeping process
 //!   there, for such a step would be of Z or of the persistent set. The exploration of the target is finished before, and so
 //!   the chain of such states ends.
@@ -27,22 +27,22 @@
 
 use std::ops::ControlFlow;
 
-use volee_system::{Awake, Flow, Sleep, System};
+use volee_system::{Awake, Flow, SleepSet, System};
 
 use super::{Path, collect, note_forgetting};
 use crate::explorer::Explorer;
 use crate::reducing::MOST_ATTEMPTS;
-use crate::store::{Bounded, Name};
+use volee_store::{Bounded, Name};
 
 /// The path, and who may sleep in what waits along it.
 struct Sleepy<'p> {
     path: &'p mut Path,
-    waiting: Vec<Sleep>,
+    waiting: Vec<SleepSet>,
 }
 
 impl Sleepy<'_> {
     fn bytes(&self) -> u64 {
-        self.path.bytes() + (self.waiting.capacity() * size_of::<Sleep>()) as u64
+        self.path.bytes() + (self.waiting.capacity() * size_of::<SleepSet>()) as u64
     }
 }
 
@@ -58,15 +58,15 @@ pub(super) fn one_by_one<S: System + ?Sized>(
                 return Flow::Continue(());
             }
             if explorer.visited.depth() > sleepy.path.held.len() as u64 {
-                sleepy.path.anchor(&mut explorer.reducing.anchors);
+                sleepy.path.satisfy(&mut explorer.reducing.proviso);
             } else {
-                sleepy.path.release_group(&mut explorer.reducing.anchors, &explorer.visited);
+                sleepy.path.release_group(&mut explorer.reducing.proviso, &explorer.visited);
             }
             explorer.visited.leave(0);
             continue;
         };
         // In what waited before anybody slept, nobody does.
-        let sleep = sleepy.waiting.pop().unwrap_or(Sleep { asleep: 0, awake: u64::MAX });
+        let sleep = sleepy.waiting.pop().unwrap_or(SleepSet { asleep: 0, awake: u64::MAX });
         if let Some(asleep) = explorer.visited.explores(next, sleep) {
             descend(explorer, &mut sleepy, next, asleep)?;
         }
@@ -92,21 +92,21 @@ fn descend<S: System + ?Sized>(
         ControlFlow::Continue(may_expand) => may_expand,
         ControlFlow::Break(()) => return Flow::Break(()),
     };
-    sleepy.path.hold(&mut explorer.reducing.anchors, &explorer.visited, name);
+    sleepy.path.hold(&mut explorer.reducing.proviso, &explorer.visited, name);
     if may_expand && !expand_reduced(explorer, sleepy, asleep)? {
         match explorer.expand_awake(asleep, None) {
             Awake::Moved(_) | Awake::Nobody => {}
-            Awake::Unknown => explorer.expand_wide_awake(sleepy.path)?,
+            Awake::Unknown => explorer.expand_without_sleep(sleepy.path)?,
         }
         wait(explorer, sleepy)?;
-        while explorer.reducing.take_anchored().is_some() {}
-        sleepy.path.anchor(&mut explorer.reducing.anchors);
+        while explorer.reducing.take_satisfied().is_some() {}
+        sleepy.path.satisfy(&mut explorer.reducing.proviso);
     }
     collect(explorer);
     explorer.tick(depth, explorer.visited.waiting_len(), sleepy.bytes())
 }
 
-/// Expands with a persistent set, if it is asked for and leads to new states or anchored ones; whether that is enough.
+/// Expands with a persistent set, if it is asked for and leads to new states or satisfied ones; whether that is enough.
 fn expand_reduced<S: System + ?Sized>(
     explorer: &mut Explorer<'_, '_, S, Bounded>,
     sleepy: &mut Sleepy<'_>,
@@ -117,29 +117,29 @@ fn expand_reduced<S: System + ?Sized>(
     }
     let mut attempt = 0;
     while attempt < MOST_ATTEMPTS {
-        let Awake::Moved(Some(fewer)) = explorer.expand_awake(asleep, Some(attempt)) else { break };
-        let (fresh, anchored) = wait(explorer, sleepy)?;
-        if fewer.enough || anchored {
-            sleepy.path.anchor(&mut explorer.reducing.anchors);
+        let Awake::Moved(Some(set)) = explorer.expand_awake(asleep, Some(attempt)) else { break };
+        let (fresh, satisfied) = wait(explorer, sleepy)?;
+        if set.others_may_be_ignored || satisfied {
+            sleepy.path.satisfy(&mut explorer.reducing.proviso);
         }
-        if fewer.enough || anchored || fresh {
+        if set.others_may_be_ignored || satisfied || fresh {
             explorer.reducing.note();
             return ControlFlow::Continue(true);
         }
-        attempt = fewer.next;
+        attempt = set.next;
     }
     ControlFlow::Continue(false)
 }
 
-/// Lets the staged states wait that must be explored; whether there is one, and whether one need not be and is anchored.
+/// Lets the staged states wait that must be explored; whether there is one, and whether one need not be and is satisfied.
 fn wait<S: System + ?Sized>(
     explorer: &mut Explorer<'_, '_, S, Bounded>,
     sleepy: &mut Sleepy<'_>,
 ) -> ControlFlow<(), (bool, bool)> {
-    let (mut no_memory, mut fresh, mut anchored) = (false, false, false);
-    explorer.drain_sleepy(|store, anchors, name, sleep| {
+    let (mut no_memory, mut fresh, mut satisfied) = (false, false, false);
+    explorer.drain_sleepy(|store, proviso, name, sleep| {
         if store.explores(name, sleep).is_none() {
-            anchored |= anchors.is_on() && !anchors.holds(name);
+            satisfied |= proviso.is_on() && !proviso.holds(name);
         } else {
             fresh = true;
             no_memory |= store.wait(name).is_none();
@@ -152,5 +152,5 @@ fn wait<S: System + ?Sized>(
     if no_memory {
         return explorer.stop_on_memory().map_continue(|()| (false, false));
     }
-    ControlFlow::Continue((fresh, anchored))
+    ControlFlow::Continue((fresh, satisfied))
 }

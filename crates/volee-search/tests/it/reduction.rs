@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use volee_search::{Check, Order, Outcome, Reduction, check};
 use volee_system::{
-    Budget, FaultId, Fewer, Flow, Label, Meter, PredicateId, Quiet, Sink, Step, System, Verdict, replay,
+    Awake, Budget, FaultId, Flow, Label, Meter, PersistentSet, PredicateId, Quiet, Reducible, Sink, SleepSet,
+    Step, System, Verdict, replay,
 };
 
 use crate::graph::Random;
@@ -98,6 +99,37 @@ impl Team {
     }
 }
 
+impl Reducible for Team {
+    fn persistent_steps(
+        &mut self,
+        state: &[u8],
+        attempt: u32,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<(), Option<PersistentSet>> {
+        for (process, next) in (0..self.processes.len()).rev().zip(1..).skip(attempt as usize) {
+            let acts = &self.processes[process][state[process] as usize];
+            if !acts.is_empty() && acts.iter().all(|(act, _)| matches!(act, Act::Private)) {
+                self.push_process(state, process, sink)?;
+                let others = (0..self.processes.len()).filter(|&other| other != process);
+                let others_may_be_ignored =
+                    others.into_iter().all(|other| self.is_harmless(other, state[other]));
+                return ControlFlow::Continue(Some(PersistentSet { others_may_be_ignored, next }));
+            }
+        }
+        ControlFlow::Continue(None)
+    }
+
+    fn awake_steps(
+        &mut self,
+        _: &[u8],
+        _: u64,
+        _: Option<u32>,
+        _: &mut dyn FnMut(Step, &[u8], SleepSet) -> Flow,
+    ) -> ControlFlow<(), Awake> {
+        ControlFlow::Continue(Awake::Unknown)
+    }
+}
+
 impl System for Team {
     fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
         push(&vec![0; self.processes.len() + 1])
@@ -107,22 +139,8 @@ impl System for Team {
         (0..self.processes.len()).try_for_each(|process| self.push_process(state, process, sink))
     }
 
-    fn reduced_steps(
-        &mut self,
-        state: &[u8],
-        attempt: u32,
-        sink: &mut dyn Sink,
-    ) -> ControlFlow<(), Option<Fewer>> {
-        for (process, next) in (0..self.processes.len()).rev().zip(1..).skip(attempt as usize) {
-            let acts = &self.processes[process][state[process] as usize];
-            if !acts.is_empty() && acts.iter().all(|(act, _)| matches!(act, Act::Private)) {
-                self.push_process(state, process, sink)?;
-                let others = (0..self.processes.len()).filter(|&other| other != process);
-                let enough = others.into_iter().all(|other| self.is_harmless(other, state[other]));
-                return ControlFlow::Continue(Some(Fewer { enough, next }));
-            }
-        }
-        ControlFlow::Continue(None)
+    fn reducible(&mut self) -> Option<&mut dyn Reducible> {
+        Some(self)
     }
 
     fn label(&self, label: Label) -> Cow<'_, str> {

@@ -3,7 +3,7 @@
 
 use volee_system::part::{Level, Levels};
 
-use crate::memory::push;
+use volee_store::large::push;
 
 #[derive(Debug)]
 pub(super) struct Agenda {

@@ -5,7 +5,7 @@ use volee_system::part::{Outbox, PartError};
 use super::record::{MAXIMUM_MISSING, NONE, STABLE, TRUE, Told};
 use super::{MAXIMUM_IN_FLIGHT, Partition, VALUE, garbled};
 use crate::graph::BooleanGraph;
-use crate::prefetch::prefetch;
+use volee_store::prefetch_at as prefetch;
 
 impl<G: BooleanGraph> Partition<G> {
     #[inline]

@@ -11,10 +11,10 @@ use volee_system::part::{Level, Outbox, PartError};
 use super::record::{NONE, Record, missing};
 use super::{EXPAND, MAXIMUM_IN_FLIGHT, Partition, garbled, part_error};
 use crate::graph::{BooleanGraph, Node};
-use crate::prefetch::prefetch;
 use crate::solve::SolveError;
 use crate::solve::table::narrow;
 use crate::variables::Pushing;
+use volee_store::prefetch_at as prefetch;
 
 /// An expanded variable and where its successors end in the batch.
 pub(super) struct Expanded {

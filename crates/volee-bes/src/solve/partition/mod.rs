@@ -48,9 +48,10 @@ use self::spreading::spread;
 use super::table::{Cell, Solution};
 use super::{SolveError, Statistics};
 use crate::graph::{BooleanGraph, Sign};
-use crate::memory::{Pieces, lengthen};
-pub use crate::places::Share;
 use crate::variables::{Batch, Variables};
+use volee_store::Pieces;
+pub use volee_store::Share;
+use volee_store::large::lengthen;
 
 const MAXIMUM_IN_FLIGHT: usize = 64;
 const FIRST_IN_FLIGHT: usize = 4;

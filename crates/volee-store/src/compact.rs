@@ -4,13 +4,13 @@
 //! states with the same home and the same fingerprint are taken for one. That happens once in hundreds of millions of
 //! look-ups, but it can, so the absence of errors is not a proof.
 
-use super::hash::mix;
-use super::pages::{Pages, prefetch};
-use super::{Name, Visited};
+use crate::hash::mix;
+use crate::pages::{Pages, prefetch};
+use crate::{Name, Visited};
 
 const LINE: usize = 16;
 
-pub(crate) struct Compact {
+pub struct Compact {
     prints: Pages<u32>,
     len: u64,
     compared: u64,
@@ -18,14 +18,14 @@ pub(crate) struct Compact {
 
 impl Compact {
     /// In so many bytes, rounded down to a power of two. `None` when there is no memory.
-    pub(crate) fn new(bytes: u64) -> Option<Self> {
+    pub fn new(bytes: u64) -> Option<Self> {
         let prints = usize::try_from((bytes / 4).max(1024)).ok()?;
         Some(Compact { prints: Pages::zeroed(1 << prints.ilog2())?, len: 0, compared: 0 })
     }
 
     /// An upper bound on the expected number of states taken for others: each comparison of fingerprints of different
     /// states fails once in 2^32.
-    pub(crate) fn missed(&self) -> f64 {
+    pub fn missed(&self) -> f64 {
         self.compared as f64 / f64::from(u32::MAX)
     }
 

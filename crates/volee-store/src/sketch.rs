@@ -6,33 +6,33 @@
 //! still empty, which is more precise. There are 2^14 registers of a byte (an error of 0.8 %), fewer where they would
 //! take more than a sixteenth of a small budget.
 
-use super::hash::mix;
+use crate::hash::mix;
 
 const MIN_BITS: u32 = 6;
 const MAX_BITS: u32 = 14;
 
-pub(crate) struct Sketch {
+pub struct Sketch {
     bits: u32,
     registers: Box<[u8]>,
 }
 
 impl Sketch {
     /// A sketch beside a store of so many bytes.
-    pub(crate) fn new(bytes: u64) -> Self {
+    pub fn new(bytes: u64) -> Self {
         let bits = (bytes / 16).max(1).ilog2().clamp(MIN_BITS, MAX_BITS);
         Sketch { bits, registers: vec![0; 1 << bits].into_boxed_slice() }
     }
 
     /// No sketch: a value to leave in the place of one.
-    pub(crate) fn none() -> Self {
+    pub fn none() -> Self {
         Sketch { bits: 0, registers: Box::default() }
     }
 
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.registers.len() as u64
     }
 
-    pub(crate) fn add(&mut self, state: &[u8]) {
+    pub fn add(&mut self, state: &[u8]) {
         let hash = hash_bytes(state);
         let rank = ((hash << self.bits) | (1 << (self.bits - 1))).leading_zeros() as u8 + 1;
         let register = &mut self.registers[(hash >> (64 - self.bits)) as usize];
@@ -40,11 +40,11 @@ impl Sketch {
     }
 
     /// The standard error of the estimate, as a share of it.
-    pub(crate) fn standard_error(&self) -> f64 {
+    pub fn standard_error(&self) -> f64 {
         1.04 / (self.registers.len() as f64).sqrt()
     }
 
-    pub(crate) fn estimate(&self) -> f64 {
+    pub fn estimate(&self) -> f64 {
         let m = self.registers.len() as f64;
         let sum: f64 = self.registers.iter().map(|&rank| (-f64::from(rank)).exp2()).sum();
         let raw = 0.7213 / (1.0 + 1.079 / m) * m * m / sum;

@@ -1,35 +1,35 @@
-//! Which states are sure to lead to one where nothing is put off: the cycle condition of reduced searches.
+//! The cycle proviso of reduced searches: which states are sure to lead to one that is expanded in full.
 //!
 //! Where a state is expanded with a persistent set, the other steps are put off. They stay possible, and they must be taken
-//! somewhere. Call a state *anchored* if all its steps are taken, or nobody will ask for those that are not, or it has an
-//! explored step to an anchored state. The search sees to it that in the end all states are; then from each an explored run
+//! somewhere. A state *satisfies the proviso* (is *satisfied*) if all its steps are taken, or nobody will ask for those that are not, or it has an
+//! explored step to a satisfied state. The search sees to it that in the end all states are; then from each an explored run
 //! leads to a state where what was put off is taken, and nothing is lost: let w be a run from a state to something that is
 //! asked about. If the first step of w that is in the state's persistent set exists, it can be taken first, and what is left
 //! of w is shorter. Otherwise w is possible, as it is, after each step of the set: follow the explored run to where one of
 //! the steps of w is taken, at the latest the state where all are. (The ignoring problem: Valmari, "A stubborn attack on
 //! state explosion", 1992; usual conditions ask for a full expansion on each cycle, or for a new successor of each state.)
 //!
-//! In a depth-first search a state is anchored when its exploration is finished: it is expanded in full unless some
-//! successor in its set is new, and so finished before it, or known and anchored. So the states that are not are those on the
-//! stack that wait, and of those below them the ones of which no successor is anchored so far. They are counted here in a
-//! table of small counters, several states to a counter: what it does not hold is anchored, what it holds may be too, and
+//! In a depth-first search a state is satisfied when its exploration is finished: it is expanded in full unless some
+//! successor in its set is new, and so finished before it, or known and satisfied. So the states that are not are those on the
+//! stack that wait, and of those below them the ones of which no successor is satisfied so far. They are counted here in a
+//! table of small counters, several states to a counter: what it does not hold is satisfied, what it holds may be too, and
 //! is then expanded in full for nothing.
 
-use crate::store::Name;
+use volee_store::Name;
 
 const FIRST_SIZE: usize = 1 << 8;
 /// Counters for each state that is held, at least.
 const LEAST_SHARE: usize = 4;
 
-/// The states that are not anchored.
+/// The states that are not satisfied.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Anchors {
+pub(crate) struct Proviso {
     /// A power of two of them; none where nobody asks.
     counters: Vec<u8>,
     held: usize,
 }
 
-impl Anchors {
+impl Proviso {
     /// From now on states are held.
     pub(crate) fn start(&mut self) {
         self.counters = vec![0; FIRST_SIZE];
@@ -41,7 +41,7 @@ impl Anchors {
         !self.counters.is_empty()
     }
 
-    /// A state that is not anchored.
+    /// A state that is not satisfied.
     #[inline]
     pub(crate) fn hold(&mut self, name: Name) {
         let at = self.place(name);
@@ -49,7 +49,7 @@ impl Anchors {
         self.held += 1;
     }
 
-    /// A state that was held is anchored now. A counter that was full stays so.
+    /// A state that was held is satisfied now. A counter that was full stays so.
     #[inline]
     pub(crate) fn release(&mut self, name: Name) {
         let at = self.place(name);
@@ -59,13 +59,13 @@ impl Anchors {
         self.held -= 1;
     }
 
-    /// Whether a state may be one of those that are not anchored.
+    /// Whether a state may be one of those that are not satisfied.
     #[inline]
     pub(crate) fn holds(&self, name: Name) -> bool {
         self.counters[self.place(name)] > 0
     }
 
-    /// Whether there should be more counters: see [`Anchors::rebuild`].
+    /// Whether there should be more counters: see [`Proviso::rebuild`].
     #[inline]
     pub(crate) fn is_crowded(&self) -> bool {
         self.held > self.counters.len() / LEAST_SHARE
@@ -84,7 +84,7 @@ impl Anchors {
 
     #[inline]
     fn place(&self, name: Name) -> usize {
-        (crate::store::hash::mix(name) >> 32) as usize & (self.counters.len() - 1)
+        (volee_store::mix(name) >> 32) as usize & (self.counters.len() - 1)
     }
 }
 
@@ -94,26 +94,26 @@ mod tests {
 
     #[test]
     fn what_is_held_is_never_denied_and_all_is_given_back() {
-        let mut anchors = Anchors::default();
-        assert!(!anchors.is_on());
-        anchors.start();
+        let mut proviso = Proviso::default();
+        assert!(!proviso.is_on());
+        proviso.start();
         let mut held: Vec<Name> = Vec::new();
         for round in 0..20_000_u64 {
             let name = round * 0x1234_5678_9ABC;
             if round % 3 < 2 {
-                anchors.hold(name);
+                proviso.hold(name);
                 held.push(name);
             } else {
-                anchors.release(held.swap_remove(round as usize % held.len()));
+                proviso.release(held.swap_remove(round as usize % held.len()));
             }
-            if anchors.is_crowded() {
-                anchors.rebuild(held.iter().copied());
+            if proviso.is_crowded() {
+                proviso.rebuild(held.iter().copied());
             }
         }
-        assert!(held.iter().all(|&name| anchors.holds(name)));
-        let strangers = (0..10_000_u64).map(|i| i * 7 + 3).filter(|&name| anchors.holds(name)).count();
+        assert!(held.iter().all(|&name| proviso.holds(name)));
+        let strangers = (0..10_000_u64).map(|i| i * 7 + 3).filter(|&name| proviso.holds(name)).count();
         assert!(strangers < 3_500, "{strangers} of 10,000 are held without reason");
-        held.drain(..).for_each(|name| anchors.release(name));
-        assert!(anchors.counters.iter().all(|&count| count == 0));
+        held.drain(..).for_each(|name| proviso.release(name));
+        assert!(proviso.counters.iter().all(|&count| count == 0));
     }
 }

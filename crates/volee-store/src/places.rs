@@ -27,7 +27,7 @@ impl Share {
 
 /// The set of places, those of one share only.
 #[derive(Debug, Clone)]
-pub(crate) enum Places {
+pub enum Places {
     /// Places are numbers.
     Numbered(Numbers),
     /// Anything else, spread over the workers by some or all of their bytes.
@@ -157,7 +157,7 @@ fn number(place: &[u8]) -> u32 {
 
 /// For four bytes a bijection (the finaliser of MurmurHash3), else 32 bits of a hash with a fixed seed.
 #[inline]
-pub(crate) fn tag(place: &[u8]) -> u32 {
+pub fn tag(place: &[u8]) -> u32 {
     const SECRETS: RapidSecrets = RapidSecrets::seed(0x766f_6c65_6500);
     if let Ok(bytes) = place.try_into() {
         let mut h = u32::from_le_bytes(bytes);
@@ -172,7 +172,7 @@ pub(crate) fn tag(place: &[u8]) -> u32 {
 
 /// The bytes of places, by number.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Keys {
+pub struct Keys {
     len: u32,
     bytes: Vec<u8>,
     /// The width of every key, until two keys differ; then `ends` says where each key ends.
@@ -222,14 +222,14 @@ impl Keys {
 
 /// What [`crate::solve`]'s breadth-first strategy keeps beside a number: two edges, or whatever they have become.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Links {
+pub struct Links {
     pub last: u32,
     pub first: u32,
 }
 
 /// Places by their tags.
 #[derive(Debug, Clone)]
-pub(crate) struct Hashed<P: Copy, const N: usize> {
+pub struct Hashed<P: Copy, const N: usize> {
     pub slots: Slots<P, N>,
     pub keys: Keys,
 }

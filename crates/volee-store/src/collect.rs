@@ -6,31 +6,31 @@
 //! each state that is kept we walk down, and remember for each node the powers of two it was seen with. Nodes that
 //! stand for another number of words are on the right edge of a state only, and are walked each time.
 
-use super::Name;
-use super::tree::{Tree, WRAPPED, halves};
+use crate::Name;
+use crate::tree::{Tree, WRAPPED, halves};
 
 /// The mark of a node that is used, whatever it stands for; the lower bits are for powers of two.
 const USED: u16 = 1 << 15;
 
 impl Tree {
     /// From now on nodes are counted: see [`Tree::is_crowded`].
-    pub(crate) fn watch(&mut self) {
+    pub fn watch(&mut self) {
         self.nodes.watch();
     }
 
     /// Whether it is time to look for nodes that no state uses any more.
     #[inline(always)]
-    pub(crate) fn is_crowded(&self) -> bool {
+    pub fn is_crowded(&self) -> bool {
         self.nodes.is_crowded()
     }
 
     /// How many nodes there are, used or not.
-    pub(crate) fn node_count(&self) -> u64 {
+    pub fn node_count(&self) -> u64 {
         self.nodes.len() as u64
     }
 
     /// Gives back all nodes but those of the named states. Other names mean nothing from now on.
-    pub(crate) fn collect(&mut self, names: impl Iterator<Item = Name>) {
+    pub fn collect(&mut self, names: impl Iterator<Item = Name>) {
         let mut marks = vec![0; self.nodes.len()];
         // The bases have their nodes listed, level by level.
         for &node in self.shapes.iter().flat_map(|shape| &shape.nodes) {
@@ -81,8 +81,8 @@ fn split(pair: u64, words: usize, below: &mut Vec<(u32, usize)>) {
 mod tests {
     use std::collections::HashMap;
 
-    use super::super::hash::mix;
     use super::*;
+    use crate::hash::mix;
 
     #[test]
     fn kept_states_keep_their_names_and_forgotten_ones_make_room() {

@@ -1,7 +1,16 @@
-//! Where states are kept: names for states ([`Tree`]), and sets of names ([`Visited`]).
+//! Where states are kept in memory: names for states, sets of names, numbered states, and the pages below them.
 //!
-//! A store sees bytes, never meaning. All stores share the tree, which turns a state into a 64-bit name and back; they
-//! differ in what they remember of the names, and a traversal does not know which of them it works with.
+//! | module | what it keeps |
+//! |---|---|
+//! | [`Tree`] | states of any length as 64-bit names, by tree compression |
+//! | [`Exact`], [`Bounded`], [`Bitstate`], [`Compact`] | sets of names: all, within a budget, or approximately ([`Visited`]) |
+//! | [`Places`], [`Hashed`], [`PackedStates`], [`Forgetful`] | states with dense numbers, and a set that forgets |
+//! | [`Pages`], [`Pieces`], [`large`] | arrays on large pages, and prefetching |
+//!
+//! A store sees bytes, never meaning. This is the only crate with `unsafe` code; each module that has some says at its
+//! head why it is sound.
+#![allow(missing_docs, reason = "a comment that repeats a name is worse than none")]
+#![allow(clippy::len_without_is_empty, clippy::new_without_default, reason = "nobody asks, nobody needs it")]
 
 mod bitstate;
 mod bounded;
@@ -9,27 +18,44 @@ mod coding;
 mod collect;
 mod compact;
 mod exact;
-pub(crate) mod hash;
+mod forgetful;
+mod hash;
+pub mod large;
 mod line;
 mod nodes;
-pub(crate) mod pages;
+mod numbers;
+mod packed;
+mod pages;
+mod pieces;
+mod places;
 mod policy;
 mod sketch;
 mod sleepers;
+mod slots;
 mod table;
 mod trail;
 mod tree;
 
-pub(crate) use bitstate::Bitstate;
-pub(crate) use bounded::{Advance, Bounded, coding_of};
-pub(crate) use compact::Compact;
-pub(crate) use exact::Exact;
-pub(crate) use sketch::Sketch;
-pub(crate) use trail::Trail;
-pub(crate) use tree::{Full, Name, Tree};
+pub use bitstate::Bitstate;
+pub use bounded::{Advance, Bounded, Forgotten, coding_of};
+pub use coding::Coding;
+pub use compact::Compact;
+pub use exact::Exact;
+pub use forgetful::Forgetful;
+pub use hash::mix;
+pub use packed::PackedStates;
+pub use pages::{Pages, Plain, prefetch, prefetch_at};
+pub use pieces::Pieces;
+pub use places::{Hashed, Keys, Links, Places, Share, tag};
+pub use policy::Replacement;
+pub use sketch::Sketch;
+pub use slots::{At, Slots};
+pub use table::Turnover;
+pub use trail::Trail;
+pub use tree::{Full, Name, Tree};
 
 /// A set of names that a traversal has met.
-pub(crate) trait Visited {
+pub trait Visited {
     /// Brings what is needed to decide about a name near, ahead of [`Visited::insert`].
     fn prefetch(&self, name: Name);
 

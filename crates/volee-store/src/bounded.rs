@@ -9,19 +9,19 @@
 //! like any hash table; only then are names forgotten. When the trail needs more, what waits along it in vain is dropped
 //! first; then the table becomes smaller. It does both in place.
 
-use super::coding::{Coding, low_bits, whole_bytes};
-use super::exact::Exact;
-use super::line::Line;
-use super::policy::Policy;
-use super::sketch::Sketch;
-use super::table::{At, FIRST_LINES, Table, Turnover};
-use super::trail::Trail;
-use super::{Name, Visited};
 use crate::Replacement;
+use crate::coding::{Coding, low_bits, whole_bytes};
+use crate::exact::Exact;
+use crate::line::Line;
+use crate::policy::Policy;
+use crate::sketch::Sketch;
+use crate::table::{At, FIRST_LINES, Table, Turnover};
+use crate::trail::Trail;
+use crate::{Name, Visited};
 
 /// Where a path goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Advance {
+pub enum Advance {
     /// To this name, which is now on it.
     To(Name),
     /// No successor that waits at the last level is unknown.
@@ -31,27 +31,27 @@ pub(crate) enum Advance {
 }
 
 /// What is left of a store when everything in it is forgotten.
-pub(crate) struct Forgotten {
+pub struct Forgotten {
     coding: Coding,
     turnover: Turnover,
 }
 
-pub(crate) struct Bounded {
-    pub(super) table: Table,
-    pub(super) trail: Trail,
+pub struct Bounded {
+    pub(crate) table: Table,
+    pub(crate) trail: Trail,
     /// Places of the path, in order, whose name is on it before.
-    pub(super) repeated: Vec<u32>,
+    pub(crate) repeated: Vec<u32>,
     /// Nothing was forgotten: what waits is in the table, and nothing need be pinned.
     fits: bool,
     /// The bytes of the trail when what waits in vain was last dropped; `None` when nothing may be dropped.
     purged: Option<u64>,
-    pub(crate) sketch: Sketch,
+    pub sketch: Sketch,
 }
 
 impl Bounded {
     /// A store with the names of an exact one and the path of its search, in at most so many bytes. `None` when there is no
     /// memory, or less than the path needs.
-    pub(crate) fn take_over(
+    pub fn take_over(
         exact: Exact,
         coding: Coding,
         trail: Trail,
@@ -78,7 +78,7 @@ impl Bounded {
     }
 
     /// A store that has forgotten all that another knew, in at most so many bytes; nothing is on the path.
-    pub(crate) fn anew(before: Forgotten, bytes: u64, kind: Replacement, seed: u64) -> Option<Self> {
+    pub fn anew(before: Forgotten, bytes: u64, kind: Replacement, seed: u64) -> Option<Self> {
         let most = (usize::try_from(bytes).ok()? / size_of::<Line>()).max(FIRST_LINES);
         let trail = Trail::new(before.coding.width());
         let mut table = Table::new(before.coding, most, most, Policy::new(kind, seed))?;
@@ -88,7 +88,7 @@ impl Bounded {
     }
 
     /// What is left of a store when everything in it is forgotten.
-    pub(crate) fn forget_all(self) -> Forgotten {
+    pub fn forget_all(self) -> Forgotten {
         let mut turnover = self.table.turnover;
         turnover.replaced += self.table.len() as u64;
         Forgotten { coding: self.table.coding, turnover }
@@ -96,7 +96,7 @@ impl Bounded {
 
     /// Whether nothing was forgotten so far. Then this is the ordinary search: a state is known from when it is generated.
     #[inline(always)]
-    pub(crate) fn fits(&self) -> bool {
+    pub fn fits(&self) -> bool {
         self.fits
     }
 
@@ -138,18 +138,18 @@ impl Bounded {
     }
 
     /// What happened to the names so far.
-    pub(crate) fn turnover(&self) -> Turnover {
+    pub fn turnover(&self) -> Turnover {
         self.table.turnover
     }
 
     /// Names are inserted at this depth from now on, for the policy that asks.
-    pub(crate) fn set_depth(&mut self, depth: u64) {
+    pub fn set_depth(&mut self, depth: u64) {
         self.table.policy.depth = depth;
     }
 
     /// Whether a name is remembered.
     #[inline]
-    pub(crate) fn contains(&mut self, name: Name) -> bool {
+    pub fn contains(&mut self, name: Name) -> bool {
         match self.table.coding.encode(name) {
             Some(hash) => self.table.meet(hash),
             None => false,
@@ -158,7 +158,7 @@ impl Bounded {
 
     /// Remembers a name that is to be on the path. `None` when all room is pinned.
     #[inline]
-    pub(super) fn pin(&mut self, hash: u64, found: Option<At>) -> Option<()> {
+    pub(crate) fn pin(&mut self, hash: u64, found: Option<At>) -> Option<()> {
         if self.trail.len() >= self.most_pinned(self.table.lines()) && !self.table.grow() {
             self.table.most_lines += self.purge() as usize / size_of::<Line>();
             self.table.grow().then_some(())?;
@@ -174,13 +174,13 @@ impl Bounded {
 
     /// Begins a level for the successors of the states that were taken from the last one.
     #[inline]
-    pub(crate) fn enter(&mut self) {
+    pub fn enter(&mut self) {
         self.trail.enter();
     }
 
     /// Leaves the last level of the path; the names that led to it may be forgotten. So many names were stored meanwhile.
     #[inline]
-    pub(crate) fn leave(&mut self, work: u64) {
+    pub fn leave(&mut self, work: u64) {
         if self.fits {
             self.trail.leave(|_| ());
             self.trail.give_back();
@@ -203,19 +203,19 @@ impl Bounded {
     }
 
     /// The names that leave the path with the last level, in the order of their group.
-    pub(crate) fn leaving(&self) -> impl Iterator<Item = Name> + '_ {
+    pub fn leaving(&self) -> impl Iterator<Item = Name> + '_ {
         self.trail.last_group().rev().map(|hash| self.table.coding.decode(hash))
     }
 
     /// Lets a successor of the last level wait. `None` when there is no memory.
-    pub(crate) fn wait(&mut self, name: Name) -> Option<()> {
+    pub fn wait(&mut self, name: Name) -> Option<()> {
         let hash = self.encode(name)?;
         self.trail.wait(hash);
         Some(())
     }
 
     /// Takes a successor that waits at the last level.
-    pub(crate) fn take_waiting(&mut self) -> Option<Name> {
+    pub fn take_waiting(&mut self) -> Option<Name> {
         let hash = self.trail.next()?;
         self.trail.drop_next();
         Some(self.table.coding.decode(hash))
@@ -223,7 +223,7 @@ impl Bounded {
 
     /// Processes sleep from now on. What is known was explored with nobody asleep, and need not wait; whoever will wait knows who
     /// sleeps, which the store does not, so nothing may be dropped any more.
-    pub(crate) fn fall_asleep(&mut self) {
+    pub fn fall_asleep(&mut self) {
         self.purged = None;
         let table = &self.table;
         self.trail.keep_waiting(|hash| table.prefetch(hash), |hash| table.find(hash).is_none());
@@ -231,7 +231,7 @@ impl Bounded {
 
     /// Lets a successor of the last level wait, unless it is remembered: whether it waits. `None` when there is no memory.
     #[inline]
-    pub(crate) fn wait_unless_known(&mut self, name: Name) -> Option<bool> {
+    pub fn wait_unless_known(&mut self, name: Name) -> Option<bool> {
         let hash = self.encode(name)?;
         let known = self.table.meet(hash);
         if !known {
@@ -245,7 +245,7 @@ impl Bounded {
 
     /// Brings what is needed near to advance a few times.
     #[inline]
-    pub(crate) fn prefetch_waiting(&self, most: u32) {
+    pub fn prefetch_waiting(&self, most: u32) {
         if self.fits {
             return;
         }
@@ -257,7 +257,7 @@ impl Bounded {
     /// Puts a successor that waits at the last level and is still unknown on the path, beside those that were put there since
     /// the level was entered.
     #[inline]
-    pub(crate) fn advance(&mut self) -> Advance {
+    pub fn advance(&mut self) -> Advance {
         if self.fits {
             let Some(hash) = self.trail.next() else { return Advance::Nowhere };
             self.trail.join();
@@ -279,40 +279,40 @@ impl Bounded {
 
     /// Whether the table is nearly full and cannot grow: each state on the path is one less that is remembered.
     #[inline]
-    pub(crate) fn is_tight(&self) -> bool {
+    pub fn is_tight(&self) -> bool {
         self.table.len() >= self.table.capacity() / 4 * 3 && !self.table.may_grow()
     }
 
     /// How many successors wait along the path.
     #[inline]
-    pub(crate) fn waiting_len(&self) -> u64 {
+    pub fn waiting_len(&self) -> u64 {
         self.trail.waiting_len()
     }
 
     /// How many states are on the path.
     #[inline]
-    pub(crate) fn path_len(&self) -> u64 {
+    pub fn path_len(&self) -> u64 {
         self.trail.len() as u64
     }
 
     /// How many levels the path has.
     #[inline]
-    pub(crate) fn depth(&self) -> u64 {
+    pub fn depth(&self) -> u64 {
         self.trail.depth() as u64
     }
 
     /// The names of the path, level by level from the last one.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = impl Iterator<Item = Name> + '_> + '_ {
+    pub fn groups(&self) -> impl Iterator<Item = impl Iterator<Item = Name> + '_> + '_ {
         self.trail.groups().map(|group| group.map(|hash| self.table.coding.decode(hash)))
     }
 
     /// The names of the path and of the successors that wait along it.
-    pub(crate) fn along_path(&self) -> impl Iterator<Item = Name> + '_ {
+    pub fn along_path(&self) -> impl Iterator<Item = Name> + '_ {
         self.trail.codes().map(|hash| self.table.coding.decode(hash))
     }
 
     /// All names that are remembered.
-    pub(crate) fn names(&self) -> impl Iterator<Item = Name> + '_ {
+    pub fn names(&self) -> impl Iterator<Item = Name> + '_ {
         self.table.names()
     }
 
@@ -346,7 +346,7 @@ impl Bounded {
     /// The hash of a name. A name that has none yet makes all codes wider, and the table forgets what is not pinned: its
     /// places change their order, and there is no room for two tables. It happens a few times in a search at most.
     #[inline(always)]
-    pub(super) fn encode(&mut self, name: Name) -> Option<u64> {
+    pub(crate) fn encode(&mut self, name: Name) -> Option<u64> {
         match self.table.coding.encode(name) {
             None => self.widen(name),
             hash => hash,
@@ -450,7 +450,7 @@ impl Visited for Bounded {
 }
 
 /// Which bits the names of a store vary in, with those that node numbers may still grow into.
-pub(crate) fn coding_of(exact: &Exact, nodes: u64) -> Coding {
+pub fn coding_of(exact: &Exact, nodes: u64) -> Coding {
     let base = exact.names().next().unwrap_or(1);
     let varies = exact.names().fold(0, |varies, name| varies | name ^ base);
     if nodes == 0 {
@@ -464,8 +464,8 @@ pub(crate) fn coding_of(exact: &Exact, nodes: u64) -> Coding {
 mod tests {
     use std::collections::HashSet;
 
-    use super::super::hash::mix;
     use super::*;
+    use crate::hash::mix;
 
     const ALL: [Replacement; 6] = [
         Replacement::Random,

@@ -12,7 +12,7 @@ const FEWEST: u32 = 16;
 
 /// The numbers below a bound, those of one share only.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Numbers {
+pub struct Numbers {
     pub bound: u32,
     pub share: Share,
     /// How many low bits tell numbers of a stripe apart.

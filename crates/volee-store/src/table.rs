@@ -7,26 +7,26 @@
 //! later one only where all of the home line is pinned. The report chooses among all visited states; one of the dozen that
 //! share a line is as random.
 
-use super::Name;
-use super::coding::{Coding, low_bits};
-use super::line::{Layout, Line, MAX_RANK, REACH, pass, passed};
-use super::pages::{Pages, prefetch};
-use super::policy::Policy;
+use crate::Name;
+use crate::coding::{Coding, low_bits};
+use crate::line::{Layout, Line, MAX_RANK, REACH, pass, passed};
+use crate::pages::{Pages, prefetch};
+use crate::policy::Policy;
 
-pub(super) const FIRST_LINES: usize = REACH + 1;
+pub(crate) const FIRST_LINES: usize = REACH + 1;
 /// What happened to the names so far.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Turnover {
-    pub(crate) insertions: u64,
-    pub(crate) replaced: u64,
-    pub(crate) hits: u64,
+pub struct Turnover {
+    pub insertions: u64,
+    pub replaced: u64,
+    pub hits: u64,
 }
 
 /// Where a name is: its line, and the place in it.
-pub(super) type At = (usize, usize);
+pub(crate) type At = (usize, usize);
 
-pub(super) struct Table {
-    pub(super) coding: Coding,
+pub(crate) struct Table {
+    pub(crate) coding: Coding,
     layout: Layout,
     /// What is stored of a code: its low bits.
     kept: u64,
@@ -35,14 +35,14 @@ pub(super) struct Table {
     count: usize,
     len: usize,
     /// How many lines it may have now.
-    pub(super) most_lines: usize,
-    pub(super) policy: Policy,
-    pub(super) turnover: Turnover,
+    pub(crate) most_lines: usize,
+    pub(crate) policy: Policy,
+    pub(crate) turnover: Turnover,
 }
 
 impl Table {
     /// A table of so many lines, which may have up to `most` at some time. `None` when there is no memory.
-    pub(super) fn new(coding: Coding, lines: usize, most: usize, policy: Policy) -> Option<Self> {
+    pub(crate) fn new(coding: Coding, lines: usize, most: usize, policy: Policy) -> Option<Self> {
         let mut table = Table {
             coding,
             layout: Layout::new(0),
@@ -67,7 +67,7 @@ impl Table {
 
     /// How many lines a table needs for so many names: with longer codes fewer go into a line, with shorter ones there must
     /// be more lines.
-    pub(super) fn lines_for(coding: &Coding, names: u64) -> usize {
+    pub(crate) fn lines_for(coding: &Coding, names: u64) -> usize {
         let lines = (1..=8u32).map(|bytes| {
             let places = Layout::new(8 * bytes).places as u64;
             let least = 1u128 << coding.width().saturating_sub(8 * bytes);
@@ -77,35 +77,35 @@ impl Table {
     }
 
     /// How many names there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    pub(super) fn lines(&self) -> usize {
+    pub(crate) fn lines(&self) -> usize {
         self.count
     }
 
     /// The most lines there may ever be.
-    pub(super) fn reserved(&self) -> usize {
+    pub(crate) fn reserved(&self) -> usize {
         self.lines.len()
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         (self.count * size_of::<Line>()) as u64
     }
 
     /// How many names there is room for.
-    pub(super) fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.capacity_of(self.count)
     }
 
     /// How many names so many lines have room for.
-    pub(super) fn capacity_of(&self, lines: usize) -> usize {
+    pub(crate) fn capacity_of(&self, lines: usize) -> usize {
         lines * self.layout.places
     }
 
     #[inline(always)]
-    pub(super) fn prefetch(&self, hash: u64) {
+    pub(crate) fn prefetch(&self, hash: u64) {
         prefetch(&self.lines[self.home(hash)]);
     }
 
@@ -115,7 +115,7 @@ impl Table {
     }
 
     /// The name in a place that is taken.
-    pub(super) fn name(&self, (line, place): At) -> Name {
+    pub(crate) fn name(&self, (line, place): At) -> Name {
         self.coding.decode(self.hash(line, place))
     }
 
@@ -129,7 +129,7 @@ impl Table {
     }
 
     /// All names.
-    pub(super) fn names(&self) -> impl Iterator<Item = Name> + '_ {
+    pub(crate) fn names(&self) -> impl Iterator<Item = Name> + '_ {
         let places = self.layout.places;
         (0..self.count).flat_map(move |line| {
             (0..places)
@@ -139,7 +139,7 @@ impl Table {
     }
 
     #[inline(always)]
-    pub(super) fn find(&self, hash: u64) -> Option<At> {
+    pub(crate) fn find(&self, hash: u64) -> Option<At> {
         let code = hash & self.kept;
         let mut at = self.home(hash);
         for displaced in 0..REACH {
@@ -157,7 +157,7 @@ impl Table {
 
     /// Whether a name is there; it counts as met again then.
     #[inline(always)]
-    pub(super) fn meet(&mut self, hash: u64) -> bool {
+    pub(crate) fn meet(&mut self, hash: u64) -> bool {
         let Some((line, place)) = self.find(hash) else { return false };
         self.turnover.hits += 1;
         self.policy.touch(self.layout, &mut self.lines[line], place);
@@ -166,7 +166,7 @@ impl Table {
 
     /// Puts a name that is not there. `None` when all places in its reach are pinned.
     #[inline]
-    pub(super) fn put(&mut self, hash: u64) -> Option<At> {
+    pub(crate) fn put(&mut self, hash: u64) -> Option<At> {
         if let Some(at) = self.put_in_room(hash) {
             return Some(at);
         }
@@ -176,7 +176,7 @@ impl Table {
 
     /// Puts a name that is not there, without forgetting another. `None` when there is no room.
     #[inline]
-    pub(super) fn put_in_room(&mut self, hash: u64) -> Option<At> {
+    pub(crate) fn put_in_room(&mut self, hash: u64) -> Option<At> {
         match self.find_room(self.home(hash)) {
             Some(room) => Some(self.fill(hash, room)),
             None if self.grow() => self.put_in_room(hash),
@@ -243,7 +243,7 @@ impl Table {
     }
 
     /// Takes a name out as if it had never been put. Nothing may be pinned: names change their places.
-    pub(super) fn remove(&mut self, hash: u64) {
+    pub(crate) fn remove(&mut self, hash: u64) {
         let Some((line, place)) = self.find(hash) else { return };
         self.clear(line, place);
         self.layout.close(&mut self.lines[line], place);
@@ -256,40 +256,40 @@ impl Table {
         (self.turnover.insertions / (self.capacity() as u64 / 8 + 1)) as u8 & MAX_RANK
     }
 
-    pub(super) fn is_pinned(&self, (line, place): At) -> bool {
+    pub(crate) fn is_pinned(&self, (line, place): At) -> bool {
         self.layout.is_pinned(&self.lines[line], place)
     }
 
-    pub(super) fn pin(&mut self, (line, place): At) {
+    pub(crate) fn pin(&mut self, (line, place): At) {
         self.layout.pin(&mut self.lines[line], place);
     }
 
     /// A name may be forgotten from now on. So many names were stored meanwhile.
     #[inline]
-    pub(super) fn unpin(&mut self, (line, place): At, work: u64) {
+    pub(crate) fn unpin(&mut self, (line, place): At, work: u64) {
         let line = &mut self.lines[line];
         self.layout.unpin(line, place);
         self.policy.leave(self.layout, line, place, work);
     }
 
-    pub(super) fn rank(&self, (line, place): At) -> u8 {
+    pub(crate) fn rank(&self, (line, place): At) -> u8 {
         self.layout.rank(&self.lines[line], place)
     }
 
-    pub(super) fn set_rank(&mut self, (line, place): At, rank: u8) {
+    pub(crate) fn set_rank(&mut self, (line, place): At, rank: u8) {
         self.layout.set_rank(&mut self.lines[line], place, rank);
     }
 
     /// Whether there is memory for a table that is worth moving to. Once names were forgotten for want of room it does not
     /// grow again: path and table would take turns.
     #[inline]
-    pub(super) fn may_grow(&self) -> bool {
+    pub(crate) fn may_grow(&self) -> bool {
         self.turnover.replaced == 0 && self.most_lines.min(self.lines.len()) > self.count + self.count / 8
     }
 
     /// Makes the table larger, as far as it may; whether that is worth something.
     #[cold]
-    pub(super) fn grow(&mut self) -> bool {
+    pub(crate) fn grow(&mut self) -> bool {
         if !self.may_grow() {
             return false;
         }
@@ -304,7 +304,7 @@ impl Table {
     /// The home of a name moves back in a smaller table and forth in a larger one. So the lines are emptied from the front
     /// or from the back, and their names put where lines have been emptied before. Near that end, and where names of the
     /// last lines live in the first ones, there may be none yet: a few names must wait until all lines are empty.
-    pub(super) fn resize(&mut self, lines: usize) -> Option<()> {
+    pub(crate) fn resize(&mut self, lines: usize) -> Option<()> {
         let (old, before, most_lines) = (self.shape(), self.turnover, self.most_lines);
         let old_len = std::mem::take(&mut self.len);
         self.lay_out(lines);

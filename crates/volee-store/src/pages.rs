@@ -30,7 +30,7 @@ const WORTH_MAPPING: usize = 2 * HUGE;
 ///
 /// # Safety
 /// Implementors have no invalid bit patterns, no padding, no destructor and no references.
-pub(crate) unsafe trait Plain: Copy {
+pub unsafe trait Plain: Copy {
     const ZERO: Self;
 }
 
@@ -49,7 +49,7 @@ unsafe impl Plain for [u64; 8] {
 
 /// Asks the processor to bring the cache line of `item` near.
 #[inline(always)]
-pub(crate) fn prefetch<T>(item: &T) {
+pub fn prefetch<T>(item: &T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: see the head of this file; SSE is part of x86_64.
     unsafe {
@@ -60,8 +60,16 @@ pub(crate) fn prefetch<T>(item: &T) {
     let _ = item;
 }
 
+/// Starts fetching the cache line of `slice[at]`; does nothing when `at` is out of bounds.
+#[inline(always)]
+pub fn prefetch_at<T>(slice: &[T], at: usize) {
+    if let Some(item) = slice.get(at) {
+        prefetch(item);
+    }
+}
+
 /// A zeroed array of fixed length.
-pub(crate) struct Pages<T: Plain> {
+pub struct Pages<T: Plain> {
     start: NonNull<T>,
     len: usize,
     backing: Backing,
@@ -77,7 +85,7 @@ enum Backing {
 
 impl<T: Plain> Pages<T> {
     /// `len` zeroes. `None` when the system has no such memory.
-    pub(crate) fn zeroed(len: usize) -> Option<Self> {
+    pub fn zeroed(len: usize) -> Option<Self> {
         #[cfg(all(target_os = "linux", not(miri)))]
         if len.checked_mul(size_of::<T>())? >= WORTH_MAPPING {
             return Self::mapped(len);
@@ -89,7 +97,7 @@ impl<T: Plain> Pages<T> {
     }
 
     /// A few zeroes, to start with.
-    pub(crate) fn small(len: usize) -> Self {
+    pub fn small(len: usize) -> Self {
         Self::heap(vec![T::ZERO; len])
     }
 
@@ -126,7 +134,7 @@ impl<T: Plain> Pages<T> {
     }
 
     /// Tells the system that the items before `upto` are not needed any more (they read as anything from now on).
-    pub(crate) fn give_back(&mut self, upto: usize) {
+    pub fn give_back(&mut self, upto: usize) {
         #[cfg(all(target_os = "linux", not(miri)))]
         if let Backing::Mapped(..) = self.backing {
             let bytes = upto.min(self.len) * size_of::<T>() / HUGE * HUGE;
@@ -137,7 +145,7 @@ impl<T: Plain> Pages<T> {
     }
 
     /// Tells the system that the items from `start` on are not needed for now. They are zeroes, and remain zeroes.
-    pub(crate) fn give_back_from(&mut self, start: usize) {
+    pub fn give_back_from(&mut self, start: usize) {
         #[cfg(all(target_os = "linux", not(miri)))]
         if let Backing::Mapped(..) = self.backing {
             let first = (start * size_of::<T>()).next_multiple_of(SMALL);
@@ -153,7 +161,7 @@ impl<T: Plain> Pages<T> {
         let _ = start;
     }
 
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         (self.len * size_of::<T>()) as u64
     }
 }

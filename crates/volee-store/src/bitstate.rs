@@ -4,14 +4,14 @@
 //! for another and never be explored, but what is explored is real: errors are errors, their absence is not a proof.
 //! Keeping the three bits in one line costs a little precision and makes a look-up one prefetched access.
 
-use super::hash::mix;
-use super::pages::{Pages, prefetch};
-use super::{Name, Visited};
+use crate::hash::mix;
+use crate::pages::{Pages, prefetch};
+use crate::{Name, Visited};
 
 const LINE_BITS: u32 = 512;
 const BITS_BY_NAME: u32 = 3;
 
-pub(crate) struct Bitstate {
+pub struct Bitstate {
     lines: Pages<[u64; 8]>,
     set: u64,
     len: u64,
@@ -21,7 +21,7 @@ pub(crate) struct Bitstate {
 
 impl Bitstate {
     /// In so many bytes, rounded down to a power of two. `None` when there is no memory.
-    pub(crate) fn new(bytes: u64) -> Option<Self> {
+    pub fn new(bytes: u64) -> Option<Self> {
         let lines = usize::try_from((bytes / 64).max(64)).ok()?;
         let lines = 1 << lines.ilog2();
         Some(Bitstate { lines: Pages::zeroed(lines)?, set: 0, len: 0, missed: 0.0 })
@@ -29,12 +29,12 @@ impl Bitstate {
 
     /// An estimate of the states that were taken for others when first met: for each state that was found new, the
     /// chance at that time that one like it would not have been.
-    pub(crate) fn missed(&self) -> f64 {
+    pub fn missed(&self) -> f64 {
         self.missed
     }
 
     /// Bits by stored state.
-    pub(crate) fn hash_factor(&self) -> f64 {
+    pub fn hash_factor(&self) -> f64 {
         self.bits() / self.len.max(1) as f64
     }
 

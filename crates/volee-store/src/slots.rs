@@ -15,7 +15,7 @@
 
 use volee_system::Limit;
 
-use crate::memory::Pieces;
+use crate::pieces::Pieces;
 
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
@@ -71,14 +71,14 @@ impl<P: Copy, const N: usize> Line<P, N> {
 
 /// Where a number is, or where it belongs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct At {
+pub struct At {
     line: usize,
     slot: usize,
 }
 
 /// The table; `N` slots of `8 + size_of::<P>()` bytes make a line.
 #[derive(Debug, Clone)]
-pub(crate) struct Slots<P: Copy, const N: usize> {
+pub struct Slots<P: Copy, const N: usize> {
     lines: Pieces<Line<P, N>>,
     mask: usize,
     len: u32,

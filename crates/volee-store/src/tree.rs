@@ -15,20 +15,20 @@
 
 use volee_system::Limit;
 
-use super::nodes::Nodes;
+use crate::nodes::Nodes;
 
 const WORD: usize = 8;
 /// Each shape has a base, so a system whose states have all lengths would eat memory without storing anything.
 const MAX_SHAPES: usize = 4096;
 /// Set in names of states that are not of the first shape (or a word too large to be its own name).
-pub(super) const WRAPPED: u64 = 1 << 63;
+pub(crate) const WRAPPED: u64 = 1 << 63;
 
 /// The name of a state: equal names of one tree are equal states.
-pub(crate) type Name = u64;
+pub type Name = u64;
 
 /// Why a state got no name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Full {
+pub enum Full {
     /// There are more lengths of states than the tree can tell apart.
     Shapes,
     /// There are more nodes than memory or 32-bit numbers.
@@ -37,7 +37,7 @@ pub(crate) enum Full {
 
 impl Full {
     /// The limit that a search says it has hit when its store has so many bytes and needs this.
-    pub(crate) fn limit(self, bytes: u64, needed: String) -> Limit {
+    pub fn limit(self, bytes: u64, needed: String) -> Limit {
         match self {
             Full::Shapes => Limit::Other {
                 message: format!("the states of this system have more than {MAX_SHAPES} different lengths"),
@@ -48,13 +48,13 @@ impl Full {
 }
 
 /// All states of one length.
-pub(super) struct Shape {
+pub(crate) struct Shape {
     /// The length in bytes.
     len: usize,
     /// The words of the base state.
-    pub(super) words: Vec<u64>,
+    pub(crate) words: Vec<u64>,
     /// The nodes of the base state, level after level: one per word, then half as many, … until two are left.
-    pub(super) nodes: Vec<u32>,
+    pub(crate) nodes: Vec<u32>,
     /// Where each level starts in `nodes`, and its end.
     levels: Vec<usize>,
     /// For each word the way up: at each join, the place in `nodes` of what it is joined with (see [`Join`]).
@@ -140,9 +140,9 @@ impl Shape {
 type Change = (u32, u32);
 
 /// The compressor. See the head of the file.
-pub(crate) struct Tree {
-    pub(super) nodes: Nodes,
-    pub(super) shapes: Vec<Shape>,
+pub struct Tree {
+    pub(crate) nodes: Nodes,
+    pub(crate) shapes: Vec<Shape>,
     /// The shape of each length, plus one; 0 is none yet.
     by_len: Vec<u32>,
     full: Option<Full>,
@@ -153,7 +153,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Tree {
             nodes: Nodes::new(),
             shapes: Vec::new(),
@@ -167,13 +167,13 @@ impl Tree {
 
     /// Why some names given since the start mean nothing, if so: look before using a batch of names.
     #[inline(always)]
-    pub(crate) fn full(&self) -> Option<Full> {
+    pub fn full(&self) -> Option<Full> {
         if self.nodes.is_full() { Some(Full::Nodes) } else { self.full }
     }
 
     /// The name of a state.
     #[inline(always)]
-    pub(crate) fn name(&mut self, state: &[u8]) -> Name {
+    pub fn name(&mut self, state: &[u8]) -> Name {
         let number = match self.by_len.get(state.len()) {
             Some(&shape) if shape != 0 => shape as usize - 1,
             _ => match self.add_shape(state) {
@@ -211,7 +211,7 @@ impl Tree {
     }
 
     /// The shape and the root behind a name.
-    pub(super) fn unwrap(&self, name: Name) -> (usize, u64) {
+    pub(crate) fn unwrap(&self, name: Name) -> (usize, u64) {
         if name & WRAPPED == 0 {
             let root = if self.shapes[0].height() > 0 { name } else { name - 1 };
             return (0, root);
@@ -251,7 +251,7 @@ impl Tree {
     }
 
     /// The state of a name, which becomes the base of its shape.
-    pub(crate) fn load(&mut self, name: Name, state: &mut Vec<u8>) {
+    pub fn load(&mut self, name: Name, state: &mut Vec<u8>) {
         let (number, root) = self.unwrap(name);
         let shape = &mut self.shapes[number];
         if shape.height() == 0 {
@@ -264,7 +264,7 @@ impl Tree {
         state.truncate(shape.len);
     }
 
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         let shapes: usize = self.shapes.iter().map(Shape::bytes).sum();
         self.nodes.bytes() + (shapes + self.by_len.capacity() * 4) as u64
     }
@@ -276,7 +276,7 @@ fn pair(left: u32, right: u32) -> u64 {
 }
 
 #[inline(always)]
-pub(super) fn halves(pair: u64) -> (u32, u32) {
+pub(crate) fn halves(pair: u64) -> (u32, u32) {
     ((pair >> 32) as u32, pair as u32)
 }
 
@@ -409,7 +409,7 @@ mod tests {
     /// A small generator of its own, so that the test is the same everywhere.
     fn random(seed: &mut u64) -> u64 {
         *seed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        super::super::hash::mix(*seed)
+        crate::hash::mix(*seed)
     }
 
     #[test]

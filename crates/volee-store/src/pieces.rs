@@ -1,76 +1,19 @@
-//! Large arrays on large pages.
+//! Lists that grow in pieces on large pages, so that what is in them never moves.
 //!
-//! Random reads in hundreds of megabytes miss the translation buffer as often as the cache; with pages of 2 MB they
-//! miss it rarely, and there are 512 times fewer page faults while arrays grow. Linux gives such pages to those who ask.
-//!
-//! Safety: the advice concerns only how memory is backed, never its contents; the range is that of memory we hold, and
-//! the kernel refuses what it does not like, which is ignored. A piece of a list is a vector of plain data that begins
-//! where a large page does, which `Vec` cannot be told: its memory is its own, its first `len` elements have been
-//! written, `len` never exceeds `capacity`, and it is given back with the layout that it was got with.
+//! Safety: a piece is a vector of plain data that begins where a large page does, which `Vec` cannot be told: its memory
+//! is its own, its first `len` elements have been written, `len` never exceeds `capacity`, and it is given back with the
+//! layout that it was got with.
 #![allow(unsafe_code)]
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-use crate::prefetch::prefetch;
-
-/// Below this many bytes the advice is not worth a system call.
-const LARGE: usize = 8 << 20;
+use crate::large::{LARGE, advise};
+use crate::pages::prefetch_at;
 
 /// The size of a large page.
 const LARGE_PAGE: usize = 2 << 20;
-
-/// Asks for large pages behind the whole capacity of a vector, or of anything that holds this much memory.
-fn advise<T>(start: *const T, capacity: usize) {
-    let bytes = capacity * size_of::<T>();
-    if bytes < LARGE {
-        return;
-    }
-    #[cfg(target_os = "linux")]
-    {
-        const PAGE: usize = 4096;
-        let begin = start.addr().next_multiple_of(PAGE);
-        let end = (start.addr() + bytes) / PAGE * PAGE;
-        // SAFETY: see the head of this file; `begin..end` lies within the caller's allocation.
-        unsafe {
-            libc::madvise(start.with_addr(begin).cast_mut().cast(), end - begin, libc::MADV_HUGEPAGE);
-        }
-    }
-}
-
-/// Makes room for `additional` more elements, at least doubling, on large pages. Large vectors are copied: an array that
-/// the system moves by renaming its pages keeps the small ones it grew up on.
-#[cold]
-fn reserve<T: Copy>(vector: &mut Vec<T>, additional: usize) {
-    let capacity = vector.len() + additional.max(vector.capacity()).max(64);
-    if capacity * size_of::<T>() < LARGE {
-        vector.reserve_exact(capacity - vector.len());
-        return;
-    }
-    let mut larger = Vec::with_capacity(capacity);
-    advise(larger.as_ptr(), larger.capacity());
-    larger.extend_from_slice(vector);
-    *vector = larger;
-}
-
-/// As `Vec::push`, on large pages.
-#[inline]
-pub(crate) fn push<T: Copy>(vector: &mut Vec<T>, element: T) {
-    if vector.len() == vector.capacity() {
-        reserve(vector, 1);
-    }
-    vector.push(element);
-}
-
-/// Lengthens a vector with defaults, on large pages.
-#[inline]
-pub(crate) fn lengthen<T: Default + Copy>(vector: &mut Vec<T>, len: usize) {
-    if len > vector.capacity() {
-        reserve(vector, len - vector.len());
-    }
-    vector.resize(len.max(vector.len()), T::default());
-}
 
 /// A vector of a fixed capacity, on large pages where it is large.
 struct Piece<T> {
@@ -144,7 +87,7 @@ unsafe impl<T: Sync> Sync for Piece<T> {}
 
 /// A list of plain data that grows in pieces, so that what is in it never moves. The first piece grows as a vector does,
 /// because most lists stay short.
-pub(crate) struct Pieces<T> {
+pub struct Pieces<T> {
     pieces: Vec<Piece<T>>,
     len: usize,
 }
@@ -221,7 +164,7 @@ impl<T: Copy> Pieces<T> {
     #[inline(always)]
     pub fn prefetch(&self, at: usize) {
         if let Some(piece) = self.pieces.get(at / Self::EACH) {
-            prefetch(piece, at % Self::EACH);
+            prefetch_at(piece, at % Self::EACH);
         }
     }
 

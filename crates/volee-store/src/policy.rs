@@ -4,28 +4,48 @@
 //! when it came, how deep it was, how often it was met again, what it took to explore. Four bits of its mark say it,
 //! coarsely; see [`super::line`].
 
-use super::hash::mix;
-use super::line::{Layout, Line, MAX_RANK};
-use crate::Replacement;
+use crate::hash::mix;
+use crate::line::{Layout, Line, MAX_RANK};
+
+/// Which visited state makes room for a new one when the memory budget is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Replacement {
+    /// One at random: the choice of the 1991 report. It has no worst case on particular systems, and needs to remember
+    /// nothing about the path.
+    #[default]
+    Random,
+    /// The one that was stored first.
+    Oldest,
+    /// The one that was met nearest to the initial states.
+    LeastDeep,
+    /// The one that was met again least often.
+    LeastFrequent,
+    /// One that was not met again since the last time it was considered.
+    Clock,
+    /// The one that took the least work to explore: it is cheap to explore again. Ties are broken at random, and a state
+    /// that is never met again loses its value, so that this too has no worst case on particular systems. It costs four
+    /// bytes more for each state of the path.
+    Cheapest,
+}
 
 /// Of this many victims one lets the others of its line lose value, in the policy that weighs work.
 const AGEING: u64 = 32;
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Policy {
-    pub(super) kind: Replacement,
+pub(crate) struct Policy {
+    pub(crate) kind: Replacement,
     random: u64,
     /// The depth that names are inserted at.
-    pub(super) depth: u64,
+    pub(crate) depth: u64,
 }
 
 impl Policy {
-    pub(super) fn new(kind: Replacement, seed: u64) -> Self {
+    pub(crate) fn new(kind: Replacement, seed: u64) -> Self {
         Policy { kind, random: seed, depth: 0 }
     }
 
     /// The place of a line whose name is to be forgotten; `None` when all are pinned. `now` is a time in four bits.
-    pub(super) fn victim(&mut self, layout: Layout, line: &mut Line, now: u8) -> Option<usize> {
+    pub(crate) fn victim(&mut self, layout: Layout, line: &mut Line, now: u8) -> Option<usize> {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let random = mix(self.random);
         let start = (random >> 32) as usize % layout.places;
@@ -50,7 +70,7 @@ impl Policy {
     }
 
     /// The rank of a name that comes in.
-    pub(super) fn first_rank(&self, now: u8) -> u8 {
+    pub(crate) fn first_rank(&self, now: u8) -> u8 {
         match self.kind {
             Replacement::Random | Replacement::Clock | Replacement::Cheapest => 0,
             Replacement::LeastFrequent => 1,
@@ -61,7 +81,7 @@ impl Policy {
 
     /// A name is met again.
     #[inline]
-    pub(super) fn touch(&self, layout: Layout, line: &mut Line, place: usize) {
+    pub(crate) fn touch(&self, layout: Layout, line: &mut Line, place: usize) {
         match self.kind {
             Replacement::Clock => layout.set_rank(line, place, 1),
             Replacement::LeastFrequent => {
@@ -74,7 +94,7 @@ impl Policy {
 
     /// A name leaves the path; so many names were stored meanwhile.
     #[inline]
-    pub(super) fn leave(&self, layout: Layout, line: &mut Line, place: usize, work: u64) {
+    pub(crate) fn leave(&self, layout: Layout, line: &mut Line, place: usize, work: u64) {
         if self.kind == Replacement::Cheapest {
             layout.set_rank(line, place, price(work));
         }

@@ -7,7 +7,7 @@
 //! A successor waits because it was unknown when it was generated. Until its turn comes it often becomes known by another
 //! way, and in dense graphs most of what waits along a long path is such. [`Trail::keep_waiting`] drops it early.
 
-use super::coding::low_bits;
+use crate::coding::low_bits;
 
 /// A count of a level that does not fit into four bits.
 const MANY: u32 = 15;
@@ -20,7 +20,7 @@ struct Level {
     group: u32,
 }
 
-pub(crate) struct Trail {
+pub struct Trail {
     /// Bytes by code, and the bits of a word that they are.
     stride: usize,
     mask: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Trail {
 
 impl Trail {
     /// For codes of so many bits. There is one level, and nothing waits there.
-    pub(crate) fn new(width: u32) -> Self {
+    pub fn new(width: u32) -> Self {
         let stride = width.div_ceil(8) as usize;
         Trail {
             stride,
@@ -50,38 +50,38 @@ impl Trail {
     }
 
     /// How many states are on the path.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// How many levels are before the last.
-    pub(super) fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         self.counts.len()
     }
 
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         (self.codes.capacity() + self.counts.capacity() + self.many.capacity() * size_of::<(u32, Level)>())
             as u64
     }
 
     /// Bytes in use, without what is reserved.
-    pub(super) fn used(&self) -> u64 {
+    pub(crate) fn used(&self) -> u64 {
         (self.codes.len() + self.counts.len() + self.many.len() * size_of::<(u32, Level)>()) as u64
     }
 
     /// Makes room for so many codes, as zeroes, to be set from the last to the first; the levels follow.
-    pub(crate) fn prepare(&mut self, codes: usize) {
+    pub fn prepare(&mut self, codes: usize) {
         self.codes = vec![0; codes * self.stride];
     }
 
     /// Sets a code.
-    pub(crate) fn set(&mut self, index: usize, code: u64) {
+    pub fn set(&mut self, index: usize, code: u64) {
         let at = index * self.stride;
         self.codes[at..at + self.stride].copy_from_slice(&code.to_le_bytes()[..self.stride]);
     }
 
     /// Says how many codes of the last level wait and are on the path, and enters the next one if there are such.
-    pub(crate) fn set_level(&mut self, waiting: u32, group: u32) {
+    pub fn set_level(&mut self, waiting: u32, group: u32) {
         self.last = Level { waiting, group };
         self.len += group as usize;
         if group > 0 {
@@ -91,13 +91,13 @@ impl Trail {
 
     /// Lets a code wait at the last level.
     #[inline]
-    pub(super) fn wait(&mut self, code: u64) {
+    pub(crate) fn wait(&mut self, code: u64) {
         self.push(code);
         self.last.waiting += 1;
     }
 
     /// Puts a code on the path that has not waited.
-    pub(super) fn push_on_path(&mut self, code: u64) {
+    pub(crate) fn push_on_path(&mut self, code: u64) {
         self.push(code);
         self.last.group += 1;
         self.len += 1;
@@ -113,7 +113,7 @@ impl Trail {
 
     /// The code whose turn it is at the last level. It must then [`Trail::join`] the path, or [`Trail::drop_next`] it.
     #[inline]
-    pub(super) fn next(&self) -> Option<u64> {
+    pub(crate) fn next(&self) -> Option<u64> {
         (self.last.waiting > 0).then(|| self.code(self.next_index()))
     }
 
@@ -124,7 +124,7 @@ impl Trail {
 
     /// The codes that come next at the last level, at most so many.
     #[inline]
-    pub(super) fn next_waiting(&self, most: u32) -> impl Iterator<Item = u64> + '_ {
+    pub(crate) fn next_waiting(&self, most: u32) -> impl Iterator<Item = u64> + '_ {
         let count = self.codes.len() / self.stride;
         let count = count - self.last.group as usize;
         (0..self.last.waiting.min(most) as usize).map(move |back| self.code(count - 1 - back))
@@ -132,7 +132,7 @@ impl Trail {
 
     /// The next code is on the path from now on.
     #[inline]
-    pub(super) fn join(&mut self) {
+    pub(crate) fn join(&mut self) {
         self.last.waiting -= 1;
         self.last.group += 1;
         self.len += 1;
@@ -140,7 +140,7 @@ impl Trail {
 
     /// The next code does not wait any more.
     #[inline]
-    pub(super) fn drop_next(&mut self) {
+    pub(crate) fn drop_next(&mut self) {
         let at = self.next_index() * self.stride;
         self.last.waiting -= 1;
         self.codes.copy_within(at + self.stride.., at);
@@ -148,7 +148,7 @@ impl Trail {
     }
 
     /// Begins a level for the successors of the states that were taken from the last one.
-    pub(super) fn enter(&mut self) {
+    pub(crate) fn enter(&mut self) {
         let Level { waiting, group } = self.last;
         if waiting >= MANY || group >= MANY {
             reserve(&mut self.many, 1);
@@ -160,7 +160,7 @@ impl Trail {
     }
 
     /// Leaves the last level, where nothing waits any more; shows the states that leave the path.
-    pub(super) fn leave(&mut self, mut show: impl FnMut(u64)) {
+    pub(crate) fn leave(&mut self, mut show: impl FnMut(u64)) {
         let Some(counts) = self.counts.pop() else { return };
         let Level { waiting, group } = self.unfold(counts, self.many.last().copied());
         if self.many.last().is_some_and(|&(number, _)| number as usize == self.counts.len()) {
@@ -175,7 +175,7 @@ impl Trail {
 
     /// The states that leave the path with the last level.
     #[inline]
-    pub(super) fn last_group(&self) -> impl DoubleEndedIterator<Item = u64> + '_ {
+    pub(crate) fn last_group(&self) -> impl DoubleEndedIterator<Item = u64> + '_ {
         let level = self.counts.last().map(|&counts| self.unfold(counts, self.many.last().copied()));
         let group = level.map_or(0, |level| level.group) as usize;
         let end = self.codes.len() / self.stride - self.last.waiting as usize;
@@ -193,7 +193,7 @@ impl Trail {
     }
 
     /// The states of the path: those of the last group from its first on, then those of the one before it, and so on.
-    pub(super) fn groups(&self) -> impl Iterator<Item = impl Iterator<Item = u64> + '_> + '_ {
+    pub(crate) fn groups(&self) -> impl Iterator<Item = impl Iterator<Item = u64> + '_> + '_ {
         let mut many = self.many.iter().rev().copied().peekable();
         let before = self.counts.iter().enumerate().rev().map(move |(number, &counts)| {
             let many = many.next_if(|&(many, _)| many as usize == number);
@@ -212,17 +212,17 @@ impl Trail {
     }
 
     /// How many codes wait.
-    pub(super) fn waiting_len(&self) -> u64 {
+    pub(crate) fn waiting_len(&self) -> u64 {
         (self.codes.len() / self.stride - self.len) as u64
     }
 
     /// All codes, those that wait and those of the path.
-    pub(super) fn codes(&self) -> impl Iterator<Item = u64> + '_ {
+    pub(crate) fn codes(&self) -> impl Iterator<Item = u64> + '_ {
         (0..self.codes.len() / self.stride).map(|index| self.code(index))
     }
 
     /// Drops those codes that wait and are not to be kept. Shows, beforehand, what will be asked about soon.
-    pub(super) fn keep_waiting(&mut self, soon: impl Fn(u64), mut keep: impl FnMut(u64) -> bool) {
+    pub(crate) fn keep_waiting(&mut self, soon: impl Fn(u64), mut keep: impl FnMut(u64) -> bool) {
         let (mut read, mut write) = (0, 0);
         let end = self.codes.len() / self.stride;
         let mut many = 0;
@@ -259,7 +259,7 @@ impl Trail {
     }
 
     /// Codes change, and have another width.
-    pub(super) fn recode(&mut self, width: u32, map: impl Fn(u64) -> u64) {
+    pub(crate) fn recode(&mut self, width: u32, map: impl Fn(u64) -> u64) {
         let mut other = Trail::new(width);
         other.codes.reserve_exact(self.codes.len() / self.stride * other.stride);
         self.codes().for_each(|code| other.push(map(code)));
@@ -282,7 +282,7 @@ impl Trail {
 
     /// Gives back most of what is reserved, if much of it is not used.
     #[inline]
-    pub(super) fn give_back(&mut self) {
+    pub(crate) fn give_back(&mut self) {
         if self.codes.len() < self.codes.capacity() / 2 {
             self.shrink();
         }
@@ -290,7 +290,7 @@ impl Trail {
 
     /// Gives back most of what is reserved.
     #[cold]
-    pub(super) fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         self.codes.shrink_to(self.codes.len() + self.codes.len() / 8 + 64);
     }
 }
@@ -308,8 +308,8 @@ fn reserve<T>(items: &mut Vec<T>, more: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::hash::mix;
     use super::*;
+    use crate::hash::mix;
 
     const WIDTH: u32 = 21;
 

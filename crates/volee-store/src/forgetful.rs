@@ -11,7 +11,7 @@ const OVERHEAD: u64 = 96;
 
 /// A set of states in bounded memory.
 #[derive(Debug, Default)]
-pub struct Store {
+pub struct Forgetful {
     places: HashMap<Rc<[u8]>, usize>,
     order: Vec<Rc<[u8]>>,
     bytes: u64,
@@ -21,10 +21,10 @@ pub struct Store {
     pub replaced: u64,
 }
 
-impl Store {
+impl Forgetful {
     /// An empty set that may use `budget` bytes.
     pub fn new(budget: u64) -> Self {
-        Store { budget, seed: 0x2545_F491_4F6C_DD1D, ..Store::default() }
+        Forgetful { budget, seed: 0x2545_F491_4F6C_DD1D, ..Forgetful::default() }
     }
 
     /// Whether a state is known.

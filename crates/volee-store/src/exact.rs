@@ -4,16 +4,16 @@
 //! front and overflows into the next. Zero marks a free place: no state is named 0. Doubling walks the old table from front to back and fills the new one in the same direction, because the high bits order both
 //! alike: that is sequential in memory, and the old part is given back on the way.
 
-use super::hash::mix;
-use super::pages::{Pages, prefetch};
-use super::{Name, Visited};
+use crate::hash::mix;
+use crate::pages::{Pages, prefetch};
+use crate::{Name, Visited};
 
 const LINE: usize = 8;
 const FIRST_LINES: usize = 32;
 /// Lines moved before the old table's front is given back.
 const MOVED: usize = 1 << 15;
 
-pub(crate) struct Exact {
+pub struct Exact {
     lines: Pages<[u64; LINE]>,
     /// The home line of a name is its hash shifted right by this.
     shift: u32,
@@ -33,7 +33,7 @@ enum Overflow {
 }
 
 impl Exact {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Exact {
             lines: Pages::small(FIRST_LINES),
             shift: 64 - FIRST_LINES.trailing_zeros(),
@@ -43,18 +43,18 @@ impl Exact {
     }
 
     /// A store that does not end the search when memory does, but asks to be replaced by one that forgets.
-    pub(crate) fn replaceable(self) -> Self {
+    pub fn replaceable(self) -> Self {
         Exact { overflow: Overflow::Moves, ..self }
     }
 
     /// All names.
-    pub(crate) fn names(&self) -> impl Iterator<Item = Name> + '_ {
+    pub fn names(&self) -> impl Iterator<Item = Name> + '_ {
         self.lines.iter().flatten().copied().filter(|&name| name != 0)
     }
 
     /// Gives all names away in the order of a key of a byte, and memory back on the way: whoever takes them into a table
     /// that the key orders fills it from its front, so the two are never there as a whole at the same time.
-    pub(crate) fn drain(mut self, key: impl Fn(Name) -> u8, mut take: impl FnMut(Name)) {
+    pub fn drain(mut self, key: impl Fn(Name) -> u8, mut take: impl FnMut(Name)) {
         sort(self.lines.as_flattened_mut(), |name| if name == 0 { FREE } else { usize::from(key(name)) });
         for at in 0..self.lines.len() {
             self.lines[at].into_iter().filter(|&name| name != 0).for_each(&mut take);

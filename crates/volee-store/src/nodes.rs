@@ -7,8 +7,8 @@
 //! A search that forgets states gives nodes back, all that are no longer used at once ([`Nodes::sweep`]); their numbers
 //! are used again for new ones. They wait in a list that goes through the array of pairs itself.
 
-use super::hash::mix;
-use super::pages::Pages;
+use crate::hash::mix;
+use crate::pages::Pages;
 
 const MAX_CACHE_BITS: u32 = 12;
 const FIRST_PLACES: usize = 64;
@@ -24,7 +24,7 @@ struct Cached {
 }
 
 /// The table of nodes. Number 0 is no node.
-pub(crate) struct Nodes {
+pub struct Nodes {
     pairs: Vec<u64>,
     /// Node numbers by hash of their pair; 0 is a free place.
     index: Pages<u32>,
@@ -40,7 +40,7 @@ pub(crate) struct Nodes {
 }
 
 impl Nodes {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Nodes {
             pairs: vec![0],
             index: Pages::small(FIRST_PLACES),
@@ -56,19 +56,19 @@ impl Nodes {
 
     /// The pair of a node.
     #[inline(always)]
-    pub(crate) fn pair(&self, node: u32) -> u64 {
+    pub fn pair(&self, node: u32) -> u64 {
         self.pairs[node as usize]
     }
 
     /// Whether memory or numbers have run out: some nodes interned so far are then 0 and mean nothing.
     #[inline(always)]
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.full
     }
 
     /// The node of a pair, made if need be.
     #[inline(always)]
-    pub(crate) fn intern(&mut self, pair: u64) -> u32 {
+    pub fn intern(&mut self, pair: u64) -> u32 {
         let hash = mix(pair);
         let cached = self.cache[(hash >> self.cache_shift) as usize];
         if cached.pair == pair && cached.node != 0 {
@@ -136,23 +136,23 @@ impl Nodes {
     }
 
     /// How many numbers have been given, used or not.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
     /// From now on new nodes make a crowd.
-    pub(crate) fn watch(&mut self) {
+    pub fn watch(&mut self) {
         self.crowd = self.pairs.len();
     }
 
     /// Whether it is time for a [`Nodes::sweep`].
     #[inline(always)]
-    pub(crate) fn is_crowded(&self) -> bool {
+    pub fn is_crowded(&self) -> bool {
         self.free == 0 && self.pairs.len() > self.crowd
     }
 
     /// Gives back the nodes that are not used. Where these are few, more nodes are let come before the next time.
-    pub(crate) fn sweep(&mut self, is_used: impl Fn(u32) -> bool) {
+    pub fn sweep(&mut self, is_used: impl Fn(u32) -> bool) {
         self.index.fill(0);
         self.cache.fill(Cached { pair: 0, node: 0 });
         (self.free, self.free_count) = (0, 0);
@@ -169,7 +169,7 @@ impl Nodes {
         self.crowd = self.pairs.len() + enough.saturating_sub(self.free_count);
     }
 
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.index.bytes() + (self.pairs.capacity() * 8 + self.cache.len() * size_of::<Cached>()) as u64
     }
 }

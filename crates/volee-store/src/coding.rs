@@ -6,7 +6,7 @@
 //! 1984). The scrambled code serves as hash: its high part chooses the line of a table, so only its low part needs to
 //! be stored, and line and low part together give the name back.
 
-use super::Name;
+use crate::Name;
 
 /// Odd multipliers, and their inverses modulo 2^64.
 const FACTORS: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xD6E8_FEB8_6659_FD93];
@@ -21,7 +21,7 @@ struct Run {
 
 /// A one-to-one map from the names that differ from a base in certain bits only to numbers of `width` bits.
 #[derive(Debug, Clone)]
-pub(crate) struct Coding {
+pub struct Coding {
     base: Name,
     varies: u64,
     runs: Vec<Run>,
@@ -31,7 +31,7 @@ pub(crate) struct Coding {
 
 impl Coding {
     /// For names that agree with `base` but for the bits of `varies`.
-    pub(crate) fn new(base: Name, varies: u64) -> Self {
+    pub fn new(base: Name, varies: u64) -> Self {
         // A code has at least one bit, so that shifts by the width are defined.
         let varies = varies | 1;
         let mut runs = Vec::new();
@@ -48,17 +48,17 @@ impl Coding {
     }
 
     /// One that also has a code for `name`: bytes of it that differ count as wholes, since more of them will vary.
-    pub(crate) fn wider(&self, name: Name) -> Self {
+    pub fn wider(&self, name: Name) -> Self {
         Coding::new(self.base, self.varies | whole_bytes(name ^ self.base))
     }
 
-    pub(crate) fn width(&self) -> u32 {
+    pub fn width(&self) -> u32 {
         self.width
     }
 
     /// The scrambled code of a name; `None` when it differs from the base in other bits.
     #[inline(always)]
-    pub(crate) fn encode(&self, name: Name) -> Option<u64> {
+    pub fn encode(&self, name: Name) -> Option<u64> {
         let different = name ^ self.base;
         if different & !self.varies != 0 {
             return None;
@@ -71,7 +71,7 @@ impl Coding {
     }
 
     /// The name of a scrambled code.
-    pub(crate) fn decode(&self, hash: u64) -> Name {
+    pub fn decode(&self, hash: u64) -> Name {
         let code = self.unscramble(hash);
         self.runs.iter().fold(self.base, |name, run| name ^ (code >> run.to & run.mask) << run.from)
     }
@@ -97,12 +97,12 @@ impl Coding {
 
 /// So many ones.
 #[inline(always)]
-pub(crate) fn low_bits(count: u32) -> u64 {
+pub fn low_bits(count: u32) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
 /// All bits of the bytes in which some bit is set.
-pub(crate) fn whole_bytes(bits: u64) -> u64 {
+pub fn whole_bytes(bits: u64) -> u64 {
     u64::from_le_bytes(bits.to_le_bytes().map(|byte| if byte == 0 { 0 } else { 0xFF }))
 }
 
@@ -113,8 +113,8 @@ fn inverse(odd: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::hash::mix;
     use super::*;
+    use crate::hash::mix;
 
     #[test]
     fn codes_are_one_to_one_and_have_no_more_bits_than_vary() {

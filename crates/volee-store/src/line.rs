@@ -7,37 +7,37 @@
 //! the places that are not taken are the last ones.
 
 /// The bytes of a line.
-pub(super) type Line = [u8; 64];
+pub(crate) type Line = [u8; 64];
 
 /// How many lines from its home on a code may live in.
-pub(super) const REACH: usize = 7;
+pub(crate) const REACH: usize = 7;
 const DISPLACED: u8 = 0b0000_0111;
 const PINNED: u8 = 0b0000_1000;
 const RANK_SHIFT: u32 = 4;
 /// The largest value of the policy's four bits.
-pub(super) const MAX_RANK: u8 = 15;
+pub(crate) const MAX_RANK: u8 = 15;
 const PASSED: usize = 63;
 
 /// How the lines of a table are divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     /// Bytes by code.
     bytes: usize,
     /// Codes by line.
-    pub(super) places: usize,
+    pub(crate) places: usize,
     mask: u64,
 }
 
 impl Layout {
     /// For codes of so many bits.
-    pub(super) fn new(bits: u32) -> Self {
+    pub(crate) fn new(bits: u32) -> Self {
         let bytes = bits.div_ceil(8).max(1) as usize;
         Layout { bytes, places: PASSED / (bytes + 1), mask: super::coding::low_bits(bytes as u32 * 8) }
     }
 
     /// The place of a code that was displaced by so many lines.
     #[inline(always)]
-    pub(super) fn find(self, line: &Line, code: u64, displaced: usize) -> Option<usize> {
+    pub(crate) fn find(self, line: &Line, code: u64, displaced: usize) -> Option<usize> {
         // The number of bytes as a constant lets the compiler unroll the loop.
         match self.bytes {
             1 => find::<1>(line, code, displaced),
@@ -53,37 +53,37 @@ impl Layout {
 
     /// A place that is not taken.
     #[inline(always)]
-    pub(super) fn free(self, line: &Line) -> Option<usize> {
+    pub(crate) fn free(self, line: &Line) -> Option<usize> {
         if line[PASSED - 1] != 0 {
             return None;
         }
         line[PASSED - self.places..PASSED].iter().position(|mark| mark & DISPLACED == 0)
     }
 
-    pub(super) fn code(self, line: &Line, place: usize) -> u64 {
+    pub(crate) fn code(self, line: &Line, place: usize) -> u64 {
         word(line, place * self.bytes) & self.mask
     }
 
     /// By how many lines the code of a place was displaced; `None` when it is not taken.
-    pub(super) fn displaced(self, line: &Line, place: usize) -> Option<usize> {
+    pub(crate) fn displaced(self, line: &Line, place: usize) -> Option<usize> {
         (line[self.mark(place)] & DISPLACED).checked_sub(1).map(usize::from)
     }
 
     /// Takes a place for a code.
     #[inline(always)]
-    pub(super) fn put(self, line: &mut Line, place: usize, code: u64, displaced: usize, rank: u8) {
+    pub(crate) fn put(self, line: &mut Line, place: usize, code: u64, displaced: usize, rank: u8) {
         let at = place * self.bytes;
         line[at..at + self.bytes].copy_from_slice(&code.to_le_bytes()[..self.bytes]);
         line[self.mark(place)] = (displaced as u8 + 1) | (rank << RANK_SHIFT);
     }
 
     /// Gives a place free.
-    pub(super) fn clear(self, line: &mut Line, place: usize) {
+    pub(crate) fn clear(self, line: &mut Line, place: usize) {
         line[self.mark(place)] = 0;
     }
 
     /// The last code of a line moves to a place that was cleared, if it is behind it: places are taken from the front.
-    pub(super) fn close(self, line: &mut Line, place: usize) {
+    pub(crate) fn close(self, line: &mut Line, place: usize) {
         let last = (place + 1..self.places).rfind(|&last| line[self.mark(last)] & DISPLACED != 0);
         if let Some(last) = last {
             line.copy_within(last * self.bytes..(last + 1) * self.bytes, place * self.bytes);
@@ -92,23 +92,23 @@ impl Layout {
         }
     }
 
-    pub(super) fn is_pinned(self, line: &Line, place: usize) -> bool {
+    pub(crate) fn is_pinned(self, line: &Line, place: usize) -> bool {
         line[self.mark(place)] & PINNED != 0
     }
 
-    pub(super) fn pin(self, line: &mut Line, place: usize) {
+    pub(crate) fn pin(self, line: &mut Line, place: usize) {
         line[self.mark(place)] |= PINNED;
     }
 
-    pub(super) fn unpin(self, line: &mut Line, place: usize) {
+    pub(crate) fn unpin(self, line: &mut Line, place: usize) {
         line[self.mark(place)] &= !PINNED;
     }
 
-    pub(super) fn rank(self, line: &Line, place: usize) -> u8 {
+    pub(crate) fn rank(self, line: &Line, place: usize) -> u8 {
         line[self.mark(place)] >> RANK_SHIFT
     }
 
-    pub(super) fn set_rank(self, line: &mut Line, place: usize, rank: u8) {
+    pub(crate) fn set_rank(self, line: &mut Line, place: usize, rank: u8) {
         let mark = &mut line[self.mark(place)];
         *mark = *mark & (DISPLACED | PINNED) | rank << RANK_SHIFT;
     }
@@ -121,11 +121,11 @@ impl Layout {
 
 /// How many codes had to go on from this line or through it: at most all places of the lines in reach.
 #[inline(always)]
-pub(super) fn passed(line: &Line) -> u8 {
+pub(crate) fn passed(line: &Line) -> u8 {
     line[PASSED]
 }
 
-pub(super) fn pass(line: &mut Line, more: i8) {
+pub(crate) fn pass(line: &mut Line, more: i8) {
     line[PASSED] = line[PASSED].wrapping_add_signed(more);
 }
 

@@ -5,8 +5,6 @@ use std::hash::BuildHasher;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-use crate::StateId;
-
 /// Packed states, each once, numbered as they come.
 #[derive(Debug)]
 pub struct PackedStates {
@@ -50,18 +48,18 @@ impl PackedStates {
     }
 
     /// A number for something that is no packed state: it has no bytes and is never found.
-    pub fn reserve_anonymous(&mut self) -> StateId {
+    pub fn reserve_anonymous(&mut self) -> u32 {
         self.ends.push(self.bytes.len());
-        StateId(self.ends.len() as u32 - 1)
+        self.ends.len() as u32 - 1
     }
 
     /// The number of a state; a new one if it is new.
-    pub fn insert(&mut self, state: &[u8]) -> StateId {
+    pub fn insert(&mut self, state: &[u8]) -> u32 {
         let hash = self.hasher.hash_one(state);
         let short = (hash >> 32) as u32;
         let found = self.table.find(hash, |&(h, at)| h == short && self.get(at as usize) == state);
         if let Some(&(_, at)) = found {
-            return StateId(at);
+            return at;
         }
         let at = self.ends.len() as u32;
         self.bytes.extend_from_slice(state);
@@ -71,7 +69,7 @@ impl PackedStates {
             let start = if at == 0 { 0 } else { ends[at as usize - 1] };
             hasher.hash_one(&bytes[start..ends[at as usize]])
         });
-        StateId(at)
+        at
     }
 
     /// Bytes in use.
