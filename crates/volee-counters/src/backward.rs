@@ -10,7 +10,7 @@ use volee_system::{Limit, Meter};
 
 use crate::approximation::Approximation;
 use crate::cycle::Cycles;
-use crate::forward::{bytes, within};
+use crate::forward::{bytes, effort_within, within};
 use crate::program::{Domain, LocationId, Program, TransitionId, naturals};
 use crate::witness::{Count, Part, Witness};
 
@@ -65,8 +65,8 @@ pub(crate) struct Backward<'a> {
 }
 
 impl<'a> Backward<'a> {
-    pub(crate) fn new(program: &'a Program) -> Self {
-        let effort = Effort::new(WORK);
+    pub(crate) fn new(program: &'a Program, meter: &Meter) -> Self {
+        let effort = effort_within(meter, WORK);
         Backward {
             program,
             cycles: Cycles::of_control_graph(program, &effort),
@@ -122,6 +122,9 @@ impl<'a> Backward<'a> {
                 let Some(before) = self.cycles.at(location)[cycle].closure_back(&set) else { continue };
                 if let Some(bad) = self.insert(location, before, Next::Meta { child: at, cycle }) {
                     return bad;
+                }
+                if let Err(limit) = within(meter, self.memory) {
+                    return Progress::Stopped(limit);
                 }
             }
         }

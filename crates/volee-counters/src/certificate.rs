@@ -44,10 +44,17 @@ impl std::fmt::Display for CertificateError {
 /// # Errors
 /// It is not, or it could not be decided.
 pub fn check_closed(program: &Program, sets: &[Set]) -> Result<(), CertificateError> {
-    let effort = Effort::new(WORK);
+    check_closed_within(program, sets, &Effort::new(WORK))
+}
+
+pub(crate) fn check_closed_within(
+    program: &Program,
+    sets: &[Set],
+    effort: &Effort,
+) -> Result<(), CertificateError> {
     for region in &program.initial {
         effort.refill(WORK);
-        if !Set::from(region.conjunct.clone()).is_subset(&sets[region.location.index()], &effort)? {
+        if !Set::from(region.conjunct.clone()).is_subset(&sets[region.location.index()], effort)? {
             return Err(CertificateError::Start);
         }
     }
@@ -55,7 +62,7 @@ pub fn check_closed(program: &Program, sets: &[Set]) -> Result<(), CertificateEr
         for conjunct in sets[transition.from.index()].conjuncts() {
             effort.refill(WORK);
             let image = Set::from(transition.instruction.image(conjunct));
-            if !image.is_subset(&sets[transition.to.index()], &effort)? {
+            if !image.is_subset(&sets[transition.to.index()], effort)? {
                 return Err(CertificateError::NotClosed(transition.name.clone()));
             }
         }
@@ -68,12 +75,19 @@ pub fn check_closed(program: &Program, sets: &[Set]) -> Result<(), CertificateEr
 /// # Errors
 /// It is not, or it could not be decided.
 pub fn check_safe(program: &Program, sets: &[Set]) -> Result<(), CertificateError> {
-    check_closed(program, sets)?;
-    let effort = Effort::new(WORK);
+    check_safe_within(program, sets, &Effort::new(WORK))
+}
+
+pub(crate) fn check_safe_within(
+    program: &Program,
+    sets: &[Set],
+    effort: &Effort,
+) -> Result<(), CertificateError> {
+    check_closed_within(program, sets, effort)?;
     for region in &program.bad {
         for conjunct in sets[region.location.index()].conjuncts() {
             effort.refill(WORK);
-            if !conjunct.intersect(&region.conjunct).is_empty(&effort)? {
+            if !conjunct.intersect(&region.conjunct).is_empty(effort)? {
                 return Err(CertificateError::Touches);
             }
         }
@@ -87,19 +101,19 @@ pub(crate) fn check_unreachable(
     program: &Program,
     sets: &[Vec<&Conjunct>],
     approximation: &Approximation,
+    effort: &Effort,
 ) -> Result<(), CertificateError> {
-    let effort = Effort::new(WORK);
     let inside = |set: &Conjunct, at: usize| -> Result<bool, Exhausted> {
         effort.refill(WORK);
-        if set.is_plainly_empty() || approximation.excludes(set, &effort) {
+        if set.is_plainly_empty() || approximation.excludes(set, effort) {
             return Ok(true);
         }
         for member in &sets[at] {
-            if set.is_subset(member, &effort)? {
+            if set.is_subset(member, effort)? {
                 return Ok(true);
             }
         }
-        set.is_covered(&sets[at], &effort)
+        set.is_covered(&sets[at], effort)
     };
     let domain = match program.domain {
         crate::program::Domain::Naturals => crate::program::naturals(program.dimension()),
@@ -121,7 +135,7 @@ pub(crate) fn check_unreachable(
     for region in &program.initial {
         for conjunct in &sets[region.location.index()] {
             effort.refill(WORK);
-            if !conjunct.intersect(&region.conjunct).is_empty(&effort)? {
+            if !conjunct.intersect(&region.conjunct).is_empty(effort)? {
                 return Err(CertificateError::Touches);
             }
         }

@@ -4,8 +4,8 @@ use volee_integers::{Effort, Exhausted, Set};
 use volee_system::{Budget, Limit, Meter};
 
 use crate::backward::{self, Backward};
-use crate::certificate::{CertificateError, check_closed, check_safe, check_unreachable};
-use crate::forward::{self, Forward};
+use crate::certificate::{CertificateError, check_closed_within, check_safe_within, check_unreachable};
+use crate::forward::{self, Forward, effort_within};
 use crate::program::Program;
 use crate::witness::{State, Witness};
 
@@ -82,10 +82,10 @@ pub fn check(program: &Program, options: &Options) -> Answer {
     let meter = Meter::start(options.budget.clone());
     let mut race = Race { program, forward: None, backward: None, failed: None };
     if options.direction != Direction::Backward {
-        race.forward = Some(Forward::new(program, false));
+        race.forward = Some(Forward::new(program, false, &meter));
     }
     if options.direction != Direction::Forward && !program.bad.is_empty() {
-        race.backward = Some(Backward::new(program));
+        race.backward = Some(Backward::new(program, &meter));
     }
     let outcome = race.run(&meter);
     let mut statistics = Statistics::default();
@@ -135,6 +135,9 @@ impl Race<'_> {
                 return outcome;
             }
         }
+        if let Err(limit) = meter.check() {
+            return Outcome::Unknown(limit);
+        }
         let message = "the integer constraints are too hard for the work allowed".to_owned();
         Outcome::Unknown(self.failed.take().unwrap_or(Limit::Other { message }))
     }
@@ -166,7 +169,7 @@ impl Race<'_> {
                 if search.doubt {
                     return None;
                 }
-                match check_safe(self.program, &search.sets()) {
+                match check_safe_within(self.program, &search.sets(), &effort_within(meter, 0)) {
                     Ok(()) => Some(Outcome::Holds { by: Direction::Forward }),
                     Err(e) => self.doubtful(&e),
                 }
@@ -189,7 +192,8 @@ impl Race<'_> {
                 if search.doubt {
                     return None;
                 }
-                match check_unreachable(self.program, &search.sets(), search.approximation()) {
+                let effort = effort_within(meter, 0);
+                match check_unreachable(self.program, &search.sets(), search.approximation(), &effort) {
                     Ok(()) => Some(Outcome::Holds { by: Direction::Backward }),
                     Err(e) => self.doubtful(&e),
                 }
@@ -243,7 +247,7 @@ pub struct Reachable {
 /// Computes everything that is reachable.
 pub fn reachable(program: &Program, budget: &Budget) -> Reachable {
     let meter = Meter::start(budget.clone());
-    let mut search = Forward::new(program, true);
+    let mut search = Forward::new(program, true, &meter);
     let _ = search.start();
     let mut limit = None;
     loop {
@@ -262,9 +266,10 @@ pub fn reachable(program: &Program, budget: &Budget) -> Reachable {
     }
     let sets = search.sets();
     if limit.is_none()
-        && let Err(e) = check_closed(program, &sets)
+        && let Err(e) = check_closed_within(program, &sets, &effort_within(&meter, 0))
     {
-        limit = Some(Limit::Other { message: format!("the certificate does not check: {e}") });
+        let doubtful = Limit::Other { message: format!("the certificate does not check: {e}") };
+        limit = Some(meter.check().err().unwrap_or(doubtful));
     }
     let statistics = Statistics {
         forward_steps: search.steps,
@@ -286,18 +291,38 @@ pub struct Parametric {
     pub statistics: Statistics,
 }
 
+/// Work to make the values of parameters readable.
+const SHOWING: u64 = 100_000_000;
+
+impl Parametric {
+    /// Whether a bad vector is reachable for some value of the parameters; `None` if the search did not come so far.
+    /// What was found is reachable whatever ended the search.
+    pub fn is_reached(&self) -> Option<bool> {
+        match (self.values.conjuncts().is_empty(), &self.limit) {
+            (false, _) => Some(true),
+            (true, None) => Some(false),
+            (true, Some(_)) => None,
+        }
+    }
+}
+
 /// Computes for which values of the parameters a bad vector is reachable.
 ///
 /// # Errors
 /// The set is too complicated.
 pub fn parametric(program: &Program, budget: &Budget) -> Result<Parametric, Exhausted> {
     let found = reachable(program, budget);
-    let effort = Effort::ample();
+    // What was found may be told even when the time is up, with little work.
+    let effort = Effort::new(SHOWING);
     let keep: Vec<bool> = (0..program.dimension()).map(|i| program.parameters.contains(&i)).collect();
-    let mut values = Set::empty(program.parameters.len());
+    let mut values = Vec::new();
     for (set, location) in found.sets.iter().zip(program.location_ids()) {
-        let bad = set.intersect(&program.bad_at(location)).project(&keep);
-        values = values.union(&bad);
+        for conjunct in set.intersect(&program.bad_at(location)).project(&keep).conjuncts() {
+            if !conjunct.is_empty(&effort)? {
+                values.push(conjunct.clone());
+            }
+        }
     }
-    Ok(Parametric { values: values.coalesced(&effort)?, limit: found.limit, statistics: found.statistics })
+    let values = Set::of(program.parameters.len(), values).coalesced(&effort)?;
+    Ok(Parametric { values, limit: found.limit, statistics: found.statistics })
 }

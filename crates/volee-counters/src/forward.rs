@@ -76,6 +76,12 @@ pub(crate) fn within(meter: &Meter, memory: u64) -> Result<(), Limit> {
     meter.check_memory(memory, || "the sets found so far do not fit".to_owned())
 }
 
+/// Work that ends with the budget's time.
+pub(crate) fn effort_within(meter: &Meter, units: u64) -> Effort {
+    let meter = meter.clone();
+    Effort::new(units).stopped_by(move || meter.check().is_err())
+}
+
 /// About the bytes that a set takes.
 pub(crate) fn bytes(set: &Conjunct) -> u64 {
     let columns = set.dimension() + set.hidden() + 1;
@@ -83,8 +89,8 @@ pub(crate) fn bytes(set: &Conjunct) -> u64 {
 }
 
 impl<'a> Forward<'a> {
-    pub(crate) fn new(program: &'a Program, keep_going: bool) -> Self {
-        let effort = Effort::new(WORK);
+    pub(crate) fn new(program: &'a Program, keep_going: bool, meter: &Meter) -> Self {
+        let effort = effort_within(meter, WORK);
         Forward {
             program,
             cycles: Cycles::of_control_graph(program, &effort),

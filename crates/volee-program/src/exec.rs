@@ -37,7 +37,7 @@ pub(crate) fn ready(cx: &mut Context<'_>, op: &Op, moved: bool) -> Ready {
         Op::Send(send) => return ready_to_send(cx, send),
         Op::Receive(receive) => !receive.rendezvous && find_message(cx, receive).is_some(),
         Op::End => cx.pid + 1 == cx.frame.count(),
-        Op::DStep(entry, _, rendezvous) => return ready_for_d_step(cx, *entry, *rendezvous, moved),
+        Op::DStep(entry, _, rendezvous) => return ready_for_d_step(cx, *entry, *rendezvous),
         Op::Sequence(ops) => return ready(cx, &ops[0], moved),
     };
     if yes { Ready::Yes } else { Ready::No }
@@ -56,10 +56,11 @@ fn ready_to_send(cx: &mut Context<'_>, send: &Send) -> Ready {
     if cx.frame.length(&cx.compiled.layout, channel) < capacity { Ready::Yes } else { Ready::No }
 }
 
-fn ready_for_d_step(cx: &mut Context<'_>, entry: u32, rendezvous: FaultId, moved: bool) -> Ready {
+fn ready_for_d_step(cx: &mut Context<'_>, entry: u32, rendezvous: FaultId) -> Ready {
     let compiled = cx.compiled;
     for m in &compiled.bodies[cx.frame.proctype(cx.pid)].nodes[entry as usize] {
-        match ready(cx, &m.op, moved) {
+        // An `else` in there is about the choice in there: it is looked at only when nothing before it is ready.
+        match ready(cx, &m.op, false) {
             Ready::No => {}
             Ready::Yes => return Ready::Yes,
             Ready::WithPartner(_) => {

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use volee_integers::{Int, Row};
-use volee_program::{self as promela, Action, Expr, NodeId};
+use volee_program::{self as promela, Action, Expr, Location, NodeId};
 use volee_system::{Diagnostic, FaultKind, Place};
 
-use super::evaluate::{Branch, Evaluator, Key, Refusal, Result};
+use super::evaluate::{Branch, Evaluator, Key, Refusal, Result, unsupported};
 use super::formula::Formula;
-use super::state::{Explicit, Process};
+use super::state::{Channel, Explicit, Process};
 use super::translate::{Failure, ProcessOptions};
 use crate::program::LocationId;
 
@@ -79,18 +79,15 @@ impl Explorer<'_> {
     }
 
     fn initial(&mut self, options: &ProcessOptions) -> Result<Vec<(u32, Vec<Row>)>> {
-        let explicit = Explicit {
-            globals: vec![0; self.evaluator.blocks.globals.cells.len()],
-            processes: Vec::new(),
-            owner: None,
-            d_step: None,
-            failed: None,
-        };
+        let globals = vec![0; self.evaluator.blocks.globals.cells.len()];
+        let channel = |c: &promela::ChannelInstance| Channel { kind: c.channel.0, messages: Vec::new() };
+        let channels = self.program.channels.iter().map(channel).collect();
+        let explicit = Explicit { globals, channels, ..Explicit::default() };
         let mut branch = Branch { guard: Formula::truth(true), updates: BTreeMap::new(), explicit };
         let blocks = self.evaluator.blocks;
         let mut open = Vec::new();
         for (cell, info) in blocks.globals.cells.iter().enumerate().filter(|(_, c)| c.symbolic) {
-            let column = self.evaluator.columns.of(Key::Global(cell), || info.name.clone());
+            let column = self.evaluator.columns.of(Key::Global(cell), info.scalar, || info.name.clone());
             if options.parameters.contains(&info.name) {
                 open.push(column);
             } else {
@@ -98,15 +95,21 @@ impl Explorer<'_> {
             }
         }
         for (number, channel) in self.program.channels.iter().enumerate() {
-            self.evaluator.store(&mut branch, None, &channel.holder, vec![Int::from(number + 1)])?;
+            branch = self.store_one(branch, None, &channel.holder, vec![Int::from(number + 1)])?;
         }
         for (location, expr) in &self.program.globals_init {
             let value = self.single(&branch, None, expr)?;
-            self.evaluator.store(&mut branch, None, location, value)?;
+            branch = self.store_one(branch, None, location, value)?;
             open.iter().for_each(|column| drop(branch.updates.remove(column)));
         }
         for proctype in &self.program.active {
-            branch = self.spawn(branch, proctype.0, Vec::new())?.0;
+            let Some((born, _)) = self.spawn(branch, proctype.0, Vec::new())? else {
+                return unsupported("there are too many processes", None);
+            };
+            branch = born;
+        }
+        if let Some(fault) = self.evaluator.take_faults().into_iter().next() {
+            return unsupported(&fault.message, fault.place);
         }
         let mut formula = Formula::truth(true);
         for assumption in &options.assumptions {
@@ -116,6 +119,16 @@ impl Explorer<'_> {
         let number = self.number(branch.explicit);
         let mut out = Vec::new();
         for mut rows in formula.0 {
+            for &column in &open {
+                if let Some((low, high)) = self.evaluator.columns.bounds[column] {
+                    let bound = |k: i64, sign: i64| {
+                        let mut row = vec![Int::ZERO; width];
+                        (row[0], row[column + 1]) = (Int::from(k), Int::from(sign));
+                        row
+                    };
+                    rows.extend([bound(-low, 1), bound(high, -1)]);
+                }
+            }
             for (column, value) in &branch.updates {
                 // column = value, as two inequalities.
                 let mut row = value.clone();
@@ -130,43 +143,61 @@ impl Explorer<'_> {
     }
 
     /// An expression that has one value whatever the unbounded variables are.
-    fn single(&mut self, branch: &Branch, pid: Option<usize>, expr: &Expr) -> Result<Row> {
+    pub(super) fn single(&mut self, branch: &Branch, pid: Option<usize>, expr: &Expr) -> Result<Row> {
         let mut cases = self.evaluator.cases(branch, pid, expr)?;
         match (cases.pop(), cases.is_empty()) {
             (Some(case), true) => Ok(case.value),
-            _ => Err(Refusal::Unsupported("a value depends on a condition here".to_owned(), None)),
+            _ => unsupported("a value depends on a condition here", None),
         }
     }
 
-    fn spawn(&mut self, mut branch: Branch, proctype: u8, arguments: Vec<Row>) -> Result<(Branch, usize)> {
-        let pid = branch.explicit.processes.len();
-        if pid >= PROCESSES {
-            return Err(Refusal::Fault("too many processes".to_owned(), None));
+    /// Stores a value that does not wrap in different ways.
+    fn store_one(&mut self, branch: Branch, pid: Option<usize>, to: &Location, value: Row) -> Result<Branch> {
+        let mut all = self.evaluator.store(branch, pid, to, value)?;
+        match (all.pop(), all.is_empty()) {
+            (Some(branch), true) => Ok(branch),
+            _ => unsupported("a value may wrap around here", to.place.clone()),
         }
+    }
+
+    /// Starts a process; `None` where there are too many already.
+    pub(super) fn spawn(
+        &mut self,
+        mut branch: Branch,
+        proctype: u8,
+        arguments: Vec<Row>,
+    ) -> Result<Option<(Branch, usize)>> {
+        let pid = branch.explicit.processes.len();
         let kind = &self.program.proctypes[proctype as usize];
+        let first = branch.explicit.channels.len();
+        if pid >= PROCESSES || first + kind.channels.len() > PROCESSES {
+            return Ok(None);
+        }
         let block = &self.evaluator.blocks.locals[proctype as usize];
         let process = Process { proctype, node: kind.entry.0, cells: vec![0; block.cells.len()] };
         branch.explicit.processes.push(process);
         self.forget(&mut branch, pid, proctype);
-        if !kind.channels.is_empty() {
-            return Err(Refusal::Unsupported("channels are not supported".to_owned(), kind.place.clone()));
-        }
         for (location, value) in kind.parameters.iter().zip(arguments) {
-            self.evaluator.store(&mut branch, Some(pid), location, value)?;
+            branch = self.store_one(branch, Some(pid), location, value)?;
+        }
+        for (i, channel) in kind.channels.iter().enumerate() {
+            branch.explicit.channels.push(Channel { kind: channel.channel.0, messages: Vec::new() });
+            let number = vec![Int::from(first + i + 1)];
+            branch = self.store_one(branch, Some(pid), &channel.holder, number)?;
         }
         for (location, expr) in &kind.locals_init {
             let value = self.single(&branch, Some(pid), expr)?;
-            self.evaluator.store(&mut branch, Some(pid), location, value)?;
+            branch = self.store_one(branch, Some(pid), location, value)?;
         }
-        Ok((branch, pid))
+        Ok(Some((branch, pid)))
     }
 
     /// Sets the unbounded locals of a process to 0.
-    fn forget(&mut self, branch: &mut Branch, pid: usize, proctype: u8) {
+    pub(super) fn forget(&mut self, branch: &mut Branch, pid: usize, proctype: u8) {
         let block = &self.evaluator.blocks.locals[proctype as usize];
         for (cell, info) in block.cells.iter().enumerate().filter(|(_, c)| c.symbolic) {
             let key = Key::Local { pid, proctype, cell };
-            let column = self.evaluator.columns.of(key, || format!("{}[{pid}]", info.name));
+            let column = self.evaluator.columns.of(key, info.scalar, || format!("{}[{pid}]", info.name));
             branch.updates.insert(column, vec![Int::ZERO]);
         }
     }
@@ -188,29 +219,14 @@ impl Explorer<'_> {
         match (state.owner, stuck) {
             (_, None) => self.deadlocks = None,
             (Some(_), Some(stuck)) if state.d_step.is_some() => {
-                self.fail(
-                    at,
-                    &stuck,
-                    FaultKind::Runtime,
-                    "a d_step sequence blocks after its first statement",
-                    None,
-                );
+                let message = "a d_step sequence blocks, or never ends, after its first statement";
+                self.fail(at, &stuck, message, FaultKind::Runtime, message, None);
             }
             // Blocked inside an atomic sequence: the others may move.
             (Some(_), Some(stuck)) => {
                 let released = Explicit { owner: None, ..state.clone() };
-                let to = self.number(released);
-                for guard in stuck.0 {
-                    let name = "atomic sequence interrupted".to_owned();
-                    self.edges.push(Edge {
-                        name,
-                        from: at,
-                        to,
-                        guard,
-                        updates: BTreeMap::new(),
-                        place: None,
-                    });
-                }
+                let branch = Branch { guard: stuck, updates: BTreeMap::new(), explicit: released };
+                self.edge(at, branch, "atomic sequence interrupted", None);
             }
             (None, Some(stuck)) => {
                 let resting = state
@@ -224,38 +240,53 @@ impl Explorer<'_> {
         }
     }
 
-    /// Adds the transitions of one process; when it can move.
+    /// Adds the transitions of one process; when it can move, or is stuck in an error.
     fn process(&mut self, at: u32, state: &Explicit, pid: usize) -> Option<Formula> {
         let program = self.program;
         let process = &state.processes[pid];
         let proctype = &program.proctypes[process.proctype as usize];
         let node = &proctype.nodes[process.node as usize];
         let base = Branch { guard: Formula::truth(true), updates: BTreeMap::new(), explicit: state.clone() };
-        let provided = match &proctype.provided {
-            None => Ok(Formula::truth(true)),
-            Some(e) => self.evaluator.truth(&base, Some(pid), e),
-        };
+        let provided = self.provided(&base, pid);
         let provided = self.accept(provided, "provided", None)?;
         let mut any = Formula::truth(false);
+        let mut stuck = Formula::truth(false);
         // When some transition of an escape before this one can be taken, and of which escape.
         let mut escapes: Vec<(u32, Formula)> = Vec::new();
         for transition in &node.transitions {
             let text = &transition.statement.text;
             let place = transition.statement.place.as_ref();
-            let enabled = self.enabled(&base, pid, &transition.action, &any);
-            let enabled = match enabled {
-                Err(Refusal::Fault(message, own)) => {
-                    let place = own.or_else(|| place.cloned());
-                    self.fail(at, &provided, FaultKind::Runtime, &message, place);
-                    any = provided.clone();
-                    continue;
-                }
-                other => self.accept(other, text, place)?,
+            let partners = self.partners(&base, pid, transition);
+            let partners = self.accept(partners, text, place)?;
+            let mut enabled = match &partners {
+                Some(all) => all
+                    .iter()
+                    .try_fold(Formula::truth(false), |any, p| any.or(&p.when))
+                    .map_err(Refusal::from),
+                None => self.enabled(&base, pid, &transition.action, &any),
             };
-            let condition = self.condition(&enabled, &provided, &any, &escapes, transition.escape, state);
-            let condition = self.accept(condition, text, place)?;
+            let mut faults = self.evaluator.take_faults();
+            if state.d_step.is_none() {
+                // What a statement waits for has no value: it does not move.
+                for fault in &faults {
+                    enabled = enabled.and_then(|e| Ok(e.and(&fault.when.not()?)?));
+                }
+            }
+            let enabled = self.accept(enabled, text, place)?;
+            let allowed = self.condition(&provided, &any, &escapes, transition.escape, state);
+            let allowed = self.accept(allowed, text, place)?;
+            for fault in faults.drain(..) {
+                let when = self.accept(fault.when.and(&allowed).map_err(Refusal::from), text, place)?;
+                let own = fault.place.or_else(|| place.cloned());
+                self.fail(at, &when, text, FaultKind::Runtime, &fault.message, own);
+                stuck = self.accept(stuck.or(&when).map_err(Refusal::from), text, place)?;
+            }
+            let condition = self.accept(enabled.and(&allowed).map_err(Refusal::from), text, place)?;
             if !condition.is_false() {
-                self.take(at, Branch { guard: condition, ..base.clone() }, pid, transition);
+                match &partners {
+                    Some(all) => self.meet(at, &base, pid, transition, all, &allowed),
+                    None => self.take(at, Branch { guard: condition, ..base.clone() }, pid, transition),
+                }
             }
             let here = self.accept(enabled.and(&provided).map_err(Refusal::from), text, place)?;
             if transition.escape != 0 {
@@ -263,19 +294,33 @@ impl Explorer<'_> {
             }
             any = self.accept(any.or(&here).map_err(Refusal::from), text, place)?;
         }
-        Some(any)
+        if state.d_step.is_some() {
+            return Some(any);
+        }
+        self.accept(any.or(&stuck).map_err(Refusal::from), "this choice", None)
     }
 
+    /// When the `provided` clause of a process lets it move.
+    pub(super) fn provided(&mut self, base: &Branch, pid: usize) -> Result<Formula> {
+        let proctype = &self.program.proctypes[base.explicit.processes[pid].proctype as usize];
+        let provided = match &proctype.provided {
+            None => Ok(Formula::truth(true)),
+            Some(e) => self.evaluator.truth(base, Some(pid), e),
+        };
+        self.evaluator.take_faults();
+        provided
+    }
+
+    /// When a transition may be taken, whether it can be done or not.
     fn condition(
         &self,
-        enabled: &Formula,
         provided: &Formula,
         any: &Formula,
         escapes: &[(u32, Formula)],
         escape: u32,
         state: &Explicit,
     ) -> Result<Formula> {
-        let mut out = enabled.and(provided)?;
+        let mut out = provided.clone();
         if state.d_step.is_some() {
             // The first option that can be taken is.
             out = out.and(&any.not()?)?;
@@ -294,7 +339,7 @@ impl Explorer<'_> {
             let mut any = Formula::truth(false);
             for transition in &proctype.nodes[entry.0 as usize].transitions {
                 let no_nesting = |_: &mut Evaluator<'_>, _: NodeId| {
-                    Err(Refusal::Unsupported("a d_step inside a d_step is not supported".to_owned(), None))
+                    unsupported("a d_step inside a d_step is not supported", None)
                 };
                 let here = evaluator.enabled(base, pid, &transition.action, &any, &no_nesting)?;
                 any = any.or(&here)?;
@@ -304,115 +349,12 @@ impl Explorer<'_> {
         self.evaluator.enabled(base, pid, action, before, &d_step)
     }
 
-    /// Executes a transition and adds what it leads to.
-    fn take(&mut self, at: u32, mut branch: Branch, pid: usize, transition: &promela::Transition) {
-        let text = transition.statement.text.to_string();
-        let place = transition.statement.place.clone();
-        branch.explicit.processes[pid].node = transition.target.0;
-        let mut work = vec![branch];
-        let actions: Vec<&Action> = match &transition.action {
-            Action::Sequence(all) => all.iter().collect(),
-            one => vec![one],
-        };
-        for action in actions {
-            let mut next = Vec::new();
-            for branch in work {
-                if branch.explicit.failed.is_some() {
-                    next.push(branch);
-                    continue;
-                }
-                let guard = branch.guard.clone();
-                match self.execute(branch.clone(), pid, action, transition, &mut next) {
-                    Err(Refusal::Fault(message, own)) => {
-                        let place = own.or_else(|| place.clone());
-                        self.fail(at, &guard, FaultKind::Runtime, &message, place);
-                    }
-                    // Go on as if it did nothing: there may be more to complain about.
-                    Err(refusal) => {
-                        let _ = self.accept::<()>(Err(refusal), &text, place.as_ref());
-                        next.push(branch);
-                    }
-                    Ok(()) => {}
-                }
-            }
-            work = next;
+    pub(super) fn edge(&mut self, from: u32, branch: Branch, name: &str, place: Option<&Place>) {
+        let to = self.number(branch.explicit);
+        for guard in branch.guard.0 {
+            let (name, updates) = (name.to_owned(), branch.updates.clone());
+            self.edges.push(Edge { name, from, to, guard, updates, place: place.cloned() });
         }
-        for mut branch in work {
-            if branch.explicit.failed.is_none() {
-                settle(&mut branch.explicit, pid, transition);
-            }
-            let to = self.number(branch.explicit);
-            for guard in branch.guard.0 {
-                let (name, updates) = (text.clone(), branch.updates.clone());
-                self.edges.push(Edge { name, from: at, to, guard, updates, place: place.clone() });
-            }
-        }
-    }
-
-    fn execute(
-        &mut self,
-        mut branch: Branch,
-        pid: usize,
-        action: &Action,
-        transition: &promela::Transition,
-        out: &mut Vec<Branch>,
-    ) -> Result<()> {
-        match action {
-            Action::Guard(Expr::Run { proctype, arguments, .. }) => {
-                let values = self.arguments(&branch, pid, arguments)?;
-                out.push(self.spawn(branch, proctype.0, values)?.0);
-            }
-            Action::Assign(location, Expr::Run { proctype, arguments, .. }) => {
-                let values = self.arguments(&branch, pid, arguments)?;
-                let (mut branch, born) = self.spawn(branch, proctype.0, values)?;
-                self.evaluator.store(&mut branch, Some(pid), location, vec![Int::from(born)])?;
-                out.push(branch);
-            }
-            Action::Assign(location, expr) => {
-                for case in self.evaluator.cases(&branch, Some(pid), expr)? {
-                    let guard = branch.guard.and(&case.when)?;
-                    if guard.is_false() {
-                        continue;
-                    }
-                    let mut next = Branch { guard, ..branch.clone() };
-                    self.evaluator.store(&mut next, Some(pid), location, case.value)?;
-                    out.push(next);
-                }
-            }
-            Action::Assert(expr) => {
-                let holds = self.evaluator.truth(&branch, Some(pid), expr)?;
-                let good = branch.guard.and(&holds)?;
-                let bad = branch.guard.and(&holds.not()?)?;
-                if !bad.is_false() {
-                    let message = format!("assertion violated: {}", transition.statement.text);
-                    let failed =
-                        self.failure(FaultKind::Assertion, &message, transition.statement.place.clone());
-                    let mut explicit = branch.explicit.clone();
-                    explicit.failed = Some(failed);
-                    out.push(Branch { guard: bad, explicit, updates: branch.updates.clone() });
-                }
-                if !good.is_false() {
-                    out.push(Branch { guard: good, ..branch });
-                }
-            }
-            Action::End => {
-                let proctype = branch.explicit.processes[pid].proctype;
-                branch.explicit.processes.pop();
-                self.forget(&mut branch, pid, proctype);
-                out.push(branch);
-            }
-            Action::DStep(entry) => {
-                branch.explicit.processes[pid].node = entry.0;
-                branch.explicit.d_step = Some((transition.target.0, transition.atomic));
-                out.push(branch);
-            }
-            _ => out.push(branch),
-        }
-        Ok(())
-    }
-
-    fn arguments(&mut self, branch: &Branch, pid: usize, arguments: &[Expr]) -> Result<Vec<Row>> {
-        arguments.iter().map(|a| self.single(branch, Some(pid), a)).collect()
     }
 
     /// The number of a failure; equal ones share it.
@@ -426,29 +368,28 @@ impl Explorer<'_> {
         self.failures.len() as u32 - 1
     }
 
-    /// Adds transitions into the location of a failure.
-    fn fail(&mut self, at: u32, when: &Formula, kind: FaultKind, message: &str, place: Option<Place>) {
+    /// Adds transitions into the location of a failure. Nothing leaves it: runs that go on behind the error do so from
+    /// where it was met.
+    pub(super) fn fail(
+        &mut self,
+        at: u32,
+        when: &Formula,
+        name: &str,
+        kind: FaultKind,
+        message: &str,
+        place: Option<Place>,
+    ) {
         if when.is_false() {
             return;
         }
         let failed = self.failure(kind, message, place.clone());
         let explicit = Explicit { failed: Some(failed), ..self.states[at as usize].clone() };
-        let to = self.number(explicit);
-        for guard in &when.0 {
-            let (name, guard) = (message.to_owned(), guard.clone());
-            self.edges.push(Edge {
-                name,
-                from: at,
-                to,
-                guard,
-                updates: BTreeMap::new(),
-                place: place.clone(),
-            });
-        }
+        let branch = Branch { guard: when.clone(), updates: BTreeMap::new(), explicit };
+        self.edge(at, branch, name, place.as_ref());
     }
 
     /// Keeps the message of what cannot be handled.
-    fn accept<T>(&mut self, result: Result<T>, text: &str, place: Option<&Place>) -> Option<T> {
+    pub(super) fn accept<T>(&mut self, result: Result<T>, text: &str, place: Option<&Place>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err(refusal) => {
@@ -459,27 +400,5 @@ impl Explorer<'_> {
                 None
             }
         }
-    }
-}
-
-/// Who may move after a transition.
-fn settle(explicit: &mut Explicit, pid: usize, transition: &promela::Transition) {
-    if let Action::DStep(_) = transition.action {
-        explicit.owner = Some(pid as u8);
-        return;
-    }
-    match explicit.d_step {
-        Some((end, keeps)) => {
-            if explicit.processes.get(pid).is_none_or(|p| p.node == end) {
-                explicit.d_step = None;
-                explicit.owner = keeps.then_some(pid as u8);
-            }
-        }
-        None => explicit.owner = transition.atomic.then_some(pid as u8),
-    }
-    // A process that is gone holds nothing.
-    if explicit.owner.is_some_and(|p| p as usize >= explicit.processes.len()) {
-        explicit.owner = None;
-        explicit.d_step = None;
     }
 }

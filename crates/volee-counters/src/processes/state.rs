@@ -3,13 +3,14 @@
 
 use std::collections::HashMap;
 
-use volee_program::{Program, Scalar, Variable};
+use volee_program::{Kind, Program, Scalar, Variable};
 
 /// One scalar of a block of variables.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     pub(crate) name: String,
     pub(crate) symbolic: bool,
+    pub(crate) scalar: Scalar,
 }
 
 /// A block of variables: the globals, or the locals of a proctype.
@@ -23,11 +24,11 @@ pub(crate) struct Block {
 const CELLS: usize = 20_000;
 
 impl Block {
-    /// `is_symbolic` is asked with the name of each variable of type `int`.
-    fn of(variables: &[Variable], is_symbolic: &dyn Fn(&str) -> bool) -> Option<Block> {
+    /// `is_symbolic` is asked for each variable that is a number.
+    fn of(variables: &[Variable], is_symbolic: &dyn Fn(&Variable) -> bool) -> Option<Block> {
         let mut block = Block::default();
         for variable in variables {
-            let symbolic = variable.scalar == Scalar::Int && is_symbolic(&variable.name.replace("[]", ""));
+            let symbolic = variable.kind == Kind::Number && is_symbolic(variable);
             let mut elements: Vec<(u32, Vec<u32>)> = vec![(variable.offset, Vec::new())];
             for (count, stride) in &variable.dimensions {
                 let mut next = Vec::new();
@@ -49,7 +50,7 @@ impl Block {
                 }
                 block.by_offset.insert(offset, block.cells.len());
                 let name = element_name(&variable.name, &indices);
-                block.cells.push(Cell { name, symbolic });
+                block.cells.push(Cell { name, symbolic, scalar: variable.scalar });
             }
         }
         Some(block)
@@ -77,13 +78,17 @@ pub(crate) struct Blocks {
 
 impl Blocks {
     /// `None`: too many variables.
-    pub(crate) fn of(program: &Program, is_symbolic: &dyn Fn(&str) -> bool) -> Option<Blocks> {
+    pub(crate) fn of(
+        program: &Program,
+        is_symbolic: &dyn Fn(Option<usize>, &Variable) -> bool,
+    ) -> Option<Blocks> {
         Some(Blocks {
-            globals: Block::of(&program.globals, is_symbolic)?,
+            globals: Block::of(&program.globals, &|v| is_symbolic(None, v))?,
             locals: program
                 .proctypes
                 .iter()
-                .map(|p| Block::of(&p.locals, is_symbolic))
+                .enumerate()
+                .map(|(number, p)| Block::of(&p.locals, &|v| is_symbolic(Some(number), v)))
                 .collect::<Option<_>>()?,
         })
     }
@@ -98,11 +103,23 @@ pub(crate) struct Process {
     pub(crate) cells: Vec<i32>,
 }
 
-/// The explicit part of a state.
+/// A message in a buffer: fields with a number, and fields (`None`) whose value is in a column of its own.
+pub(crate) type Message = Vec<Option<i32>>;
+
+/// A channel and what is in it, the oldest message first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Channel {
+    pub(crate) kind: u16,
+    pub(crate) messages: Vec<Message>,
+}
+
+/// The explicit part of a state.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Explicit {
     pub(crate) globals: Vec<i32>,
     pub(crate) processes: Vec<Process>,
+    /// The first has number 1; those of a process are made and go with it.
+    pub(crate) channels: Vec<Channel>,
     /// The process that is inside an atomic sequence.
     pub(crate) owner: Option<u8>,
     /// The node at which the `d_step` ends that the owner is in, and whether the owner keeps control then.

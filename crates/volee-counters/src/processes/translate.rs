@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 
 use volee_integers::{Affine, Conjunct, Int, Row};
-use volee_program::{self as promela, Expr};
+use volee_program::{self as promela, Expr, Scalar, Variable};
 use volee_system::{Diagnostic, FaultKind, Place};
 
-use super::evaluate::{Branch, Columns, Evaluator, Refusal};
+use super::counting::Counting;
+use super::evaluate::{Branch, Columns, Evaluator};
 use super::explore::{Edge, Explorer};
 use super::formula::Formula;
 use super::reduce::remove_internal;
-use super::state::{Blocks, Explicit};
+use super::state::{Blocks, Explicit, Message};
 use crate::program::{Domain, Instruction, LocationId, Program, Region, Transition};
 
 /// How a program is to be read.
@@ -47,10 +48,14 @@ pub struct Translation {
     pub deadlocks: Option<Vec<Region>>,
     /// Which locations are seen from outside.
     pub visible: Vec<bool>,
+    source: promela::Program,
     states: Vec<Explicit>,
     blocks: Blocks,
     columns: Columns,
 }
+
+/// Locations that make narrow variables worth being sets: so many times as many without.
+const WORTH: usize = 8;
 
 /// Reads a program with processes.
 ///
@@ -67,17 +72,39 @@ pub fn translate(
     if program.uses_priorities {
         return Err(refuse("the counters engine does not handle priorities"));
     }
-    let chosen = |name: &str| match &options.symbolic {
-        None => true,
-        Some(names) => names.iter().any(|n| n == name) || options.parameters.iter().any(|n| n == name),
+    if let Some(names) = &options.symbolic {
+        let chosen = |_: Option<usize>, variable: &Variable| {
+            let name = variable.name.replace("[]", "");
+            names.contains(&name) || options.parameters.contains(&name)
+        };
+        return translate_with(program, options, &chosen);
+    }
+    let is_int = |_: Option<usize>, variable: &Variable| variable.scalar == Scalar::Int;
+    let plain = translate_with(program, options, &is_int);
+    let counting = Counting::of(program);
+    if counting.is_empty() {
+        return plain;
+    }
+    let counts = |block: Option<usize>, v: &Variable| v.scalar == Scalar::Int || counting.contains(block, v);
+    match (plain, translate_with(program, options, &counts)) {
+        (Ok(plain), Ok(sets)) if plain.states.len() > WORTH * sets.states.len() => Ok(sets),
+        (Err(_), Ok(sets)) => Ok(sets),
+        (plain, _) => plain,
+    }
+}
+
+fn translate_with(
+    program: &promela::Program,
+    options: &ProcessOptions,
+    is_symbolic: &dyn Fn(Option<usize>, &Variable) -> bool,
+) -> std::result::Result<Translation, Vec<Diagnostic>> {
+    let Some(blocks) = Blocks::of(program, is_symbolic) else {
+        let message = "the model has too many variables for the counters engine";
+        return Err(vec![Diagnostic::error(message, None)]);
     };
-    let Some(blocks) = Blocks::of(program, &chosen) else {
-        return Err(refuse("the model has too many variables for the counters engine"));
-    };
-    let evaluator = Evaluator { blocks: &blocks, columns: Columns::default() };
     let mut explorer = Explorer {
         program,
-        evaluator,
+        evaluator: Evaluator::new(program, &blocks, Columns::default()),
         numbers: HashMap::new(),
         states: Vec::new(),
         edges: Vec::new(),
@@ -169,6 +196,7 @@ fn finish(
         failures,
         deadlocks: parts.deadlocks.map(|d| d.into_iter().map(region).collect()),
         visible,
+        source: program.clone(),
         states: parts.states,
         blocks,
         columns,
@@ -181,8 +209,7 @@ impl Translation {
     /// # Errors
     /// The expression is not linear in the unbounded variables.
     pub fn regions(&self, expr: &Expr, wanted: bool) -> std::result::Result<Vec<Region>, Diagnostic> {
-        let columns = Columns::clone_of(&self.columns);
-        let mut evaluator = Evaluator { blocks: &self.blocks, columns };
+        let mut evaluator = Evaluator::new(&self.source, &self.blocks, Columns::clone_of(&self.columns));
         let n = self.columns.names.len();
         let mut out = Vec::new();
         for (i, state) in self.states.iter().enumerate() {
@@ -191,14 +218,15 @@ impl Translation {
             }
             let branch =
                 Branch { guard: Formula::truth(true), updates: BTreeMap::new(), explicit: state.clone() };
-            let formula =
-                evaluator.truth(&branch, None, expr).and_then(|f| if wanted { Ok(f) } else { Ok(f.not()?) });
-            let formula = match formula {
-                Ok(formula) => formula,
-                // What has no value here is neither true nor false here.
-                Err(Refusal::Fault(..)) => continue,
-                Err(refusal) => return Err(refusal.into_diagnostic("this expression", None)),
-            };
+            let formula = evaluator.truth(&branch, None, expr).and_then(|truth| {
+                // What has no value is not true.
+                let mut truth = truth;
+                for fault in evaluator.take_faults() {
+                    truth = truth.and(&fault.when.not()?)?;
+                }
+                if wanted { Ok(truth) } else { Ok(truth.not()?) }
+            });
+            let formula = formula.map_err(|refusal| refusal.into_diagnostic("this expression", None))?;
             for mut rows in formula.0 {
                 rows.iter_mut().for_each(|r| r.resize(n + 1, Int::ZERO));
                 let conjunct = Conjunct::new(n, Vec::new(), rows);
@@ -239,6 +267,16 @@ fn location_name(program: &promela::Program, blocks: &Blocks, state: &Explicit) 
     }
     let shown = blocks.globals.cells.iter().zip(&state.globals).filter(|(c, v)| !c.symbolic && **v != 0);
     parts.extend(shown.map(|(c, v)| format!("{}={v}", c.name)));
+    for (number, channel) in state.channels.iter().enumerate().filter(|(_, c)| !c.messages.is_empty()) {
+        let name = program
+            .channels
+            .get(number)
+            .map_or_else(|| format!("channel {}", number + 1), |c| c.name.clone());
+        let field = |f: &Option<i32>| f.map_or_else(|| "·".to_owned(), |n| n.to_string());
+        let message = |m: &Message| m.iter().map(field).collect::<Vec<_>>().join(",");
+        let all: Vec<String> = channel.messages.iter().map(message).collect();
+        parts.push(format!("{name}=[{}]", all.join(" ")));
+    }
     if state.is_internal() {
         parts.push("(inside an atomic sequence)".to_owned());
     }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use volee_counters::{Options, Outcome, ProcessOptions, Program, Translation, check, reachable, translate};
+use volee_counters::{
+    Options, Outcome, ProcessOptions, Program, Translation, check, parametric, reachable, translate,
+};
 use volee_integers::Effort;
 use volee_system::Budget;
 
@@ -36,7 +38,7 @@ pub fn lowered(text: &str) -> volee_promela::Lowered {
     volee_promela::lower(Arc::new(model)).expect("lowers")
 }
 
-fn expression(model: &volee_promela::Lowered, text: &str) -> volee_program::Expr {
+pub fn expression(model: &volee_promela::Lowered, text: &str) -> volee_program::Expr {
     let parsed = volee_promela::parse_predicate(model.model(), text).expect("an expression");
     model.expression(&parsed).expect("an expression")
 }
@@ -112,4 +114,27 @@ fn statements_that_are_not_linear_are_named_with_their_place() {
     let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
     assert!(told[0].contains("model.pml:3") && told[0].contains("not linear"), "{told:?}");
     assert!(told.iter().any(|t| t.contains("model.pml:4")), "{told:?}");
+}
+
+#[test]
+fn what_was_found_for_some_parameters_stays_found_when_a_limit_ends_the_search() {
+    let model = lowered("int x, N; active proctype P() { do :: x = 2 * x + 1 od }");
+    let assumptions = vec![expression(&model, "0 <= N && N <= 4")];
+    let options = ProcessOptions { parameters: vec!["N".into()], assumptions, ..ProcessOptions::default() };
+    let translation = translated(&model, &options);
+    let budget = Budget { memory: Some(60_000), ..Budget::default() };
+    let found =
+        parametric(&with_bad(&translation, &expression(&model, "x > N"), true), &budget).expect("small");
+    assert!(found.limit.is_some() && found.is_reached() == Some(true), "{found:?}");
+    let found =
+        parametric(&with_bad(&translation, &expression(&model, "x < N - 4"), true), &budget).expect("small");
+    assert!(found.limit.is_some() && found.is_reached().is_none(), "{found:?}");
+}
+
+#[test]
+fn the_clock_ends_work_inside_one_question_about_sets() {
+    let model = lowered(LIFT);
+    let translation = translated(&model, &ProcessOptions::default());
+    let budget = Budget { time: Some(std::time::Duration::ZERO), ..Budget::default() };
+    assert!(reachable(&translation.program, &budget).limit.is_some());
 }

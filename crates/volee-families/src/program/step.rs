@@ -190,7 +190,7 @@ fn ready(valuation: &mut Valuation<'_>, proctype: &Proctype, action: &Action, mo
         },
         Action::DStep(entry) => {
             let inner = &proctype.nodes[entry.0 as usize].transitions;
-            inner.iter().any(|t| ready(valuation, proctype, &t.action, moved))
+            inner.iter().any(|t| ready(valuation, proctype, &t.action, false))
         }
         Action::Sequence(all) => all.first().is_none_or(|first| ready(valuation, proctype, first, moved)),
     }

@@ -221,12 +221,12 @@ impl Report<'_> {
             (Some(_), false) => format!("{word} at least when {}", bare(&shown)),
         };
         self.answer.add("parameters", json!({ "values": shown, "exact": found.limit.is_none() }));
-        match (&found.limit, nothing != question.goal) {
-            (None, true) => {
+        match (found.is_reached(), &found.limit) {
+            (Some(reached), _) if reached == question.goal => {
                 self.answer.push(QuestionAnswer::holds(&question.name));
                 self.row(VerdictWord::Holds, &question.name, &when);
             }
-            (Some(limit), _) if nothing => {
+            (None, Some(limit)) => {
                 self.answer.push(QuestionAnswer::unknown(&question.name, limit));
                 self.row(VerdictWord::Unknown, &question.name, &format!("{when}: {limit}"));
             }
