@@ -55,6 +55,16 @@ impl DeterministicProperty {
         Ok(DeterministicProperty { automaton, atoms })
     }
 
+    /// The automaton, complete, with its acceptance on states.
+    pub fn automaton(&self) -> &Automaton {
+        &self.automaton
+    }
+
+    /// What its atoms look at.
+    pub fn atoms(&self) -> &[Watch] {
+        &self.atoms
+    }
+
     /// Searches for an infinite run that the automaton does not accept.
     pub fn check<S: System + ?Sized>(
         &self,

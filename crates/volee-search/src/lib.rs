@@ -6,6 +6,7 @@
 mod approximate;
 mod breadth;
 mod check;
+mod confirm;
 mod depth;
 mod deterministic;
 mod effort;
@@ -23,6 +24,7 @@ mod replacement;
 mod watch;
 
 pub use check::{Answer, Approximation, Check, Order, Outcome, Reduction, Statistics, Turnover, check};
+pub use confirm::is_fair;
 pub use deterministic::DeterministicProperty;
 pub use liveness::{Claim, ClaimOptions, ClaimOutcome, Emptiness, Fairness, check_claim};
 pub use ltl::LtlQuestion;

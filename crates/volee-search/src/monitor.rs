@@ -34,8 +34,8 @@ const ACCEPTING: PredicateId = PredicateId(u32::MAX);
 /// A finite-trace formula bound to a system.
 pub struct TlQuestion {
     text: String,
-    monitor: Monitor,
-    watches: Vec<Watch>,
+    pub(crate) monitor: Monitor,
+    pub(crate) watches: Vec<Watch>,
     /// The texts of the atoms.
     atoms: Vec<String>,
 }

@@ -22,7 +22,7 @@ pub use lift::{LiftError, Lifted, lift};
 pub use place::{Diagnostic, Place, Severity};
 pub use progress::{Progress, Quiet, Snapshot};
 pub use reducible::{Awake, PersistentSet, Reducible, SleepSet};
-pub use run::{ReplayError, Run, RunState, RunStep, Witness, replay, replay_end};
+pub use run::{ReplayError, Run, RunState, RunStep, Witness, replay, replay_end, walk};
 pub use system::{
     Action, Event, EventKind, Fault, FaultId, FaultKind, Flow, Followed, Label, Marks, Move, PredicateId,
     Sink, Step, System, Unreached, Variable, collect_initial, collect_steps,

@@ -142,6 +142,27 @@ pub fn replay_end<S: System + ?Sized>(
     Ok(Run { skipped, initial, steps, loop_start })
 }
 
+/// Goes along a witness without telling anything of it: `visit` is called with every state and the step that is taken there,
+/// with none at the end. Whether a cycle closes is not looked at.
+///
+/// # Errors
+/// The witness is not a run of this system.
+pub fn walk<S: System + ?Sized>(
+    system: &mut S,
+    witness: &Witness,
+    visit: &mut dyn FnMut(&mut S, &[u8], Option<Step>),
+) -> Result<(), ReplayError> {
+    let mut state = nth_initial(system, witness.initial).ok_or(ReplayError::Initial(witness.initial))?;
+    for (at, &ordinal) in witness.steps.iter().enumerate() {
+        let (step, target) = nth_step(system, &state, ordinal as usize)
+            .map_err(|available| ReplayError::Step { at, ordinal, available })?;
+        visit(system, &state, Some(step));
+        state = target;
+    }
+    visit(system, &state, None);
+    Ok(())
+}
+
 pub(crate) fn nth_initial<S: System + ?Sized>(system: &mut S, n: u32) -> Option<Vec<u8>> {
     let mut seen = 0;
     let mut found = None;

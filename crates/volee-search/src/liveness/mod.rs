@@ -43,7 +43,7 @@ impl Claim {
     }
 
     /// Whether reaching a state of the automaton is enough: it accepts whatever follows.
-    fn is_trap(&self, state: usize) -> bool {
+    pub(crate) fn is_trap(&self, state: usize) -> bool {
         let all = self.automaton.all_marks();
         self.traps.get(state).copied().unwrap_or(false)
             || self.automaton.states[state].iter().any(|e| {

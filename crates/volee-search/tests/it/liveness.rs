@@ -7,11 +7,11 @@ use volee_logic::formula::{Formula, Shape, SplitMix, parse, random_formula};
 use volee_logic::ltl::{translate, translate_to_buchi};
 use volee_search::{
     Claim, ClaimOptions, ClaimOutcome, DeterministicProperty, Emptiness, Fairness, LtlQuestion, Names,
-    NestedStore, Watch, bind, check_claim,
+    NestedStore, Watch, bind, check_claim, is_fair,
 };
 use volee_system::{
     Budget, Diagnostic, FaultId, Flow, Label, Marks, Meter, PredicateId, Quiet, Sink, Step, System, Verdict,
-    replay,
+    Witness, replay,
 };
 
 /// An explicit graph. Bit `i` of a state's colour is the predicate `p<i>`; steps have processes and the labels `a`, `b`.
@@ -148,7 +148,26 @@ fn naive(graph: &Graph, formula: &Formula, fairness: Fairness) -> bool {
 fn check(graph: &mut Graph, text: &str, formula: Formula, fairness: Fairness) -> Verdict {
     let question = LtlQuestion::new(graph, formula, text, "f").expect("binds");
     let options = ClaimOptions { fairness, ..ClaimOptions::default() };
-    question.check(graph, options, &Meter::start(Budget::default()), &mut Quiet).verdict
+    let verdict = question.check(graph, options, &Meter::start(Budget::default()), &mut Quiet).verdict;
+    if let Verdict::Violated(violations) = &verdict {
+        confirm(graph, &question, &violations[0].witness, fairness);
+    }
+    verdict
+}
+
+/// What is shown violates the formula by its definition and by that of the automaton, and does not violate its negation.
+fn confirm(graph: &mut Graph, question: &LtlQuestion, witness: &Witness, fairness: Fairness) {
+    assert_eq!(question.refutes(graph, witness), Some(true));
+    assert_eq!(question.claim().accepts(graph, witness), Some(true));
+    if witness.loop_start.is_some() {
+        let (formula, atoms) = (question.formula().clone().negated(), question.claim().atoms.clone());
+        let opposite = LtlQuestion::with_watches(formula, atoms).expect("small");
+        assert_eq!(opposite.refutes(graph, witness), Some(false));
+        assert_eq!(opposite.claim().accepts(graph, witness), Some(false));
+    }
+    if fairness == Fairness::Weak && witness.loop_start.is_some() {
+        assert_eq!(is_fair(graph, witness), Some(true));
+    }
 }
 
 #[test]
@@ -273,7 +292,10 @@ fn deterministic_properties_agree_with_the_general_search_also_with_little_memor
                     assert!(expected, "round {round}: {formula} on {graph:?}");
                     replay(&mut graph, &violations[0].witness).expect("replays");
                     let question = LtlQuestion::new(&mut graph, formula.clone(), "", "f").expect("binds");
-                    assert_ne!(question.refutes(&mut graph, &violations[0].witness), Some(false));
+                    assert_eq!(question.refutes(&mut graph, &violations[0].witness), Some(true));
+                    assert_eq!(property.refuses(&mut graph, &violations[0].witness), Some(true));
+                    let opposite = Claim::new(property.automaton().clone(), property.atoms().to_vec());
+                    assert_eq!(opposite.accepts(&mut graph, &violations[0].witness), Some(false));
                 }
                 Verdict::Unknown(limit) => assert!(memory.is_some(), "{limit}"),
             }
@@ -310,7 +332,7 @@ fn decide(graph: &mut Graph, formula: &Formula, store: NestedStore) -> ClaimOutc
     let outcome = question.check(graph, options, &Meter::start(Budget::default()), &mut Quiet);
     if let Verdict::Violated(violations) = &outcome.verdict {
         replay(graph, &violations[0].witness).expect("replays");
-        assert_ne!(question.refutes(graph, &violations[0].witness), Some(false), "{formula}");
+        confirm(graph, &question, &violations[0].witness, Fairness::None);
     }
     outcome
 }
@@ -392,4 +414,22 @@ fn a_run_that_ends_is_no_cycle_without_progress_and_one_that_goes_round_is() {
         assert!(lacks_progress(&goes_round, [0, 0], emptiness), "{emptiness:?}");
         assert!(!lacks_progress(&goes_round, [0, 1], emptiness), "{emptiness:?}");
     }
+}
+
+#[test]
+fn a_cycle_in_which_somebody_could_always_move_and_never_does_is_not_fair() {
+    // Process 0 goes round, process 1 could leave from either state; in the second graph from one only.
+    let step = |process, target| (process, 0, target);
+    let graph = |back: Vec<(u8, u32, u8)>| Graph {
+        colours: vec![0; 3],
+        steps: vec![vec![step(0, 1), step(1, 2)], back, vec![]],
+        predicates: Vec::new(),
+        has_predicates: false,
+    };
+    let (unfair, fair) = (graph(vec![step(0, 0), step(1, 2)]), graph(vec![step(0, 0)]));
+    let round = Witness { initial: 0, steps: vec![0, 0], loop_start: Some(0) };
+    assert_eq!(is_fair(&mut unfair.clone(), &round), Some(false));
+    assert_eq!(is_fair(&mut fair.clone(), &round), Some(true));
+    let ended = Witness { initial: 0, steps: vec![1], loop_start: Some(1) };
+    assert_eq!(is_fair(&mut unfair.clone(), &ended), Some(true));
 }

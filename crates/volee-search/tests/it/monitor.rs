@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use volee_logic::formula::{Formula, Shape, SplitMix, parse, random_formula};
 use volee_logic::tl::{Alphabet, Limits, compile};
 use volee_search::{Check, Order, Runs, TlQuestion};
-use volee_system::{Budget, Flow, Label, Meter, Quiet, Sink, Step, System, Verdict, replay};
+use volee_system::{Budget, Flow, Label, Meter, Quiet, Sink, Step, System, Verdict, Witness, replay};
 
 /// A graph whose steps have labels `p0`, `p1`, … and `tau`.
 #[derive(Debug, Clone)]
@@ -56,6 +56,15 @@ fn ask(graph: &mut Graph, formula: &Formula, runs: Runs, order: Order) -> Verdic
     let question = TlQuestion::new(graph, formula, &formula.to_string(), "f").expect("binds");
     let how = Check::new().order(order);
     let outcome = question.check(graph, runs, &how, &Meter::start(Budget::default()), &mut Quiet);
+    if let Verdict::Violated(violations) = &outcome.answers[0].verdict {
+        let witness = &violations[0].witness;
+        assert_eq!(question.refutes(graph, witness, runs), Some(true));
+        if order == Order::BreadthFirst && !witness.steps.is_empty() {
+            let shorter =
+                Witness { steps: witness.steps[..witness.steps.len() - 1].to_vec(), ..witness.clone() };
+            assert_eq!(question.refutes(graph, &shorter, runs), Some(false), "it was the shortest");
+        }
+    }
     outcome.answers[0].verdict.clone()
 }
 
