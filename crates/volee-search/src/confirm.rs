@@ -26,7 +26,7 @@ pub(crate) fn word<S: System + ?Sized>(system: &mut S, watches: &[Watch], witnes
     let mut letters = Vec::with_capacity(witness.steps.len() + 1);
     let (mut readable, mut ends) = (true, false);
     let stutters = witness.loop_start.is_some_and(|start| start >= witness.steps.len());
-    walk(system, witness, &mut |system, state, step: Option<Step>| {
+    walk(system, witness, |system, state, step: Option<Step>| {
         if step.is_none() && witness.loop_start.is_some() && !stutters {
             return;
         }
@@ -182,7 +182,7 @@ impl TlQuestion {
         let mut at = self.monitor.initial();
         let mut label = None;
         let (mut readable, mut ended) = (true, false);
-        walk(system, witness, &mut |system, state, step: Option<Step>| {
+        walk(system, witness, |system, state, step: Option<Step>| {
             // A letter is a step and the state that it leads to.
             if let Some(label) = label {
                 sight.look_at_step(&*system, Some(label));
@@ -207,7 +207,7 @@ pub fn is_fair<S: System + ?Sized>(system: &mut S, witness: &Witness) -> Option<
     let mut waiting = [true; 256];
     let mut moved = [false; 256];
     let mut at = 0;
-    walk(system, witness, &mut |system, state, step: Option<Step>| {
+    walk(system, witness, |system, state, step: Option<Step>| {
         if at >= start && (step.is_some() || start >= witness.steps.len()) {
             let mut enabled = [false; 256];
             for (possible, _) in volee_system::collect_steps(system, state) {

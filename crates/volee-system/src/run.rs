@@ -150,7 +150,7 @@ pub fn replay_end<S: System + ?Sized>(
 pub fn walk<S: System + ?Sized>(
     system: &mut S,
     witness: &Witness,
-    visit: &mut dyn FnMut(&mut S, &[u8], Option<Step>),
+    mut visit: impl FnMut(&mut S, &[u8], Option<Step>),
 ) -> Result<(), ReplayError> {
     let mut state = nth_initial(system, witness.initial).ok_or(ReplayError::Initial(witness.initial))?;
     for (at, &ordinal) in witness.steps.iter().enumerate() {
