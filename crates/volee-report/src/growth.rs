@@ -22,11 +22,34 @@ const GAP: f64 = 26.0;
 const PLOT_HEIGHT: f64 = 150.0;
 const COLOURS: [&str; 6] = ["#1d4f91", "#b42318", "#2f7d32", "#8a5a00", "#6a3fa0", "#0b7285"];
 
-/// Whether the last state of a lasso is the one that its cycle starts with.
-pub(crate) fn returns(run: &Run) -> bool {
-    let Some(start) = run.loop_start else { return false };
+/// How a lasso comes back to where its cycle starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Return {
+    /// To the same state.
+    Same,
+    /// To the same state but for these variables, which nobody reads.
+    But(Vec<String>),
+    /// With more in the channels each time.
+    Growing,
+    /// It does not move any more: the run has ended.
+    Ended,
+}
+
+/// How the cycle of a run closes; `None` if it has none.
+pub(crate) fn returns(run: &Run) -> Option<Return> {
+    let start = run.loop_start?;
+    let Some(last) = run.steps.last().filter(|_| start < run.steps.len()) else { return Some(Return::Ended) };
     let first = start.checked_sub(1).map_or(&run.initial, |before| &run.steps[before].state);
-    run.steps.last().is_none_or(|last| last.state == *first)
+    if last.state == *first {
+        return Some(Return::Same);
+    }
+    let differs: Vec<_> = crate::changes(first, &last.state).collect();
+    let events = || run.steps.iter().flat_map(|s| &s.actions).filter_map(|a| a.event.as_ref());
+    let is_channel = |name: &str| events().any(|event| event.channel == name);
+    if differs.is_empty() || differs.iter().any(|v| is_channel(&v.name)) {
+        return Some(Return::Growing);
+    }
+    Some(Return::But(differs.into_iter().map(|v| v.name.clone()).collect()))
 }
 
 /// What the channels of a run hold.
@@ -43,7 +66,7 @@ pub(crate) struct Contents {
 impl Contents {
     /// The contents along a run that grows; `None` for every other run, and where its beginning is not known.
     pub(crate) fn of(run: &Run) -> Option<Contents> {
-        let round = run.loop_start.filter(|_| run.skipped == 0 && !returns(run))?;
+        let round = run.loop_start.filter(|_| run.skipped == 0 && returns(run) == Some(Return::Growing))?;
         let events = run.steps.iter().flat_map(|s| &s.actions).filter_map(|a| a.event.as_ref());
         let queued = events.filter(|e| e.kind != EventKind::Rendezvous);
         let named: BTreeMap<u32, String> = queued.map(|e| (e.channel_id, e.channel.clone())).collect();
@@ -265,7 +288,7 @@ mod tests {
     #[test]
     fn a_loop_that_returns_does_not_grow() {
         let back = run(vec![step(EventKind::Send, "a", 1), step(EventKind::Receive, "a", 0)], Some(0));
-        assert!(returns(&back));
+        assert_eq!(returns(&back), Some(Return::Same));
         assert_eq!(Contents::of(&back), None);
         assert_eq!(Contents::of(&run(vec![step(EventKind::Send, "a", 1)], None)), None);
     }

@@ -8,16 +8,18 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 use volee_system::{Run, RunState};
 
-use crate::growth::returns;
+use crate::growth::{Return, returns};
 
 /// The run as ITF JSON; `source` names the model.
 pub fn run_itf(run: &Run, source: &str) -> String {
     let all: Vec<&RunState> =
         std::iter::once(&run.initial).chain(run.steps.iter().map(|s| &s.state)).collect();
     // The last state of a lasso is the one its cycle starts with; ITF leaves it out and names the index to go back to.
-    // A loop that fills channels comes back to no state; ITF has no word for it.
-    let cycle = run.loop_start.filter(|_| returns(run));
-    let kept = if cycle.is_some() { all.len() - 1 } else { all.len() };
+    // A run that has ended stays in its last state. A loop that fills channels, or counts, comes back to no state; ITF has no
+    // word for it.
+    let back = returns(run);
+    let cycle = run.loop_start.filter(|_| matches!(back, Some(Return::Same | Return::Ended)));
+    let kept = if back == Some(Return::Same) { all.len() - 1 } else { all.len() };
     let vars = variables(&all);
     let mut states = Vec::with_capacity(kept);
     for (index, state) in all[..kept].iter().enumerate() {
@@ -112,5 +114,9 @@ mod tests {
         let itf: Value = serde_json::from_str(&run_itf(&run, "m.pml")).expect("valid JSON");
         assert_eq!(itf["loop"], 1);
         assert_eq!(itf["states"].as_array().expect("states").len(), 3);
+        let ended = Run { loop_start: Some(3), ..run };
+        let itf: Value = serde_json::from_str(&run_itf(&ended, "m.pml")).expect("valid JSON");
+        assert_eq!(itf["loop"], 3, "a run that has ended stays in its last state");
+        assert_eq!(itf["states"].as_array().expect("states").len(), 4);
     }
 }

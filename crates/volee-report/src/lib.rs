@@ -7,6 +7,7 @@
 mod answer;
 mod changes;
 mod chart;
+mod claim;
 mod figures;
 mod growth;
 mod itf;
@@ -19,6 +20,7 @@ mod trace;
 
 pub use answer::{Answer, ErrorEntry, QuestionAnswer, VerdictWord, run_value};
 pub use changes::{changes, is_location};
+pub use claim::{Claim, ClaimKind};
 pub use figures::{brief, bytes, count, counted, seconds};
 pub use itf::run_itf;
 pub use junit::{CaseOutcome, JunitCase, junit};

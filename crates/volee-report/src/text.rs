@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use volee_system::{Action, Event, EventKind, Run, RunState, RunStep, Variable};
 
-use crate::growth::returns;
+use crate::growth::{Return, returns};
 use crate::{Palette, changes, count, is_location};
 
 /// How a run is laid out.
@@ -43,16 +43,24 @@ pub fn run_text(run: &Run, layout: TextLayout<'_>) -> String {
     let mut out = String::new();
     initial_state(&mut out, run, layout.palette);
     out.push_str(&steps_text(run, layout));
-    match run.loop_start {
-        Some(start) => {
-            let first = run.skipped + start + 1;
-            let back = match returns(run) {
-                true => format!("── back to the state before step {first} ──"),
-                false => format!("── and again from step {first}, with more in the channels each time ──"),
-            };
-            let _ = writeln!(out, "  {}", layout.palette.strong(back));
+    let first = run.skipped + run.loop_start.unwrap_or(0) + 1;
+    let back = match returns(run) {
+        None => String::new(),
+        Some(Return::Ended) => "── the run ends here, and nothing happens any more ──".into(),
+        Some(Return::Same) => format!("── back to the state before step {first} ──"),
+        Some(Return::But(names)) => {
+            let names = names.join(", ");
+            format!("── back to the state before step {first}, but for {names}: nobody reads that ──")
         }
-        None => final_locations(&mut out, run, layout.palette),
+        Some(Return::Growing) => {
+            format!("── and again from step {first}, with more in the channels each time ──")
+        }
+    };
+    if !back.is_empty() {
+        let _ = writeln!(out, "  {}", layout.palette.strong(back));
+    }
+    if matches!(returns(run), None | Some(Return::Ended)) {
+        final_locations(&mut out, run, layout.palette);
     }
     out
 }
@@ -304,13 +312,16 @@ mod tests {
     #[test]
     fn a_lasso_is_a_prefix_and_a_cycle() {
         let mut lasso = run(3, Some(1));
-        let grows = text(&lasso, 100);
+        let counts = text(&lasso, 100);
         lasso.steps[2].state = state(1);
         let text = text(&lasso, 100);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[2].contains("repeats for ever"), "{text}");
         assert!(lines[5].contains("back to the state before step 2"), "{text}");
-        assert!(grows.contains("again from step 2, with more"), "{grows}");
+        assert!(counts.contains("back to the state before step 2, but for x: nobody reads that"), "{counts}");
+        let ended = run(3, Some(3));
+        let told = super::run_text(&ended, TextLayout { palette: Palette::Plain, model: "m", longest: 9 });
+        assert!(told.contains("the run ends here") && !told.contains("before step"), "{told}");
     }
 
     #[test]

@@ -2,13 +2,15 @@
 //! longer fits the model.
 //!
 //! Two forms: a JSON file, with labels and options; and, for runs short enough to be pasted into a shell, one word
-//! such as `run:0.2.1x5~3.0` (ordinals with a repeat count, the cycle of a lasso after `~`, another initial state than
-//! the first as `run:2@…`).
+//! such as `run:0.2.1x5~3.0` (ordinals with a repeat count, the cycle of a lasso after `~`, which is empty if the run has
+//! ended, another initial state than the first as `run:2@…`).
 
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 use volee_system::{Run, Witness};
+
+use crate::Claim;
 
 const FORMAT: &str = "volee-trace-1";
 const MOST_STEPS: usize = 1 << 26;
@@ -31,6 +33,9 @@ pub struct Trace {
     pub capacity: Option<u32>,
     /// The question it answers.
     pub question: String,
+    /// What it is said to show, so that it can be looked at again; stored runs of old have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<Claim>,
     /// The run.
     pub witness: Witness,
     /// The labels of the steps, or of the last ones, to compare with when it is replayed.
@@ -76,6 +81,7 @@ impl Trace {
             copies: Vec::new(),
             capacity: None,
             question: question.into(),
+            claim: None,
             witness: witness.clone(),
             labels: run.steps.iter().map(|s| s.label.clone()).collect(),
         }
@@ -85,6 +91,13 @@ impl Trace {
     #[must_use]
     pub fn read_with(mut self, copies: &[(String, u32)], capacity: Option<u32>) -> Self {
         (self.copies, self.capacity) = (copies.to_vec(), capacity);
+        self
+    }
+
+    /// The same trace, said to show something.
+    #[must_use]
+    pub fn claiming(mut self, claim: Option<Claim>) -> Self {
+        self.claim = claim;
         self
     }
 
@@ -172,10 +185,7 @@ pub fn run_from_word(word: &str) -> Result<Witness, TraceError> {
     read_ordinals(prefix, &mut steps).ok_or_else(bad)?;
     let loop_start = cycle.is_some().then_some(steps.len());
     read_ordinals(cycle.unwrap_or_default(), &mut steps).ok_or_else(bad)?;
-    match loop_start {
-        Some(start) if start == steps.len() => Err(bad()),
-        _ => Ok(Witness { initial, steps, loop_start }),
-    }
+    Ok(Witness { initial, steps, loop_start })
 }
 
 fn read_ordinals(text: &str, steps: &mut Vec<u32>) -> Option<()> {
@@ -210,12 +220,13 @@ mod tests {
         assert_eq!(round_trip(0, &[0, 2, 2, 2], Some(2)), "run:0.2~2x2");
         assert_eq!(round_trip(0, &[5, 5], Some(0)), "run:~5x2");
         assert_eq!(round_trip(4, &[], None), "run:4@");
+        assert_eq!(round_trip(0, &[0, 0, 0], Some(3)), "run:0x3~", "a run that has ended");
     }
 
     #[test]
     fn words_that_are_no_runs_are_refused() {
         for word in
-            ["", "0.1", "run:0..1", "run:a", "run:0~", "run:1x99999999999", "run:-1", "run:1x100000000"]
+            ["", "0.1", "run:0..1", "run:a", "run:0~1~", "run:1x99999999999", "run:-1", "run:1x100000000"]
         {
             assert!(run_from_word(word).is_err(), "{word}");
         }

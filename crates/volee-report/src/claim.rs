@@ -1,0 +1,161 @@
+//! What a run is said to show, in a form that can be looked at again: stored with the run, and one word of the command that
+//! replays it.
+//!
+//! As text it is the kind and what it is about: `deadlock`, `invariant x < 3`, `ltl []<>p`; in front of it `fair` where only
+//! fair runs count, `maximal` where a finite-trace formula is about whole runs, `error` where what was met is not an answer to
+//! the question but an error on the way.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What a run is said to show.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// Of which kind it is.
+    pub kind: ClaimKind,
+    /// The expression, formula or automaton it is about, or the name of a claim of the model; empty if it needs none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// Only runs count in which nobody waits for ever.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fair: bool,
+    /// The formula is about whole runs, not about their beginnings.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub maximal: bool,
+    /// The run ends in a failed assertion or a run-time error, met while the question was looked at.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub error: bool,
+}
+
+/// The kinds of claims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClaimKind {
+    /// The run ends where it should not.
+    Deadlock,
+    /// The last step fails an assertion, or does what has no meaning.
+    Assertions,
+    /// An expression is false in the last state.
+    Invariant,
+    /// An expression is true in the last state.
+    Reachable,
+    /// A formula of linear temporal logic is false of the run.
+    Ltl,
+    /// A finite-trace formula is false of the run.
+    Tl,
+    /// An automaton does not accept the run.
+    Automaton,
+    /// The model's never claim comes true.
+    Never,
+    /// The run goes on for ever without progress.
+    Progress,
+    /// The run passes accept labels for ever.
+    Acceptance,
+}
+
+impl ClaimKind {
+    const ALL: [(ClaimKind, &'static str); 10] = [
+        (ClaimKind::Deadlock, "deadlock"),
+        (ClaimKind::Assertions, "assertions"),
+        (ClaimKind::Invariant, "invariant"),
+        (ClaimKind::Reachable, "reachable"),
+        (ClaimKind::Ltl, "ltl"),
+        (ClaimKind::Tl, "tl"),
+        (ClaimKind::Automaton, "automaton"),
+        (ClaimKind::Never, "never"),
+        (ClaimKind::Progress, "progress"),
+        (ClaimKind::Acceptance, "acceptance"),
+    ];
+
+    fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
+    }
+
+    /// Whether it is about an expression, a formula or an automaton.
+    fn has_text(self) -> bool {
+        use ClaimKind::{Automaton, Invariant, Ltl, Reachable, Tl};
+        matches!(self, Invariant | Reachable | Ltl | Tl | Automaton)
+    }
+}
+
+impl Claim {
+    /// A claim about a text, which is empty where it needs none.
+    pub fn new(kind: ClaimKind, text: impl Into<String>) -> Self {
+        Claim { kind, text: text.into(), fair: false, maximal: false, error: false }
+    }
+
+    /// Whether the run shows that something is as it was asked for, not that something is wrong.
+    pub fn is_good(&self) -> bool {
+        self.kind == ClaimKind::Reachable && !self.error
+    }
+}
+
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (said, word) in [(self.error, "error "), (self.fair, "fair "), (self.maximal, "maximal ")] {
+            f.write_str(if said { word } else { "" })?;
+        }
+        f.write_str(self.kind.word())?;
+        if self.text.is_empty() { Ok(()) } else { write!(f, " {}", self.text) }
+    }
+}
+
+/// A text that is no claim.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is nothing that a run can show: write deadlock, assertions, invariant EXPR, reachable EXPR, ltl FORMULA, …"
+)]
+pub struct NoClaim(String);
+
+impl FromStr for Claim {
+    type Err = NoClaim;
+
+    fn from_str(text: &str) -> Result<Self, NoClaim> {
+        let no_claim = || NoClaim(text.chars().take(80).collect());
+        let mut claim = Claim::new(ClaimKind::Deadlock, "");
+        let mut rest = text.trim();
+        loop {
+            let (word, more) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+            rest = more.trim_start();
+            match word {
+                "error" => claim.error = true,
+                "fair" => claim.fair = true,
+                "maximal" => claim.maximal = true,
+                _ => {
+                    let known = ClaimKind::ALL.iter().find(|(_, known)| *known == word);
+                    claim.kind = known.ok_or_else(no_claim)?.0;
+                    break;
+                }
+            }
+        }
+        claim.text = rest.to_string();
+        let complete = claim.kind.has_text() != claim.text.is_empty() || claim.kind == ClaimKind::Never;
+        if complete { Ok(claim) } else { Err(no_claim()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_come_back_from_their_text() {
+        let all = ["deadlock", "assertions", "invariant x < 3", "reachable a && b", "ltl []<>p", "progress"];
+        let more = ["fair ltl <>[] (p -> q)", "maximal tl a", "error ltl []p", "never", "never no_loss"];
+        for text in all.into_iter().chain(more) {
+            let claim: Claim = text.parse().unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(claim.to_string(), text);
+            let json = serde_json::to_string(&claim).expect("it can be written");
+            assert_eq!(serde_json::from_str::<Claim>(&json).expect("it was just written"), claim);
+        }
+    }
+
+    #[test]
+    fn what_is_no_claim_is_refused() {
+        for text in ["", "fair", "invariant", "ltl ", "deadlock here", "anything"] {
+            assert!(text.parse::<Claim>().is_err(), "{text}");
+        }
+    }
+}
