@@ -2,7 +2,7 @@
 //!
 //! Nothing here is on a hot path.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use volee_system::{Action, Event, EventKind, Unreached, Variable};
 
@@ -12,6 +12,7 @@ use crate::eval::{Context, read_scalar};
 use crate::exec::{Executor, prepare};
 use crate::frame::{ChannelAt, Frame};
 use crate::moves::Made;
+use crate::optimise::visit_action;
 use crate::program::{self, ChannelType, Expr, Node, Piece, Program, Statement, Transition};
 use crate::types::Kind;
 
@@ -342,20 +343,22 @@ fn printed(how: char, value: i32) -> String {
     }
 }
 
-/// The statements that were never executed, in order of their places.
+/// The statements that were never executed, in order of their places. A process that has come to its end and waits there for
+/// younger ones to die has reached it.
 pub(crate) fn unreached(program: &Program, compiled: &Compiled, reached: &[u8]) -> Vec<Unreached> {
+    let arrived = arrived(program, compiled, reached);
     let mut statements: BTreeMap<(u8, u32), (bool, &Statement)> = BTreeMap::new();
     for (id, &(proctype, node, index)) in compiled.transitions.iter().enumerate() {
         let nodes = &program.proctypes[usize::from(proctype)].nodes;
         let transition = &nodes[node as usize].transitions[index as usize];
+        let ends = matches!(transition.action, program::Action::End);
+        let done = reached[id] != 0 || ends && arrived.contains(&(proctype, node));
         for (node, index) in passed_through(program, proctype, &transition.action) {
             let statement = &nodes[node as usize].transitions[index as usize].statement;
-            statements.entry((proctype, statement.number)).or_insert((false, statement)).0 |=
-                reached[id] != 0;
+            statements.entry((proctype, statement.number)).or_insert((false, statement)).0 |= done;
         }
         for statement in std::iter::once(&transition.statement).chain(&transition.merged) {
-            let entry = statements.entry((proctype, statement.number)).or_insert((false, statement));
-            entry.0 |= reached[id] != 0;
+            statements.entry((proctype, statement.number)).or_insert((false, statement)).0 |= done;
         }
     }
     statements
@@ -367,4 +370,22 @@ pub(crate) fn unreached(program: &Program, compiled: &Compiled, reached: &[u8]) 
             place: statement.place.clone(),
         })
         .collect()
+}
+
+/// The points of control that processes have come to.
+fn arrived(program: &Program, compiled: &Compiled, reached: &[u8]) -> BTreeSet<(u8, u32)> {
+    let entry = |proctype: u8| (proctype, program.proctypes[usize::from(proctype)].entry.0);
+    let mut arrived: BTreeSet<(u8, u32)> = program.active.iter().map(|p| entry(p.0)).collect();
+    let executed = compiled.transitions.iter().zip(reached).filter(|(_, reached)| **reached != 0);
+    for (&(proctype, node, index), _) in executed {
+        let node = &program.proctypes[usize::from(proctype)].nodes[node as usize];
+        let transition = &node.transitions[index as usize];
+        arrived.insert((proctype, transition.target.0));
+        visit_action(&transition.action, &mut |e| {
+            if let Expr::Run { proctype, .. } = e {
+                arrived.insert(entry(proctype.0));
+            }
+        });
+    }
+    arrived
 }

@@ -1,5 +1,8 @@
 //! The behaviour of programs: optimised and reduced ones against the plain program, explored whole by the simplest search.
 
+mod coverage;
+mod forgetting;
 mod graph;
 mod lifting;
 mod merging;
+mod persistent;
