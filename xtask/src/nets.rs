@@ -9,7 +9,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use volee::families::{Choice, check, read_spec};
+use volee::families::{Choice, check};
+use volee::nets::read_spec;
 use volee::system::{Budget, Quiet, Verdict};
 use xtask::clock::cpu_seconds;
 

@@ -5,7 +5,7 @@ use volee_integers::{Affine, Conjunct, Int, Row};
 use volee_system::Diagnostic;
 
 use crate::program::{Domain, Instruction, LocationId, Program, Region, Transition};
-use crate::text::{Comments, Conjunction, Names, Parsed, Token, Tokens, formula, linear, negation};
+use crate::text::{Conjunction, Names, Parsed, Token, Tokens, formula, linear, negation};
 
 /// Variables of a model before it counts as malformed.
 const VARIABLES: usize = 4_096;
@@ -15,7 +15,7 @@ const VARIABLES: usize = 4_096;
 /// # Errors
 /// What is wrong with it, each with its place.
 pub fn parse_fst(file: &str, text: &str) -> Result<Program, Vec<Diagnostic>> {
-    let mut tokens = Tokens::of(file, text, Comments::Slashes).map_err(|e| vec![e])?;
+    let mut tokens = Tokens::of(file, text).map_err(|e| vec![e])?;
     let mut reader = Reader::default();
     match reader.model(&mut tokens) {
         Ok(()) if reader.errors.is_empty() => {}
@@ -35,7 +35,7 @@ pub fn parse_fst(file: &str, text: &str) -> Result<Program, Vec<Diagnostic>> {
 /// # Errors
 /// The text is not a condition; the place counts from its first character.
 pub fn parse_condition(program: &Program, text: &str) -> Result<Condition, Diagnostic> {
-    let mut tokens = Tokens::of("condition", text, Comments::Slashes)?;
+    let mut tokens = Tokens::of("condition", text)?;
     let reader = Reader {
         scope: Scope { variables: program.variables.clone(), states: program.locations.clone() },
         ..Reader::default()

@@ -41,15 +41,6 @@ const SYMBOLS: [&str; 28] = [
     "}", "[", "]", ",", ";", ":", ".", "&", "|",
 ];
 
-/// Which comments a language has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Comments {
-    /// `# …` to the end of the line.
-    Hash,
-    /// `// …` and `/* … */`.
-    Slashes,
-}
-
 pub(crate) struct Tokens {
     tokens: Vec<(Token, u32, u32)>,
     /// Whether the token follows the one before it without a gap.
@@ -61,7 +52,7 @@ pub(crate) struct Tokens {
 pub(crate) type Parsed<T> = Result<T, Diagnostic>;
 
 impl Tokens {
-    pub(crate) fn of(file: &str, text: &str, comments: Comments) -> Parsed<Tokens> {
+    pub(crate) fn of(file: &str, text: &str) -> Parsed<Tokens> {
         let file: Arc<str> = file.into();
         let mut tokens = Vec::new();
         let mut glued = Vec::new();
@@ -72,7 +63,7 @@ impl Tokens {
             let length = if first.is_whitespace() {
                 gap = true;
                 first.len_utf8()
-            } else if let Some(length) = comment_length(rest, comments) {
+            } else if let Some(length) = comment_length(rest) {
                 gap = true;
                 length
             } else {
@@ -178,14 +169,11 @@ impl Tokens {
     }
 }
 
-fn comment_length(rest: &str, comments: Comments) -> Option<usize> {
-    let to_line_end = || Some(rest.find('\n').unwrap_or(rest.len()));
-    match comments {
-        Comments::Hash if rest.starts_with('#') => to_line_end(),
-        Comments::Slashes if rest.starts_with("//") => to_line_end(),
-        Comments::Slashes if rest.starts_with("/*") => Some(rest.find("*/").map_or(rest.len(), |i| i + 2)),
-        _ => None,
+fn comment_length(rest: &str) -> Option<usize> {
+    if rest.starts_with("//") {
+        return Some(rest.find('\n').unwrap_or(rest.len()));
     }
+    rest.starts_with("/*").then(|| rest.find("*/").map_or(rest.len(), |i| i + 2))
 }
 
 fn token(rest: &str) -> Result<(Token, usize), String> {

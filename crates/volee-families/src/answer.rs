@@ -3,7 +3,7 @@
 use volee_system::Limit;
 
 use crate::certificate::Certificate;
-use crate::net::TransitionId;
+use volee_nets::TransitionId;
 
 /// The engines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

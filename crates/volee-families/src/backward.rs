@@ -15,10 +15,10 @@ use volee_system::{Limit, Meter, Progress, Snapshot};
 use crate::answer::{Answer, Counterexample, Method, Outcome, Statistics};
 use crate::certificate::Certificate;
 use crate::linear::{Inequality, Separator};
-use crate::net::{Net, PlaceId, TransitionId};
 use crate::predecessors::{Candidates, Predecessors};
 use crate::sparse::{Entry, Minima};
 use crate::structure::Liveness;
+use volee_nets::{Net, PlaceId, TransitionId};
 
 /// What computing and looking up one candidate costs, in cells of the linear program. Counting work instead of time keeps
 /// the search deterministic.

@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 use foldhash::fast::FixedState;
 
 use crate::linear::Inequality;
-use crate::net::{Net, PlaceId, Transition};
 use crate::sparse::Entry;
+use volee_nets::{Net, PlaceId, Transition};
 
 /// A marking in which some places hold any number of tokens.
 pub type OmegaMarking = Vec<u32>;
@@ -142,7 +142,7 @@ fn check_backward(
 
 /// Whether a transition can fire while the dead places are empty.
 fn can_fire_without(t: &Transition, dead: &[bool]) -> bool {
-    let starved = |r: &crate::net::Row| r.constant < 0 && r.sources.iter().all(|s| dead[s.index()]);
+    let starved = |r: &volee_nets::Row| r.constant < 0 && r.sources.iter().all(|s| dead[s.index()]);
     !t.at_least.iter().any(|b| b.tokens > 0 && dead[b.place.index()]) && !t.rows.iter().any(starved)
 }
 
@@ -154,7 +154,7 @@ fn check_siphon(net: &Net, dead: &[bool]) -> Result<(), CertificateError> {
         }
     }
     for t in net.transitions.iter().filter(|t| can_fire_without(t, dead)) {
-        let gains = |r: &crate::net::Row| r.constant > 0 || r.sources.iter().any(|s| !dead[s.index()]);
+        let gains = |r: &volee_nets::Row| r.constant > 0 || r.sources.iter().any(|s| !dead[s.index()]);
         if t.rows.iter().any(|r| dead[r.place.index()] && gains(r)) {
             return fail(format!("{} marks a place said to be always empty", t.name));
         }
@@ -364,7 +364,7 @@ fn check_projection(net: &Net, places: &[u32], contents: &[Vec<u32>]) -> Result<
         }
     }
     for now in contents {
-        let enough = |b: &crate::net::Bound| slot[b.place.index()].is_none_or(|i| now[i] >= b.tokens);
+        let enough = |b: &volee_nets::Bound| slot[b.place.index()].is_none_or(|i| now[i] >= b.tokens);
         for target in &net.targets {
             if target.at_least.iter().all(enough) {
                 return fail(format!("{} agrees with the contents", target.name));

@@ -12,11 +12,11 @@ use crate::backward::Backward;
 use crate::certificate::Certificate;
 use crate::cutoff::{CutOff, cut_off};
 use crate::emerson_namjoshi::{EmersonNamjoshi, Maximal, emerson_namjoshi};
-use crate::instance::{Found, Instance, search_instance};
+use crate::instance::{Found, search_instance, witness};
 use crate::karp_miller::karp_miller;
-use crate::net::Net;
 use crate::omega_tree::OmegaTree;
 use crate::sizes::Sizes;
+use volee_nets::Net;
 
 /// Which engine to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,7 +49,7 @@ impl Choice {
 /// The checked answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
-    /// For reports: the witness is one of [`Instance::new`] with the marking of `counterexample`.
+    /// For reports: the witness is one of [`Instance::new`](volee_nets::Instance::new) with the marking of `counterexample`.
     pub verdict: Verdict,
     /// The proof, where it holds.
     pub certificate: Option<Certificate>,
@@ -78,6 +78,7 @@ pub fn check(
     progress: &mut dyn Progress,
 ) -> Result<Checked, FamilyError> {
     net.validate()?;
+    net.is_additive().map_err(|wrong| FamilyError::Refused(vec![wrong]))?;
     let meter = Meter::start(budget);
     let relaxed = net.relaxed();
     let outcome = match choice {
@@ -111,7 +112,7 @@ pub fn check(
 }
 
 fn violated(net: &Net, example: Counterexample, meter: &Meter, checked: &mut Checked) {
-    let (example, least) = match Instance::witness(net, &example) {
+    let (example, least) = match witness(net, &example) {
         Ok(_) => smaller(net, example, meter),
         Err(_) => match instances(net, meter).answer {
             Answer::Violated(found) => {
@@ -127,7 +128,7 @@ fn violated(net: &Net, example: Counterexample, meter: &Meter, checked: &mut Che
             }
         },
     };
-    match Instance::witness(net, &example) {
+    match witness(net, &example) {
         Ok(witness) => {
             let target = &net.targets[example.target].name;
             let reason =

@@ -21,7 +21,7 @@ use volee_system::{Limit, Meter, Progress, Snapshot};
 
 use crate::answer::{Answer, Counterexample, Method, Outcome, Statistics};
 use crate::certificate::Certificate;
-use crate::net::{Net, PlaceId, TransitionId};
+use volee_nets::{Net, PlaceId, TransitionId};
 
 /// A level with more configurations than this is left out, and with it every level above it.
 const MAX_LEVEL: usize = 60_000;
@@ -80,7 +80,7 @@ impl<'n> CutOff<'n> {
             statistics: Statistics::default(),
             done: None,
         };
-        if !net.transitions.iter().all(crate::net::Transition::is_plain) {
+        if !net.transitions.iter().all(volee_nets::Transition::is_plain) {
             let message = "cut-offs are for nets without transfers and resets".into();
             search.done = Some(Answer::Unknown(Limit::Other { message }));
             return search;
@@ -224,7 +224,7 @@ impl<'n> CutOff<'n> {
     }
 }
 
-fn arcs_of(transition: &crate::net::Transition) -> Arcs {
+fn arcs_of(transition: &volee_nets::Transition) -> Arcs {
     let mut arcs: Arcs = transition.at_least.iter().map(|b| (b.place.0, b.tokens, 0)).collect();
     for row in &transition.rows {
         let implied = u32::try_from(-row.constant).unwrap_or(0);

@@ -10,8 +10,8 @@ use volee_system::{Meter, Progress};
 use crate::answer::{Method, Outcome};
 use crate::certificate::OMEGA;
 use crate::karp_miller::drive;
-use crate::net::Net;
 use crate::omega_tree::{Discard, OmegaTree};
+use volee_nets::Net;
 
 /// The maximal markings so far, each with a mask of the places it marks, which settles most comparisons.
 #[derive(Debug, Default)]

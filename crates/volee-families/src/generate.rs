@@ -1,6 +1,6 @@
 //! Random nets, for comparing engines with each other and with explicit search.
 
-use crate::net::{Initial, Net, PlaceId, Row, Target, Transition};
+use volee_nets::{Initial, Net, PlaceId, Row, Target, Transition};
 
 /// A small deterministic source of numbers (splitmix64).
 #[derive(Debug, Clone)]
@@ -72,12 +72,12 @@ fn random_transfer(random: &mut Random, places: u32, name: String) -> Transition
     let (x, y) = (PlaceId(x), PlaceId(y));
     if x == y {
         let constant = i64::from(random.below(2));
-        transition.rows.push(Row { place: x, sources: Vec::new(), constant });
+        transition.rows.push(Row::sum(x, Vec::new(), constant));
     } else {
         let mut sources = vec![x, y];
         sources.sort_unstable();
-        transition.rows.push(Row { place: x, sources, constant: i64::from(random.below(3)) - 1 });
-        transition.rows.push(Row { place: y, sources: Vec::new(), constant: i64::from(random.below(2)) });
+        transition.rows.push(Row::sum(x, sources, i64::from(random.below(3)) - 1));
+        transition.rows.push(Row::sum(y, Vec::new(), i64::from(random.below(2))));
         transition.rows.sort_by_key(|r| r.place);
     }
     transition

@@ -1,108 +1,48 @@
-//! One instance of a net: a concrete initial marking, explored like any other system.
+//! One instance of a net: a concrete initial marking.
 //!
 //! Violations are replayed here, with the guards and targets exactly as the model has them (upper bounds
 //! included), whatever the engine that found them had relaxed. The search of an instance is also the
 //! obviously right twin that the tests compare the engines with.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-use volee_system::{Action, Flow, Label, Sink, Step, System, Variable, Witness};
+use volee_nets::{Fired, Net, TransitionId};
+use volee_system::Witness;
 
 use crate::answer::Counterexample;
-use crate::net::{Net, TransitionId};
 
-/// A net with one initial marking, as a [`System`]. A state is four bytes per place.
-#[derive(Debug)]
-pub struct Instance<'n> {
-    net: &'n Net,
-    marking: Vec<u32>,
-    now: Vec<u32>,
-    after: Vec<u32>,
-    bytes: Vec<u8>,
-}
-
-impl<'n> Instance<'n> {
-    /// The instance of `net` that starts in `marking`.
-    pub fn new(net: &'n Net, marking: Vec<u32>) -> Self {
-        Instance { net, marking, now: Vec::new(), after: Vec::new(), bytes: Vec::new() }
+/// Turns a counterexample into a witness of its [`Instance`](volee_nets::Instance), after firing it and looking at its last marking.
+///
+/// # Errors
+/// In words: which step cannot be taken, or that the end is not bad.
+pub fn witness(net: &Net, example: &Counterexample) -> Result<Witness, String> {
+    let initial = net.initial.get(example.initial).ok_or("there is no such initial marking")?;
+    let fits = initial
+        .base
+        .iter()
+        .zip(&initial.open)
+        .zip(&example.marking)
+        .all(|((&b, &o), &m)| m == b || (o && m > b));
+    if !fits || example.marking.len() != net.places.len() {
+        return Err("the first marking is not an initial one".into());
     }
-
-    /// The marking that a state stands for.
-    pub fn decode(state: &[u8]) -> Vec<u32> {
-        state.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
-    }
-
-    /// Turns a counterexample into a witness of this instance, after firing it and looking at its last marking.
-    ///
-    /// # Errors
-    /// In words: which step cannot be taken, or that the end is not bad.
-    pub fn witness(net: &Net, example: &Counterexample) -> Result<Witness, String> {
-        let initial = net.initial.get(example.initial).ok_or("there is no such initial marking")?;
-        let fits = initial
-            .base
+    let mut marking = example.marking.clone();
+    let mut after = Vec::new();
+    let mut steps = Vec::with_capacity(example.trace.len());
+    for (at, &t) in example.trace.iter().enumerate() {
+        let enabled_before = net.transitions[..t.index()]
             .iter()
-            .zip(&initial.open)
-            .zip(&example.marking)
-            .all(|((&b, &o), &m)| m == b || (o && m > b));
-        if !fits || example.marking.len() != net.places.len() {
-            return Err("the first marking is not an initial one".into());
-        }
-        let mut marking = example.marking.clone();
-        let mut steps = Vec::with_capacity(example.trace.len());
-        for (at, &t) in example.trace.iter().enumerate() {
-            let enabled_before =
-                net.transitions[..t.index()].iter().filter(|t| t.fire(&marking).is_some()).count();
-            steps.push(u32::try_from(enabled_before).unwrap_or(u32::MAX));
-            marking = net.transitions[t.index()].fire(&marking).ok_or_else(|| {
-                format!("step {} ({}) is not enabled", at + 1, net.transitions[t.index()].name)
-            })?;
-        }
-        if !net.targets.get(example.target).is_some_and(|t| t.contains(&marking)) {
-            return Err("the run does not end in a bad marking".into());
-        }
-        Ok(Witness { initial: 0, steps, loop_start: None })
+            .filter(|t| t.fire_into(&marking, &mut after) != Fired::No)
+            .count();
+        steps.push(u32::try_from(enabled_before).unwrap_or(u32::MAX));
+        marking = net.transitions[t.index()]
+            .fire(&marking)
+            .ok_or_else(|| format!("step {} ({}) is not enabled", at + 1, net.transitions[t.index()].name))?;
     }
-}
-
-impl System for Instance<'_> {
-    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
-        let bytes: Vec<u8> = self.marking.iter().flat_map(|n| n.to_le_bytes()).collect();
-        push(&bytes)
+    if !net.targets.get(example.target).is_some_and(|t| t.contains(&marking)) {
+        return Err("the run does not end in a bad marking".into());
     }
-
-    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
-        self.now.clear();
-        self.now.extend(state.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])));
-        for (number, transition) in self.net.transitions.iter().enumerate() {
-            if transition.fire_into(&self.now, &mut self.after) {
-                self.bytes.clear();
-                self.bytes.extend(self.after.iter().flat_map(|n| n.to_le_bytes()));
-                let step = Step::labelled(u32::try_from(number).unwrap_or(u32::MAX));
-                sink.push(step, &self.bytes)?;
-            }
-        }
-        Flow::Continue(())
-    }
-
-    fn label(&self, label: Label) -> Cow<'_, str> {
-        self.net.transitions[label.0 as usize].name.as_str().into()
-    }
-
-    fn explain(&mut self, state: &[u8], ordinal: usize) -> Vec<Action> {
-        let marking = Self::decode(state);
-        let enabled = self.net.transitions.iter().filter(|t| t.fire(&marking).is_some()).nth(ordinal);
-        match enabled {
-            Some(t) if !t.movers.is_empty() => t.movers.iter().map(|m| m.action.clone()).collect(),
-            Some(t) => vec![Action::plain(t.name.as_str())],
-            None => Vec::new(),
-        }
-    }
-
-    fn variables(&self, state: &[u8]) -> Vec<Variable> {
-        let marked = Self::decode(state).into_iter().zip(&self.net.places).filter(|(n, _)| *n > 0);
-        marked.map(|(n, name)| Variable { name: name.clone(), value: n.to_string() }).collect()
-    }
+    Ok(Witness { initial: 0, steps, loop_start: None })
 }
 
 /// What the search of one instance found.
@@ -133,8 +73,11 @@ pub fn search_instance(net: &Net, marking: &[u32], limit: usize) -> Found {
     let mut after = Vec::new();
     while let Some((now, id)) = queue.pop_front() {
         for (t, transition) in net.transitions.iter().enumerate() {
-            if !transition.fire_into(&now, &mut after) || seen.contains_key(&after) {
-                continue;
+            match transition.fire_into(&now, &mut after) {
+                Fired::No => continue,
+                Fired::TooMany => return Found::TooMany,
+                Fired::Yes if seen.contains_key(&after) => continue,
+                Fired::Yes => {}
             }
             let new = parents.len() as u32;
             parents.push((id, t as u32));

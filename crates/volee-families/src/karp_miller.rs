@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use volee_system::{Meter, Progress, Snapshot};
 
 use crate::answer::{Method, Outcome};
-use crate::net::Net;
 use crate::omega_tree::{Discard, OmegaTree};
+use volee_nets::Net;
 
 /// Drops a marking that was seen before.
 #[derive(Debug, Default)]

@@ -2,10 +2,10 @@
 //!
 //! Yang & Li (ICSE 2010) ask whether a property holds for *every* number of replicated processes. A configuration then
 //! is a control state and one counter per local state of the replicated processes, which makes the question one of
-//! coverability in a Petri net. This crate has the net ([`Net`], with transfers, resets and constants), readers that
-//! make one, and four engines that decide it, one file each. Every answer is checked before it leaves: a proof by an
+//! coverability in a Petri net. This crate makes such a [`Net`](volee_nets::Net) of a program, and has four engines that
+//! decide it, one file each. Every answer is checked before it leaves: a proof by an
 //! inductive invariant that separate code re-checks ([`Certificate`]), a violation by replaying its trace
-//! on a concrete instance ([`Instance`]).
+//! on a concrete instance ([`Instance`](volee_nets::Instance)).
 
 mod answer;
 mod backward;
@@ -18,14 +18,12 @@ mod generate;
 mod instance;
 mod karp_miller;
 mod linear;
-mod net;
 mod omega_tree;
 mod predecessors;
 mod program;
 mod simplex;
 mod sizes;
 mod sparse;
-mod spec;
 mod structure;
 
 pub use answer::{Answer, Counterexample, Method, Outcome, Statistics};
@@ -36,13 +34,11 @@ pub use cutoff::{CutOff, cut_off};
 pub use emerson_namjoshi::{EmersonNamjoshi, emerson_namjoshi};
 pub use error::FamilyError;
 pub use generate::{Flavour, Random, random_net};
-pub use instance::{Found, Instance, search_instance};
+pub use instance::{Found, search_instance, witness};
 pub use karp_miller::{KarpMiller, karp_miller};
 pub use linear::Inequality;
-pub use net::{Bound, Initial, MAX_TOKENS, Mover, Net, PlaceId, Row, Target, Transition, TransitionId};
 pub use program::{
     Asked, Family, Followed, Kind, Property, Questions, Reading, Seen, Successors, family_of, follow,
 };
 pub use sizes::Sizes;
 pub use sparse::Entry;
-pub use spec::read_spec;

@@ -7,10 +7,10 @@
 //! small integers and only believed when [`is_inductive`] agrees, in exact arithmetic. One set of weights usually
 //! keeps out thousands of other markings, so they are kept.
 
-use crate::net::{Net, Transition};
 use crate::simplex::Simplex;
 use crate::sparse::Entry;
 use crate::structure::Liveness;
+use volee_nets::{Net, Transition};
 
 /// `sum of weight * tokens <= bound` in every reachable marking.
 #[derive(Debug, Clone, PartialEq, Eq)]

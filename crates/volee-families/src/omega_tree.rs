@@ -15,7 +15,7 @@ use volee_system::{Limit, Meter};
 
 use crate::answer::{Answer, Counterexample, Statistics};
 use crate::certificate::OMEGA;
-use crate::net::{MAX_TOKENS, Net, PlaceId, Transition, TransitionId};
+use volee_nets::{MAX_TOKENS, Net, PlaceId, Transition, TransitionId};
 
 /// A run longer than this is not built.
 const MAX_RUN: usize = 1_000_000;

@@ -7,8 +7,8 @@
 
 use volee_system::Limit;
 
-use crate::net::{MAX_TOKENS, Net, Transition};
 use crate::sparse::{Entry, tokens_of};
+use volee_nets::{MAX_TOKENS, Net, Transition};
 
 /// More ways to split than this in one step are given up.
 const MAX_SPLITS: usize = 200_000;

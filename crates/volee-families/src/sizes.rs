@@ -1,6 +1,6 @@
 //! The instances of a net, smallest first.
 
-use crate::net::Net;
+use volee_nets::Net;
 
 /// Enumerates initial markings by their number of extra tokens, at most so many in all.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Iterator for Sizes<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         let any_open = self.net.initial.iter().any(|i| i.open.contains(&true));
         loop {
-            if self.left == 0 || (self.extra > 0 && !any_open) || self.extra > crate::net::MAX_TOKENS {
+            if self.left == 0 || (self.extra > 0 && !any_open) || self.extra > volee_nets::MAX_TOKENS {
                 return None;
             }
             if self.initial == self.net.initial.len() {

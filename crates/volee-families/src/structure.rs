@@ -5,7 +5,7 @@
 //! there. They, and the transitions that need them, can be forgotten (the sign analysis of Geffroy, Leroux and Sutre
 //! 2016).
 
-use crate::net::{Net, Transition};
+use volee_nets::{Net, Transition};
 
 /// Which places may ever hold a token, and which transitions may ever fire.
 #[derive(Debug, Clone)]

@@ -1,4 +1,4 @@
-//! Labelled transition systems: files, generators, nets, composition, equivalences and reductions.
+//! Labelled transition systems: files, generators, composition, equivalences and reductions.
 //!
 //! An [`Lts`] is explicit and compact; it is also a [`volee_system::System`], so that everything which explores
 //! systems explores it.
@@ -17,7 +17,6 @@ pub mod generate;
 mod info;
 mod labels;
 mod lts;
-pub mod nets;
 mod onthefly;
 mod partition;
 mod quotient;

@@ -17,6 +17,7 @@ pub use volee_families as families;
 pub use volee_integers as integers;
 pub use volee_logic as logic;
 pub use volee_lts as lts;
+pub use volee_nets as nets;
 pub use volee_program as program;
 pub use volee_promela as promela;
 pub use volee_report as report;

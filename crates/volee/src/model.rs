@@ -170,8 +170,11 @@ fn open_net(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic>> {
     let bytes = read_bytes(path).map_err(|d| vec![d])?;
     let (text, name) = (String::from_utf8_lossy(&bytes), path.display().to_string());
     let is_pnml = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("pnml"));
-    let read = if is_pnml { volee_lts::nets::read_pnml } else { volee_lts::nets::read_spec };
-    let mut net = read(&text, &name).map_err(|d| vec![d])?;
+    let mut net = if is_pnml {
+        volee_nets::read_pnml(&name, &text).map_err(|d| vec![d])?
+    } else {
+        volee_nets::read_spec(&name, &text)?
+    };
     for define in &options.defines {
         let Some((place, Ok(tokens))) = define.split_once('=').map(|(p, n)| (p, n.trim().parse())) else {
             let message = format!("`-D {define}` does not say how many tokens a place starts with");
@@ -179,13 +182,26 @@ fn open_net(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic>> {
         };
         net.start_with(place.trim(), tokens).map_err(|d| vec![d])?;
     }
-    let warnings = net.open.iter().map(|&open| {
-        let (place, least) = (&net.counters[open], net.initial[open]);
+    let warnings = open_places(&net);
+    Ok(Opened { system: Box::new(volee_nets::Instance::least(net)), warnings, promela: None })
+}
+
+/// Says of places that may start with any number of tokens that the least is taken; of many, so much of the first few.
+fn open_places(net: &volee_nets::Net) -> Vec<Diagnostic> {
+    const TOLD: usize = 4;
+    let Some(initial) = net.initial.first() else { return Vec::new() };
+    let open: Vec<usize> = (0..net.places.len()).filter(|&p| initial.open[p]).collect();
+    let told = open.iter().take(TOLD).map(|&p| {
+        let (place, least) = (&net.places[p], initial.base[p]);
         let message = format!("`{place}` may start with any number from {least} on; it starts with {least}");
         Diagnostic::warning(message, None).with_help(format!("choose an instance with -D {place}=NUMBER"))
     });
-    let warnings = warnings.collect();
-    Ok(Opened { system: Box::new(net), warnings, promela: None })
+    let mut all: Vec<Diagnostic> = told.collect();
+    if open.len() > TOLD {
+        let message = format!("so may {} other places", open.len() - TOLD);
+        all.push(Diagnostic::warning(message, None));
+    }
+    all
 }
 
 impl Model {

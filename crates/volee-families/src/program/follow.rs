@@ -11,7 +11,7 @@ use volee_system::{Action, Fault, Flow, Reason, ReasonKind, Step, System, Witnes
 
 use super::{Asked, Family, Kind};
 use crate::answer::Counterexample;
-use crate::net::{Mover, Net, PlaceId};
+use volee_nets::{Mover, Net, PlaceId};
 
 /// States of the machine that are looked at before giving up.
 const MOST_TRIES: usize = 200_000;

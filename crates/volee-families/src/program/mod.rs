@@ -23,7 +23,7 @@ pub use follow::{Followed, follow};
 pub use property::{Property, Reading, Seen, Successors};
 
 use crate::FamilyError;
-use crate::net::{Net, PlaceId, Target};
+use volee_nets::{Net, PlaceId, Target};
 
 /// What must not happen.
 #[derive(Debug, Clone, Default)]

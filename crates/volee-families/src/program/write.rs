@@ -7,8 +7,8 @@ use super::build::{Builder, Found, UNSTARTED};
 use super::property::{Property, Reading, Seen};
 use super::valuation::Valuation;
 use super::{Asked, Family, Kind, Questions, Template};
-use crate::net::{Initial, Mover, Net, PlaceId, Target, Transition};
 use crate::program::build::MAX_STATES;
+use volee_nets::{Initial, Mover, Net, PlaceId, Target, Transition};
 
 /// Where each kind of place begins.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use volee_families::{Choice, check, read_spec};
+use volee_families::{Choice, check};
+use volee_nets::read_spec;
 use volee_system::{Budget, Quiet, Verdict};
 
 /// Takes ten seconds even with optimisation; `cargo xtask bench nets` has it.

@@ -3,5 +3,4 @@
 mod corpus;
 mod programs;
 mod random;
-mod spec;
 mod unsound;

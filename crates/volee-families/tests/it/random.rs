@@ -1,9 +1,7 @@
 //! The four engines on random nets: they never disagree, and agree with explicit search of all small instances.
 
-use volee_families::{
-    Choice, Flavour, Found, Initial, Method, Net, PlaceId, Random, Sizes, Target, Transition, check,
-    random_net, search_instance,
-};
+use volee_families::{Choice, Flavour, Found, Method, Random, Sizes, check, random_net, search_instance};
+use volee_nets::{Initial, Net, PlaceId, Target, Transition};
 use volee_system::{Budget, Quiet, Verdict};
 
 const ENGINES: [Method; 4] = [Method::Backward, Method::KarpMiller, Method::EmersonNamjoshi, Method::CutOff];

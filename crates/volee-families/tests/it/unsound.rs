@@ -7,7 +7,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use volee_families::{Choice, Initial, Method, Net, PlaceId, Target, Transition, check};
+use volee_families::{Choice, Method, check};
+use volee_nets::{Initial, Net, PlaceId, Target, Transition};
 use volee_system::{Budget, Quiet, Verdict};
 
 const M: u32 = 40;

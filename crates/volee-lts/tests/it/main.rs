@@ -4,6 +4,5 @@ mod comparisons;
 mod families;
 mod files;
 mod naive;
-mod nets;
 mod networks;
 mod reductions;

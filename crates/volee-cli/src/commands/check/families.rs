@@ -9,9 +9,10 @@ use std::path::Path;
 use clap::Args;
 use serde_json::{Map, json};
 use volee::families::{
-    self, Asked, Certificate, Checked, Choice, Counterexample, Family, FamilyError, Followed, Instance, Net,
-    Property, Questions, family_of, follow, read_spec,
+    self, Asked, Certificate, Checked, Choice, Counterexample, Family, FamilyError, Followed, Property,
+    Questions, family_of, follow,
 };
+use volee::nets::{Instance, Net, read_spec};
 use volee::program::{Expr, NodeId, ProctypeId};
 use volee::promela::{Lowered, parse_predicate};
 use volee::report::{count, counted, seconds};
@@ -95,7 +96,7 @@ pub fn run(check: &Check, context: &Context) -> Ended {
 fn failure(error: FamilyError) -> Failure {
     match error {
         FamilyError::Refused(all) => all.into(),
-        other @ FamilyError::Malformed { .. } => Failure::new(other.to_string()),
+        other @ FamilyError::Malformed(_) => Failure::new(other.to_string()),
     }
 }
 
@@ -218,9 +219,11 @@ fn explicit_net(
     }
     let mut system = Model::open(&check.model.model, options).ok()?.system;
     let mut state = Vec::new();
-    let _ = system.initial(&mut |first| {
-        state = first.to_vec();
-        Flow::Break(())
+    let mut passed = 0;
+    let _ = system.initial(&mut |initial| {
+        state = initial.to_vec();
+        passed += 1;
+        if passed > example.initial { Flow::Break(()) } else { Flow::Continue(()) }
     });
     let mut marking = example.marking.clone();
     let mut steps = Vec::new();
@@ -237,7 +240,10 @@ fn explicit_net(
     }
     let target = system.predicate("target").ok()?;
     let is_bad = system.holds(target, &state).is_ok_and(|bad| bad);
-    is_bad.then_some((system, Witness { initial: 0, steps, loop_start: None }))
+    is_bad.then_some((
+        system,
+        Witness { initial: u32::try_from(example.initial).ok()?, steps, loop_start: None },
+    ))
 }
 
 fn is_marking(system: &dyn System, state: &[u8], net: &Net, marking: &[u32]) -> bool {

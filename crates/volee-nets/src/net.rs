@@ -1,15 +1,19 @@
-//! Nets whose transitions may transfer, reset and set constants: what every engine of this crate works on.
+//! Nets whose transitions may transfer, reset and set constants.
 //!
 //! A transition has a guard (a lower bound per place, and where the model asks for equality an upper bound) and
 //! *rows*: `x' = y + z + 3` is a row with sources `y`, `z` and constant 3. A place without a row keeps its tokens.
 //! Rows with one source, the place itself, are the ordinary arcs of a Petri net; everything else is a transfer
 //! (`x' = x + y, y' = 0`), a reset (`x' = 0`) or an assignment (`x' = 1`). A row that would become negative
 //! disables the transition. All of these are monotone, so coverability is decidable by backward search; upper bounds
-//! are not, and [`Net::relaxed`] replaces them by the best monotone over-approximation.
+//! are not, and [`Net::relaxed`] replaces them by the best monotone over-approximation. Further terms of a row
+//! (`x' = 2 * y - z`) are for engines that can do without: [`Net::is_additive`] says whether there are any.
 
-use volee_system::Action;
+use volee_system::{Action, Diagnostic, Place};
 
-use crate::FamilyError;
+/// A net that is not one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the net is malformed: {0}")]
+pub struct NetError(pub String);
 
 /// A place of a net, by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,10 +37,10 @@ impl TransitionId {
     }
 }
 
-/// The largest number of tokens a place may hold anywhere in this crate: sums of a few never overflow `u32`.
+/// The largest number of tokens a place may hold: sums of a few never overflow `u32`.
 pub const MAX_TOKENS: u32 = 1 << 30;
 
-/// `place' = sum of sources + constant`.
+/// `place' = sum of sources + other terms + constant`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// What is assigned.
@@ -45,12 +49,25 @@ pub struct Row {
     pub sources: Vec<PlaceId>,
     /// Added at the end.
     pub constant: i64,
+    /// Terms with other factors than 1, ascending by place.
+    pub terms: Vec<(i64, PlaceId)>,
 }
 
 impl Row {
+    /// The sum of these places and a constant.
+    pub fn sum(place: PlaceId, sources: Vec<PlaceId>, constant: i64) -> Self {
+        Row { place, sources, constant, terms: Vec::new() }
+    }
+
     /// Whether this is an ordinary arc: the place keeps its tokens, plus or minus a constant.
     pub fn is_plain(&self) -> bool {
-        self.sources == [self.place]
+        self.sources == [self.place] && self.terms.is_empty()
+    }
+
+    fn value(&self, marking: &[u32]) -> i128 {
+        let sum: i64 = self.sources.iter().map(|s| i64::from(marking[s.index()])).sum();
+        let rest = self.terms.iter().map(|(k, p)| i128::from(*k) * i128::from(marking[p.index()]));
+        i128::from(sum + self.constant) + rest.sum::<i128>()
     }
 }
 
@@ -76,6 +93,19 @@ pub struct Transition {
     pub rows: Vec<Row>,
     /// Who does what in it, where it is a step of processes.
     pub movers: Vec<Mover>,
+    /// Where it stands in the file.
+    pub source: Option<Place>,
+}
+
+/// Whether a transition fired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fired {
+    /// It is not enabled.
+    No,
+    /// It did.
+    Yes,
+    /// It is enabled, but some place would hold more than [`MAX_TOKENS`].
+    TooMany,
 }
 
 /// A process that takes part in a transition: a token that moves.
@@ -111,7 +141,7 @@ impl Transition {
             }
             if take != give {
                 let constant = i64::from(give) - i64::from(take);
-                transition.rows.push(Row { place, sources: vec![place], constant });
+                transition.rows.push(Row::sum(place, vec![place], constant));
             }
         }
         transition
@@ -120,27 +150,27 @@ impl Transition {
     /// The marking after firing in `marking`, or `None` where it is not enabled or a number would be too large.
     pub fn fire(&self, marking: &[u32]) -> Option<Vec<u32>> {
         let mut after = marking.to_vec();
-        self.fire_into(marking, &mut after).then_some(after)
+        (self.fire_into(marking, &mut after) == Fired::Yes).then_some(after)
     }
 
-    /// Like [`Transition::fire`], into a buffer; says whether it fired.
-    pub fn fire_into(&self, marking: &[u32], after: &mut Vec<u32>) -> bool {
+    /// Like [`Transition::fire`], into a buffer.
+    pub fn fire_into(&self, marking: &[u32], after: &mut Vec<u32>) -> Fired {
         let low = self.at_least.iter().all(|b| marking[b.place.index()] >= b.tokens);
         let high = self.at_most.iter().all(|b| marking[b.place.index()] <= b.tokens);
         if !low || !high {
-            return false;
+            return Fired::No;
         }
         after.clear();
         after.extend_from_slice(marking);
+        let mut fired = Fired::Yes;
         for row in &self.rows {
-            let sum: i64 = row.sources.iter().map(|s| i64::from(marking[s.index()])).sum();
-            let value = sum + row.constant;
-            if value < 0 || value > i64::from(MAX_TOKENS) {
-                return false;
+            match u32::try_from(row.value(marking)) {
+                Ok(value) if value <= MAX_TOKENS => after[row.place.index()] = value,
+                _ if row.value(marking) < 0 => return Fired::No,
+                _ => fired = Fired::TooMany,
             }
-            after[row.place.index()] = u32::try_from(value).unwrap_or(MAX_TOKENS);
         }
-        true
+        fired
     }
 }
 
@@ -220,6 +250,38 @@ pub struct Net {
 }
 
 impl Net {
+    /// Whether every row only adds up places, each once; else the first that does not, with its place.
+    ///
+    /// # Errors
+    /// The transition whose effect is more than a sum.
+    pub fn is_additive(&self) -> Result<(), Diagnostic> {
+        let more = self.transitions.iter().find(|t| t.rows.iter().any(|r| !r.terms.is_empty()));
+        let Some(transition) = more else { return Ok(()) };
+        let message = format!("in {} a place is subtracted or added more than once", transition.name);
+        Err(Diagnostic::error(message, transition.source.clone()).with_help(
+            "write each place at most once on a right-hand side, with `+`: only then do more tokens never disable \
+             anything",
+        ))
+    }
+
+    /// Sets how many tokens a place starts with: chooses among the initial markings.
+    ///
+    /// # Errors
+    /// There is no such place, or no initial marking with that number.
+    pub fn start_with(&mut self, place: &str, tokens: u32) -> Result<(), Diagnostic> {
+        let Some(at) = self.places.iter().position(|p| p == place) else {
+            return Err(Diagnostic::error(format!("the net has no place `{place}`"), None));
+        };
+        if tokens > MAX_TOKENS {
+            return Err(Diagnostic::error(format!("a place holds at most {MAX_TOKENS} tokens"), None));
+        }
+        for initial in &mut self.initial {
+            initial.base[at] = tokens;
+            initial.open[at] = false;
+        }
+        Ok(())
+    }
+
     /// Whether the net has no upper bounds, so that larger markings can do more.
     pub fn is_monotone(&self) -> bool {
         self.transitions.iter().all(|t| t.at_most.is_empty())
@@ -264,9 +326,9 @@ impl Net {
     ///
     /// # Errors
     /// Which part of the net names a place that is not there, or too many tokens.
-    pub fn validate(&self) -> Result<(), FamilyError> {
+    pub fn validate(&self) -> Result<(), NetError> {
         let places = self.places.len();
-        let bad = |what: &str, name: &str| FamilyError::Malformed { message: format!("{what} `{name}`") };
+        let bad = |what: &str, name: &str| NetError(format!("{what} `{name}`"));
         let bounds_ok = |bounds: &[Bound]| {
             bounds.iter().all(|b| b.place.index() < places && b.tokens <= MAX_TOKENS)
                 && bounds.is_sorted_by(|a, b| a.place < b.place)
@@ -278,6 +340,9 @@ impl Net {
                         && r.constant.unsigned_abs() <= u64::from(MAX_TOKENS)
                         && r.sources.is_sorted_by(|a, b| a < b)
                         && r.sources.iter().all(|s| s.index() < places)
+                        && r.terms
+                            .iter()
+                            .all(|(k, p)| p.index() < places && k.unsigned_abs() <= u64::from(MAX_TOKENS))
                 });
             if !bounds_ok(&t.at_least) || !bounds_ok(&t.at_most) || !rows_ok {
                 return Err(bad("transition", &t.name));
@@ -304,7 +369,7 @@ fn relax(transition: &mut Transition) {
             continue; // `low <= x <= n` with a gap: keeping all tokens is the over-approximation
         }
         if !transition.rows.iter().any(|r| r.place == bound.place) {
-            let row = Row { place: bound.place, sources: vec![bound.place], constant: 0 };
+            let row = Row::sum(bound.place, vec![bound.place], 0);
             let at = transition.rows.partition_point(|r| r.place < bound.place);
             transition.rows.insert(at, row);
         }

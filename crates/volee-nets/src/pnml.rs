@@ -1,22 +1,24 @@
 //! PNML place/transition nets: places with their markings, transitions, arcs with their weights.
 //!
 //! All pages are read as one net. Nets of other types, inhibitor and reset arcs, and reference nodes are refused with
-//! their place: a net read wrongly is worse than one not read.
+//! their place: a net read wrongly is worse than one not read. A text may come in several pieces (entities, CDATA,
+//! comments in between); it is read when its element ends.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use quick_xml::events::{BytesStart, Event};
+use quick_xml::escape::resolve_xml_entity;
+use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use volee_system::{Diagnostic, Place};
 
-use super::{Comparison, Condition, Net, Rule, Update};
+use crate::net::{Initial, MAX_TOKENS, Net, Transition};
 
 /// Reads a net; `name` is how messages call it.
 ///
 /// # Errors
 /// The text is not a place/transition net in PNML.
-pub fn read_pnml(text: &str, name: &str) -> Result<Net, Diagnostic> {
-    let mut parser = Parser { text, name, nodes: Nodes::default(), open: Vec::new() };
+pub fn read_pnml(name: &str, text: &str) -> Result<Net, Diagnostic> {
+    let mut parser = Parser { text, name, nodes: Nodes::default(), open: Vec::new(), content: String::new() };
     parser.read()?;
     parser.net()
 }
@@ -54,6 +56,8 @@ struct Parser<'a> {
     name: &'a str,
     nodes: Nodes,
     open: Vec<Element>,
+    /// The text of the current element so far.
+    content: String,
 }
 
 impl Parser<'_> {
@@ -75,18 +79,37 @@ impl Parser<'_> {
                 Event::Start(start) => {
                     let element = self.enter(&start, at)?;
                     self.open.push(element);
+                    self.content.clear();
                     if self.open.len() > 200 {
                         return Err(self.wrong(at, "elements are nested too deeply"));
                     }
                 }
                 Event::Empty(start) => drop(self.enter(&start, at)?),
-                Event::End(_) => drop(self.open.pop()),
-                Event::Text(text) => self.text(&text.xml10_content(), at)?,
+                Event::End(_) => {
+                    let content = std::mem::take(&mut self.content);
+                    self.text(content.trim(), at)?;
+                    self.open.pop();
+                }
+                Event::Text(text) => self.content.push_str(&text.xml10_content()),
+                Event::CData(text) => self.content.push_str(&text.xml10_content()),
+                Event::GeneralRef(reference) => {
+                    let entity = self.entity(&reference, at)?;
+                    self.content.push_str(&entity);
+                }
                 Event::Eof if self.open.is_empty() => return Ok(()),
                 Event::Eof => return Err(self.wrong(at, "the file ends inside an element")),
                 _ => {}
             }
         }
+    }
+
+    /// What `&#48;` or `&amp;` stands for.
+    fn entity(&self, reference: &BytesRef<'_>, at: usize) -> Result<String, Diagnostic> {
+        let number = reference.resolve_char_ref();
+        let number = number.map_err(|e| self.wrong(at, format!("not sound XML: {e}")))?;
+        let name = reference.xml10_content();
+        let known = number.map(String::from).or_else(|| resolve_xml_entity(&name).map(str::to_owned));
+        known.ok_or_else(|| self.wrong(at, format!("the entity `&{name};` is not known")))
     }
 
     fn attribute(&self, start: &BytesStart<'_>, name: &str, at: usize) -> Result<String, Diagnostic> {
@@ -151,7 +174,6 @@ impl Parser<'_> {
     }
 
     fn text(&mut self, text: &str, at: usize) -> Result<(), Diagnostic> {
-        let text = text.trim();
         if text.is_empty() || self.open.contains(&Element::Skipped) {
             return Ok(());
         }
@@ -189,7 +211,8 @@ impl Parser<'_> {
     fn number(&self, text: &str, at: usize) -> Result<u32, Diagnostic> {
         // Older tools write `Default,3`.
         let digits = text.rsplit(',').next().unwrap_or(text).trim();
-        digits.parse().map_err(|_| self.wrong(at, format!("`{text}` is not a number of tokens")))
+        let number = digits.parse().ok().filter(|n| *n <= MAX_TOKENS);
+        number.ok_or_else(|| self.wrong(at, format!("`{text}` is not a number of tokens")))
     }
 
     fn net(self) -> Result<Net, Diagnostic> {
@@ -205,50 +228,40 @@ impl Parser<'_> {
         };
         let place_numbers = numbered(places.iter().map(|p| &p.0).collect())?;
         let transition_numbers = numbered(transitions.iter().map(|t| &t.0).collect())?;
-        let mut net =
-            Net::new(places.iter().map(|(id, name, _)| name.clone().unwrap_or_else(|| id.clone())).collect());
-        net.initial = places.iter().map(|p| p.2).collect();
-        let mut consumed: Vec<HashMap<usize, i64>> = vec![HashMap::new(); transitions.len()];
-        let mut balance = consumed.clone();
+        let base: Vec<u32> = places.iter().map(|p| p.2).collect();
+        let open = vec![false; base.len()];
+        let name = |(id, name, _): &(String, Option<String>, u32)| name.clone().unwrap_or_else(|| id.clone());
+        let mut net = Net {
+            places: places.iter().map(name).collect(),
+            initial: vec![Initial { base, open }],
+            ..Net::default()
+        };
+        // For each transition what it takes and what it gives.
+        let mut both: Vec<[BTreeMap<u32, u32>; 2]> = vec![Default::default(); transitions.len()];
         for arc in arcs {
-            let weight = i64::from(arc.weight);
-            let find = |map: &HashMap<String, usize>, id: &String| map.get(id).copied();
-            match (find(&place_numbers, &arc.source), find(&transition_numbers, &arc.target)) {
-                (Some(place), Some(transition)) => {
-                    *consumed[transition].entry(place).or_default() += weight;
-                    *balance[transition].entry(place).or_default() -= weight;
-                    continue;
-                }
-                _ => {
-                    let (transition, place) =
-                        (find(&transition_numbers, &arc.source), find(&place_numbers, &arc.target));
-                    let (Some(transition), Some(place)) = (transition, place) else {
-                        let message = format!(
-                            "the arc from `{}` to `{}` does not connect a place and a transition",
-                            arc.source, arc.target
-                        );
-                        return Err(self.wrong(arc.at, message));
-                    };
-                    *balance[transition].entry(place).or_default() += weight;
-                }
+            let place = |id: &String| place_numbers.get(id).copied();
+            let transition = |id: &String| transition_numbers.get(id).copied();
+            let ends = match (place(&arc.source), transition(&arc.target)) {
+                (Some(place), Some(transition)) => Some((transition, 0, place)),
+                _ => transition(&arc.source).zip(place(&arc.target)).map(|(t, p)| (t, 1, p)),
+            };
+            let Some((transition, side, place)) = ends else {
+                let message = format!(
+                    "the arc from `{}` to `{}` does not connect a place and a transition",
+                    arc.source, arc.target
+                );
+                return Err(self.wrong(arc.at, message));
+            };
+            let weight = both[transition][side].entry(place as u32).or_default();
+            *weight = weight.saturating_add(arc.weight);
+            if *weight > MAX_TOKENS {
+                return Err(self.wrong(arc.at, format!("an arc moves at most {MAX_TOKENS} tokens")));
             }
         }
-        for (number, (id, name)) in transitions.iter().enumerate() {
-            let mut guards: Vec<Condition> = consumed[number]
-                .iter()
-                .map(|(&counter, &tokens)| Condition {
-                    counter,
-                    comparison: Comparison::AtLeast,
-                    value: u32::try_from(tokens).unwrap_or(u32::MAX),
-                })
-                .collect();
-            guards.sort_by_key(|g| g.counter);
-            let changed = balance[number].iter().filter(|(_, change)| **change != 0);
-            let mut updates: Vec<Update> = changed
-                .map(|(&counter, &constant)| Update { counter, terms: vec![(1, counter)], constant })
-                .collect();
-            updates.sort_by_key(|u| u.counter);
-            net.rules.push(Rule { name: name.clone().unwrap_or_else(|| id.clone()), guards, updates });
+        for ((id, name), [takes, gives]) in transitions.iter().zip(both) {
+            let (pre, post): (Vec<_>, Vec<_>) = (takes.into_iter().collect(), gives.into_iter().collect());
+            let name = name.clone().unwrap_or_else(|| id.clone());
+            net.transitions.push(Transition::arcs(name, &pre, &post));
         }
         Ok(net)
     }

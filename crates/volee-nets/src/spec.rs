@@ -9,12 +9,12 @@
 //! invariants  x = 1, y = 1
 //! ```
 //!
-//! Atoms joined by commas are a conjunction; an atom that follows without a comma starts the next alternative. In
-//! `init` and in guards `=` means exactly; a place that `init` does not name may hold any number of tokens. Lines of
-//! `invariants` are only hints, so a false one does no harm. The reader takes any text, reports every error it
-//! can with its place, and allocates in proportion to the text.
+//! Atoms joined by commas are a conjunction; an atom that follows without a comma starts the next alternative. Besides
+//! `>=` and `=` there are `<=`, `<`, `>` and `x in [1, 3]`. A place that `init` does not name may hold any number of
+//! tokens. A net without a target has no question of its own. Lines of `invariants` are only hints, so a false one does
+//! no harm. The reader takes any text, reports every error it can with its place, and allocates in proportion to it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use volee_system::{Diagnostic, Place};
@@ -23,6 +23,9 @@ use crate::net::{Bound, Initial, MAX_TOKENS, Net, PlaceId, Row, Target, Transiti
 
 /// After this many errors the rest is most likely a consequence.
 const MAX_ERRORS: usize = 20;
+
+/// Initial markings that ranges may be written out into.
+const MAX_INITIAL: usize = 256;
 
 /// Reads a `.spec` net; `file` is only for messages.
 ///
@@ -43,13 +46,40 @@ pub fn read_spec(file: &str, text: &str) -> Result<Net, Vec<Diagnostic>> {
     if errors.is_empty() { Ok(net) } else { Err(errors) }
 }
 
+/// Reads conditions alone, `x >= 2, y = 0`, about the places of a net.
+///
+/// # Errors
+/// What is wrong with the text first.
+pub(crate) fn read_condition(net: &Net, text: &str) -> Result<Target, Diagnostic> {
+    let mut errors = Vec::new();
+    let file: Arc<str> = "the condition".into();
+    let tokens = lex(&file, text, &mut errors);
+    let names: HashMap<&str, PlaceId> =
+        net.places.iter().enumerate().map(|(i, name)| (name.as_str(), PlaceId(i as u32))).collect();
+    let asked = Net { places: net.places.clone(), ..Net::default() };
+    let mut reader = Reader { file, tokens, at: 0, errors, names, net: asked };
+    let bounds = reader.conjunction().and_then(|atoms| reader.bounds(0, atoms));
+    if reader.errors.is_empty() && *reader.peek() != Kind::End {
+        reader.unexpected("`,` between conditions");
+    }
+    match (reader.errors.into_iter().next(), bounds) {
+        (None, Some((at_least, at_most))) => Ok(Target { name: text.into(), at_least, at_most }),
+        (Some(error), _) => Err(error),
+        (None, None) => Err(Diagnostic::error("there is no condition", None)),
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind<'t> {
     Name(&'t str),
     Number(u32),
     AtLeast,
+    AtMost,
+    Above,
+    Below,
     Equal,
     Arrow,
+    Times,
     Comma,
     Semicolon,
     Prime,
@@ -83,7 +113,13 @@ fn lex<'t>(file: &Arc<str>, text: &'t str, errors: &mut Vec<Diagnostic>) -> Vec<
             let (kind, bytes) = match c {
                 c if c.is_whitespace() || c == '\u{feff}' => (None, c.len_utf8()),
                 '>' if rest.starts_with(">=") => (Some(Kind::AtLeast), 2),
+                '<' if rest.starts_with("<=") => (Some(Kind::AtMost), 2),
                 '-' if rest.starts_with("->") => (Some(Kind::Arrow), 2),
+                '>' => (Some(Kind::Above), 1),
+                '<' => (Some(Kind::Below), 1),
+                '*' => (Some(Kind::Times), 1),
+                '&' if rest.starts_with("&&") => (Some(Kind::Comma), 2),
+                '=' if rest.starts_with("==") => (Some(Kind::Equal), 2),
                 '=' => (Some(Kind::Equal), 1),
                 ',' => (Some(Kind::Comma), 1),
                 ';' => (Some(Kind::Semicolon), 1),
@@ -126,11 +162,11 @@ fn name_or_number(word: &str) -> Kind<'_> {
     }
 }
 
-/// `place >= tokens` or `place = tokens`.
+/// Bounds on a place.
 struct Atom {
     place: PlaceId,
-    tokens: u32,
-    exact: bool,
+    least: u32,
+    most: Option<u32>,
 }
 
 struct Reader<'t> {
@@ -179,6 +215,10 @@ impl<'t> Reader<'t> {
             Kind::Name(name) => format!("`{name}`"),
             Kind::Number(n) => format!("`{n}`"),
             Kind::AtLeast => "`>=`".into(),
+            Kind::AtMost => "`<=`".into(),
+            Kind::Above => "`>`".into(),
+            Kind::Below => "`<`".into(),
+            Kind::Times => "`*`".into(),
             Kind::Equal => "`=`".into(),
             Kind::Arrow => "`->`".into(),
             Kind::Comma => "`,`".into(),
@@ -191,8 +231,18 @@ impl<'t> Reader<'t> {
         self.error_at(self.at, format!("expected {wanted}, found {found}"), None);
     }
 
+    /// A place may be called like a section; it is then followed by a comparison or a prime.
     fn at_section(&self) -> bool {
-        matches!(self.peek(), Kind::Name("rules" | "init" | "target" | "invariants") | Kind::End)
+        let next = self.tokens.get(self.at + 1).map(|t| &t.kind);
+        let compared = matches!(
+            next,
+            Some(Kind::AtLeast | Kind::AtMost | Kind::Above | Kind::Below | Kind::Equal | Kind::Prime)
+        );
+        match self.peek() {
+            Kind::End => true,
+            Kind::Name("rules" | "init" | "target" | "invariants") => !compared,
+            _ => false,
+        }
     }
 
     fn section(&mut self, name: &'static str) -> bool {
@@ -220,6 +270,9 @@ impl<'t> Reader<'t> {
             return;
         }
         self.initial();
+        if *self.peek() == Kind::End {
+            return;
+        }
         if !self.section("target") {
             return;
         }
@@ -279,17 +332,52 @@ impl<'t> Reader<'t> {
 
     fn atom(&mut self) -> Option<Atom> {
         let place = self.place();
-        let exact = match self.peek() {
-            Kind::AtLeast => false,
-            Kind::Equal => true,
+        let operator = self.next();
+        let at = self.at;
+        let (least, most) = match operator {
+            Kind::AtLeast => (self.number()?, None),
+            Kind::Above => (self.number()?.saturating_add(1), None),
+            Kind::AtMost => (0, Some(self.number()?)),
+            Kind::Below => {
+                let Some(most) = self.number()?.checked_sub(1) else {
+                    self.error_at(at, "no place holds less than 0 tokens".into(), None);
+                    return None;
+                };
+                (0, Some(most))
+            }
+            Kind::Equal => {
+                let exactly = self.number()?;
+                (exactly, Some(exactly))
+            }
+            Kind::Name("in") => self.range()?,
             _ => {
-                self.unexpected("`>=` or `=`");
+                self.at = at.saturating_sub(1);
+                self.unexpected("`>=`, `=`, `<=`, `>`, `<` or `in [1, 2]`");
                 return None;
             }
         };
-        self.next();
-        let tokens = self.number()?;
-        Some(Atom { place: place?, tokens, exact })
+        Some(Atom { place: place?, least, most })
+    }
+
+    /// `[1, 3]`; names may contain brackets, so that the text comes in words such as `[1`.
+    fn range(&mut self) -> Option<(u32, Option<u32>)> {
+        let at = self.at;
+        let mut text = String::new();
+        while !text.ends_with(']') && text.len() < 40 {
+            match self.next() {
+                Kind::Name(word) => text.push_str(word),
+                Kind::Number(n) => text.push_str(&n.to_string()),
+                Kind::Comma => text.push(','),
+                _ => break,
+            }
+        }
+        let inner = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).and_then(|t| t.split_once(','));
+        let read = |t: &str| t.trim().parse::<u32>().ok().filter(|n| *n <= MAX_TOKENS);
+        let bounds = inner.and_then(|(low, high)| Some((read(low)?, Some(read(high)?))));
+        if bounds.is_none() {
+            self.error_at(at, "expected a range such as `[1, 3]`".into(), None);
+        }
+        bounds
     }
 
     /// Atoms joined by commas; a comma at the end of a line may be followed by the next section.
@@ -322,8 +410,7 @@ impl<'t> Reader<'t> {
     }
 
     fn rule(&mut self) {
-        let line = self.tokens[self.at].line;
-        if self.try_rule(line).is_none() {
+        if self.try_rule().is_none() {
             while !matches!(self.peek(), Kind::Semicolon) && !self.at_section() {
                 self.next();
             }
@@ -331,7 +418,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn try_rule(&mut self, line: u32) -> Option<()> {
+    fn try_rule(&mut self) -> Option<()> {
         let start = self.at;
         let guard = match self.peek() {
             Kind::Arrow => Vec::new(),
@@ -346,10 +433,11 @@ impl<'t> Reader<'t> {
             return None;
         }
         let mut rows: Vec<Row> = Vec::new();
+        let mut assigned = HashSet::new();
         while !matches!(self.peek(), Kind::Semicolon) {
             let at = self.at;
             let row = self.update()?;
-            if rows.iter().any(|r| r.place == row.place) {
+            if !assigned.insert(row.place) {
                 let name = self.net.places[row.place.index()].clone();
                 self.error_at(at, format!("`{name}` is assigned twice in one rule"), None);
             }
@@ -365,8 +453,9 @@ impl<'t> Reader<'t> {
         let (at_least, at_most) = self.bounds(start, guard)?;
         rows.retain(|r| !(r.is_plain() && r.constant == 0));
         rows.sort_by_key(|r| r.place);
-        let name = format!("rule {} (line {line})", self.net.transitions.len() + 1);
-        self.net.transitions.push(Transition { name, at_least, at_most, rows, movers: Vec::new() });
+        let name = format!("rule {}", self.net.transitions.len() + 1);
+        let source = Some(Place::new(self.file.clone(), self.tokens[start].line, self.tokens[start].column));
+        self.net.transitions.push(Transition { name, at_least, at_most, rows, movers: Vec::new(), source });
         Some(())
     }
 
@@ -381,26 +470,23 @@ impl<'t> Reader<'t> {
             self.unexpected("`=`");
             return None;
         }
-        let mut row = Row { place, sources: Vec::new(), constant: 0 };
+        let mut constant = 0_i64;
+        let mut factors: BTreeMap<PlaceId, i64> = BTreeMap::new();
         let mut negative = self.accept(&Kind::Minus);
         loop {
             let at = self.at;
+            let mut factor = 1;
+            let mut is_term = true;
             if let Kind::Number(_) = self.peek() {
-                let n = i64::from(self.number()?);
-                row.constant += if negative { -n } else { n };
-                if row.constant.unsigned_abs() > u64::from(MAX_TOKENS) {
-                    self.error_at(at, format!("numbers are at most {MAX_TOKENS}"), None);
-                    return None;
-                }
-            } else {
-                let source = self.place()?;
-                if negative || row.sources.contains(&source) {
-                    let help = "write each place at most once on a right-hand side, with `+`: only then do more tokens \
-                                never disable anything";
-                    self.error_at(at, "a place can only be added, and once".into(), Some(help));
-                    return None;
-                }
-                row.sources.push(source);
+                factor = i64::from(self.number()?);
+                is_term = self.accept(&Kind::Times);
+            }
+            let signed = if negative { -factor } else { factor };
+            let sum = if is_term { factors.entry(self.place()?).or_default() } else { &mut constant };
+            *sum += signed;
+            if sum.unsigned_abs() > u64::from(MAX_TOKENS) {
+                self.error_at(at, format!("numbers are at most {MAX_TOKENS}"), None);
+                return None;
             }
             negative = match self.peek() {
                 Kind::Plus => false,
@@ -409,8 +495,9 @@ impl<'t> Reader<'t> {
             };
             self.next();
         }
-        row.sources.sort_unstable();
-        Some(row)
+        let once = factors.iter().filter(|(_, k)| **k == 1).map(|(p, _)| *p).collect();
+        let terms = factors.iter().filter(|(_, k)| **k != 1 && **k != 0).map(|(p, k)| (*k, *p)).collect();
+        Some(Row { place, sources: once, constant, terms })
     }
 
     fn bounds(&mut self, at: usize, atoms: Vec<Atom>) -> Option<(Vec<Bound>, Vec<Bound>)> {
@@ -418,10 +505,10 @@ impl<'t> Reader<'t> {
         let mut high: HashMap<PlaceId, u32> = HashMap::new();
         for atom in &atoms {
             let least = low.entry(atom.place).or_default();
-            *least = (*least).max(atom.tokens);
-            if atom.exact {
-                let most = high.entry(atom.place).or_insert(atom.tokens);
-                *most = (*most).min(atom.tokens);
+            *least = (*least).max(atom.least);
+            if let Some(bound) = atom.most {
+                let most = high.entry(atom.place).or_insert(bound);
+                *most = (*most).min(bound);
             }
         }
         for (place, most) in &high {
@@ -444,16 +531,31 @@ impl<'t> Reader<'t> {
     fn initial(&mut self) {
         let places = self.net.places.len();
         for (at, atoms) in self.alternatives() {
-            if let Some((low, high)) = self.bounds(at, atoms) {
-                let mut initial = Initial { base: vec![0; places], open: vec![true; places] };
-                for bound in low {
-                    initial.base[bound.place.index()] = bound.tokens;
-                }
-                for bound in high {
-                    initial.open[bound.place.index()] = false;
-                }
-                self.net.initial.push(initial);
+            let Some((low, high)) = self.bounds(at, atoms) else { continue };
+            let mut initial = Initial { base: vec![0; places], open: vec![true; places] };
+            for bound in &low {
+                initial.base[bound.place.index()] = bound.tokens;
             }
+            for bound in &high {
+                initial.open[bound.place.index()] = false;
+            }
+            let mut all = vec![initial];
+            for bound in high {
+                let place = bound.place.index();
+                let least = all[0].base[place];
+                let choices = (bound.tokens - least) as usize + 1;
+                if all.len().saturating_mul(choices) > MAX_INITIAL {
+                    self.error_at(at, format!("more than {MAX_INITIAL} initial markings"), None);
+                    return;
+                }
+                let with = |initial: &Initial, tokens: u32| {
+                    let mut next = initial.clone();
+                    next.base[place] = tokens;
+                    next
+                };
+                all = all.iter().flat_map(|i| (least..=bound.tokens).map(move |n| with(i, n))).collect();
+            }
+            self.net.initial.extend(all);
         }
         if self.net.initial.is_empty() && self.errors.is_empty() {
             self.unexpected("an initial marking such as `x = 1, y = 0`");
@@ -478,7 +580,7 @@ impl<'t> Reader<'t> {
             let mut group: Vec<PlaceId> = atoms.iter().map(|a| a.place).collect();
             group.sort_unstable();
             group.dedup();
-            if atoms.iter().all(|a| a.tokens == 1) {
+            if atoms.iter().all(|a| a.least == 1) {
                 self.net.groups.push(group);
             }
         }
