@@ -1,11 +1,11 @@
-//! Arguments that several verbs share: the model, the budgets. Flatten them into the verb's own.
+//! Arguments that several verbs share: the model, the budgets, the workers. Flatten them into the verb's own.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use volee::system::{Budget, Meter, parse_duration, parse_size};
-use volee::{Model, Options};
+use volee::{Cluster, Engine, Model, Options, Source, usual_memory};
 
 use crate::context::Context;
 use crate::outcome::Failure;
@@ -52,18 +52,14 @@ impl ModelArgs {
         }
     }
 
+    /// The model and all its options.
+    pub fn source(&self) -> Source {
+        Source::new(&self.model, self.options())
+    }
+
     /// Reads the model; warnings go to stderr.
     pub fn open(&self, context: &Context) -> Result<Model, Failure> {
-        self.open_as(context, self.options())
-    }
-
-    /// Reads a model in which no process need be there at the start; warnings go to stderr.
-    pub fn open_dormant(&self, context: &Context) -> Result<Model, Failure> {
-        self.open_as(context, Options { dormant: true, ..self.options() })
-    }
-
-    fn open_as(&self, context: &Context, options: Options) -> Result<Model, Failure> {
-        let model = Model::open(&self.model, &options)?;
+        let model = self.source().model()?;
         context.warn(&model.warnings);
         Ok(model)
     }
@@ -86,31 +82,47 @@ pub struct BudgetArgs {
 }
 
 impl BudgetArgs {
-    /// The budget, with Ctrl-C wired to it.
-    pub fn budget(&self, context: &Context) -> Budget {
-        Budget {
-            memory: self.memory.or_else(usual_memory),
-            time: self.time,
-            depth: self.max_depth,
-            cancelled: context.cancelled.clone(),
-        }
+    /// The budget as it was given, with Ctrl-C wired to it.
+    pub fn given(&self, context: &Context) -> Budget {
+        let cancelled = context.cancelled.clone();
+        Budget { memory: self.memory, time: self.time, depth: self.max_depth, cancelled }
     }
 
     /// The budget with its clock started.
     pub fn meter(&self, context: &Context) -> Meter {
-        Meter::start(self.budget(context))
+        let given = self.given(context);
+        Meter::start(Budget { memory: given.memory.or_else(usual_memory), ..given })
     }
 }
 
-/// The memory that a search may use when nobody says how much: three quarters of what is free.
-pub fn usual_memory() -> Option<u64> {
-    free_memory().map(|free| free / 4 * 3)
+/// Where a question is answered.
+#[derive(Debug, Clone, Default, Args)]
+pub struct WorkersArgs {
+    /// Answer with several workers on this machine, which share the memory budget
+    #[arg(long, value_name = "N", help_heading = "Workers", conflicts_with = "cluster")]
+    pub workers: Option<usize>,
+
+    /// Answer with the workers of a host file (see `volee worker`), each of which may use the memory budget
+    #[arg(long, value_name = "HOSTS.toml", help_heading = "Workers")]
+    pub cluster: Option<PathBuf>,
+
+    /// With --cluster: a file with the secret that all workers share
+    #[arg(long, value_name = "FILE", help_heading = "Workers", requires = "cluster")]
+    pub secret_file: Option<PathBuf>,
+
+    /// With --cluster: when a worker is lost, ask the others again, up to this many times
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Workers", requires = "cluster")]
+    pub restart: u32,
 }
 
-/// The memory that the machine can still give, where the system tells.
-fn free_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
-    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kilobytes << 10)
+impl WorkersArgs {
+    /// The workers, if several are asked for.
+    pub fn engine(&self) -> Result<Option<Engine>, Failure> {
+        if let Some(path) = &self.cluster {
+            let cluster = Cluster::read(path, self.secret_file.as_deref())
+                .map_err(|error| Failure::new(error.to_string()))?;
+            return Ok(Some(Engine::Cluster(Cluster { restarts: self.restart, ..cluster })));
+        }
+        Ok(self.workers.map(Engine::Workers))
+    }
 }

@@ -78,22 +78,25 @@ fn automaton_forms(mut arguments: Vec<OsString>) -> Vec<OsString> {
 
 fn print_outcome(context: &Context, mut outcome: Outcome) -> ExitCode {
     let code = outcome.answer.verdict().exit_code();
-    match context.format {
-        Format::Text => to_stdout(&outcome.text),
+    let text = match context.format {
+        Format::Text => outcome.text,
         Format::Json => {
             outcome.answer.warn(&context.take_warnings());
-            to_stdout(&outcome.answer.to_json());
+            outcome.answer.to_json()
         }
-    }
-    ExitCode::from(code)
+    };
+    to_stdout(&text, code)
 }
 
 fn print_failure(context: &Context, verb: &str, failure: &Failure) -> ExitCode {
+    let code = VerdictWord::Error.exit_code();
     match context.format {
-        Format::Text => to_stderr(&excerpt::render_all(&failure.diagnostics, context.errors)),
-        Format::Json => to_stdout(&Answer::wrong(verb, &failure.diagnostics).to_json()),
+        Format::Text => {
+            to_stderr(&excerpt::render_all(&failure.diagnostics, context.errors));
+            ExitCode::from(code)
+        }
+        Format::Json => to_stdout(&Answer::wrong(verb, &failure.diagnostics).to_json(), code),
     }
-    ExitCode::from(VerdictWord::Error.exit_code())
 }
 
 /// A call that clap did not accept, or that asked for help or the version.
@@ -101,13 +104,18 @@ fn answer_usage(arguments: &[OsString], error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind;
     let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     let code = if is_help { 0 } else { VerdictWord::Error.exit_code() };
+    let forgotten = forgotten_verb(arguments, error);
     if !asks_for_json(arguments) {
-        // A closed pipe is the reader's choice, not an error.
-        let _ = error.print();
-        return ExitCode::from(code);
+        return match (error.print(), is_help) {
+            (Err(failed), true) => cannot_print(&failed, code),
+            _ => {
+                to_stderr(&forgotten.map(|hint| format!("\n  {hint}\n")).unwrap_or_default());
+                ExitCode::from(code)
+            }
+        };
     }
     let verb = verb_of(arguments);
-    let text = error.render().to_string();
+    let text = error.render().to_string() + &forgotten.unwrap_or_default();
     let answer = if is_help {
         let mut answer = Answer::new(verb);
         answer.add("output", text);
@@ -116,8 +124,24 @@ fn answer_usage(arguments: &[OsString], error: &clap::Error) -> ExitCode {
         let message = text.trim().strip_prefix("error: ").unwrap_or(text.trim()).to_string();
         Answer::wrong(verb, &[Diagnostic::error(message, None)])
     };
-    to_stdout(&answer.to_json());
-    ExitCode::from(code)
+    to_stdout(&answer.to_json(), code)
+}
+
+/// What a user meant who named a model where a verb is expected.
+fn forgotten_verb(arguments: &[OsString], error: &clap::Error) -> Option<String> {
+    if error.kind() != clap::error::ErrorKind::InvalidSubcommand {
+        return None;
+    }
+    let words = || arguments.iter().skip(1).filter_map(|a| a.to_str());
+    let is_model = |word: &&str| {
+        let extensions = volee::model::FRONT_ENDS.iter().flat_map(|front_end| front_end.extensions);
+        !word.starts_with('-') && extensions.into_iter().any(|e| word.ends_with(&format!(".{e}")))
+    };
+    let _model = words().find(is_model)?;
+    Some(format!(
+        "what is to be done with it? To check a model: volee check {}",
+        words().collect::<Vec<_>>().join(" ")
+    ))
 }
 
 /// Whether `--format json` is among the arguments, even when the rest of them makes no sense.
@@ -166,10 +190,22 @@ fn internal_error(panic: &(dyn Any + Send)) -> Failure {
     )
 }
 
-/// Writes an answer; a closed pipe (`volee … | head`) is the reader's choice, not an error.
-fn to_stdout(text: &str) {
+/// Writes an answer and gives the exit code: an answer that cannot be written is none.
+fn to_stdout(text: &str, code: u8) -> ExitCode {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => ExitCode::from(code),
+        Err(error) => cannot_print(&error, code),
+    }
+}
+
+/// A closed pipe (`volee … | head`) is the reader's choice, not an error; anything else is.
+fn cannot_print(error: &std::io::Error, code: u8) -> ExitCode {
+    if error.kind() == std::io::ErrorKind::BrokenPipe {
+        return ExitCode::from(code);
+    }
+    to_stderr(&format!("the answer cannot be written: {error}\n"));
+    ExitCode::from(VerdictWord::Error.exit_code())
 }
 
 fn to_stderr(text: &str) {

@@ -7,19 +7,16 @@
 
 mod args;
 mod cli;
-mod cluster;
 mod commands;
 mod conformance;
 mod context;
-mod counters;
 mod excerpt;
 mod explicit;
 mod files;
-mod luggage;
+mod flags;
 mod outcome;
 mod progress;
 mod report;
-mod storage;
 mod witness;
 
 use std::process::ExitCode;

@@ -54,6 +54,13 @@ impl Progress for ProgressLine {
         self.last = (now, snapshot.states);
         self.draw(snapshot);
     }
+
+    fn say(&mut self, message: &str) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+        eprintln!("{message}");
+    }
 }
 
 impl Drop for ProgressLine {

@@ -1,226 +1,219 @@
-//! The answer of a search while it is put together: a table of verdicts first, then what there is to say about each.
-//!
-//! Any engine whose violations are runs of a system can use it: hand over the system that replays them (the model's own,
-//! or a product with it), one question after the other, then the figures.
+//! Answers as people read them and as machines do: a table of verdicts first, then what there is to say about each.
 
 use std::fmt::Write as _;
 
-use volee::report::{Answer, QuestionAnswer, Trace, VerdictWord, bytes, count, counted, seconds};
-use volee::search;
-use volee::system::{
-    Diagnostic, Limit, Reason, ReasonKind, Run, Unreached, Verdict, Violation, Witness, replay_end,
-};
-use volee::{Options, System};
+use serde_json::Value;
+use volee::report::{Answer as Frame, QuestionAnswer, Trace, VerdictWord, count, counted, run_value};
+use volee::system::{Diagnostic, Reason, Unreached, Verdict, Witness};
+use volee::{Answer, Answers, Certificate, Role, ShownRun, Source};
 
-use crate::args::ModelArgs;
 use crate::context::Context;
 use crate::excerpt;
 use crate::outcome::{Failure, Outcome};
-use crate::witness::{LONGEST_RUN, TraceArgs, replay_command};
+use crate::witness::{TraceArgs, replay_command};
 
 /// Beyond so many steps it is worth asking for a shorter run.
 const LONG: usize = 60;
 
-/// The answer while it is being put together.
+/// What is put together.
 pub struct Report<'a> {
     context: &'a Context,
-    model: &'a ModelArgs,
+    source: &'a Source,
     trace: &'a TraceArgs,
     name: String,
-    /// How the model was read for the runs that come next.
-    options: Options,
-    /// What `--format json` prints; an engine may add figures of its own.
-    pub answer: Answer,
+    frame: Frame,
     table: String,
     details: String,
     runs: usize,
     /// What to tell the user under a long run.
     hint: Option<&'static str>,
-    /// What questions speak of and nothing explored is.
-    silent: Vec<String>,
 }
 
 impl<'a> Report<'a> {
-    /// An answer of `volee check` by this engine.
-    pub fn new(context: &'a Context, engine: &str, model: &'a ModelArgs, trace: &'a TraceArgs) -> Self {
-        let name = model.model.display().to_string();
-        let answer = Answer::new("check").about(&name, engine);
+    /// A report of `volee check`.
+    pub fn new(
+        context: &'a Context,
+        source: &'a Source,
+        trace: &'a TraceArgs,
+        hint: Option<&'static str>,
+    ) -> Self {
+        let name = source.path.display().to_string();
+        let frame = Frame::new("check");
         Report {
             context,
-            model,
+            source,
             trace,
             name,
-            options: model.options(),
-            answer,
+            frame,
             table: String::new(),
             details: String::new(),
             runs: 0,
-            hint: None,
-            silent: Vec::new(),
+            hint,
         }
     }
 
-    /// What the questions speak of and no explored step is: an answer about it says little.
-    pub fn silent(&mut self, patterns: &[String]) {
-        for pattern in patterns.iter().filter(|p| !self.silent.contains(*p)).cloned().collect::<Vec<_>>() {
-            self.context.warn(&[never_happens(&pattern)]);
-            self.silent.push(pattern);
+    /// The whole answer.
+    pub fn write(mut self, answers: &Answers) -> Result<Outcome, Failure> {
+        self.frame = self.frame.about(&self.name, answers.engine);
+        for answer in answers {
+            self.answer(answer)?;
         }
-    }
-
-    /// The runs of the questions that follow are those of the model read with other options than the user's.
-    pub fn read_with(&mut self, options: Options) {
-        self.options = options;
-    }
-
-    /// A line below the table of verdicts.
-    pub fn note(&mut self, line: &str) {
-        let _ = writeln!(self.table, "{}", self.context.palette.faint(line));
-    }
-
-    /// Says which claims of the model were not looked at.
-    pub fn unasked(&mut self, unasked: &[String]) {
-        if !unasked.is_empty() {
-            self.answer.add("unasked", unasked.to_vec());
-            self.note(&format!("not checked: {} (add --property all)", unasked.join(", ")));
+        if answers.answers.is_empty() {
+            self.note(&format!("`{}` has no ltl blocks and no never claim: nothing was checked", self.name));
         }
+        self.unasked(answers);
+        let silent: Vec<Diagnostic> = answers.silent.iter().map(|pattern| never_happens(pattern)).collect();
+        self.context.warn(&silent);
+        self.frame.add("silent", answers.silent.clone());
+        if let Some(unreached) = &answers.unreached {
+            self.unreached(unreached);
+        }
+        self.frame.statistics.extend(answers.figures.0.clone());
+        self.frame.more.extend(answers.fields.clone());
+        let _ = writeln!(self.details);
+        for remark in &answers.remarks {
+            let _ = writeln!(self.details, "{}", self.context.palette.faint(remark));
+        }
+        Ok(Outcome::new(self.frame, format!("{}{}", self.table, self.details)))
     }
 
-    /// Says under every long run how to get a shorter one.
-    pub fn hint(&mut self, hint: &'static str) {
-        self.hint = Some(hint);
-    }
-
-    /// Adds a question; `system` is what its witnesses are runs of.
-    pub fn question(&mut self, system: &mut dyn System, found: &search::Answer) -> Result<(), Failure> {
-        let note = match &found.verdict {
-            Verdict::Holds => {
-                self.holds(system, found)?;
-                String::new()
+    fn answer(&mut self, answer: &Answer) -> Result<(), Failure> {
+        let question = answer.question.to_string();
+        let note = match &answer.verdict {
+            Verdict::Unknown(limit) => limit.to_string(),
+            Verdict::Violated(_) if answer.errors > 1 => format!("{} times", count(answer.errors)),
+            _ => String::new(),
+        };
+        self.row(&question, VerdictWord::from(&answer.verdict), answer.remark.as_ref().unwrap_or(&note));
+        answer.notes.iter().for_each(|line| self.note(line));
+        let why = answer.certificate.as_ref().map_or(&[][..], Certificate::why);
+        if !why.is_empty() {
+            let _ = writeln!(self.details, "\n{}", self.context.palette.strong("why:"));
+            for sentence in why {
+                let _ = writeln!(self.details, "  {sentence}");
             }
-            Verdict::Unknown(limit) => {
-                self.answer.push(QuestionAnswer::unknown(&found.question, limit));
-                limit.to_string()
-            }
+        }
+        let results = match &answer.verdict {
+            Verdict::Holds => vec![self.holds(answer, &question, why.is_empty())?],
+            Verdict::Unknown(limit) => vec![QuestionAnswer::unknown(&question, limit)],
             Verdict::Violated(violations) => {
-                for violation in violations {
-                    self.violation(system, &found.question, violation)?;
+                let mut results = Vec::new();
+                for (number, violation) in violations.iter().enumerate() {
+                    let shown = answer.runs.get(number);
+                    results.push(self.violation(&question, &violation.reason, shown, why.is_empty())?);
                 }
-                if found.errors > 1 { format!("{} times", count(found.errors)) } else { String::new() }
+                results
             }
         };
-        self.row(&found.question, VerdictWord::from(&found.verdict), &note);
+        results.into_iter().for_each(|result| self.frame.push(result));
+        if let (Some(witness), Some(shown)) = (&answer.longer, answer.runs.first()) {
+            let command = self.longer(&question, shown, witness)?;
+            self.frame.add("replay_dozen", command);
+        }
         Ok(())
     }
 
-    fn holds(&mut self, system: &mut dyn System, found: &search::Answer) -> Result<(), Failure> {
-        let mut result = QuestionAnswer::holds(&found.question);
-        if let Some(witness) = &found.witness {
-            let run = replayed(system, witness)?;
-            let heading = format!("\n{}:", self.context.palette.good(&found.question));
-            let _ = writeln!(self.details, "{heading}");
-            let command = self.run(&found.question, "reached by", witness, &run)?;
-            result = result.with_run(&run).with_replay(command);
+    fn holds(&mut self, answer: &Answer, question: &str, heading: bool) -> Result<QuestionAnswer, Failure> {
+        let result = QuestionAnswer::holds(question);
+        let Some(shown) = answer.runs.first() else { return Ok(result) };
+        if heading {
+            let _ = writeln!(self.details, "\n{}:", self.context.palette.good(question));
         }
-        self.answer.push(result);
-        Ok(())
+        self.with_run(result, question, shown)
     }
 
     fn violation(
         &mut self,
-        system: &mut dyn System,
         question: &str,
-        violation: &Violation,
-    ) -> Result<(), Failure> {
+        reason: &Reason,
+        shown: Option<&ShownRun>,
+        heading: bool,
+    ) -> Result<QuestionAnswer, Failure> {
         let palette = self.context.palette;
-        let reason = &violation.reason;
-        let _ = writeln!(self.details, "\n{}: {}", palette.bad(question), reason.message);
+        if heading {
+            let _ = writeln!(self.details, "\n{}: {}", palette.bad(question), reason.message);
+        }
         if let Some(place) = &reason.place {
             match excerpt::around(place, palette) {
                 Some(lines) => self.details.push_str(&lines),
                 None => drop(writeln!(self.details, "  at {place}")),
             }
         }
-        // What never happens has no run to show.
-        let result = if reason.kind == ReasonKind::Unreachable {
-            QuestionAnswer::violated(question, reason, None)
-        } else {
-            let run = replayed(system, &violation.witness)?;
-            let command = self.run(question, "how it happens", &violation.witness, &run)?;
-            QuestionAnswer::violated(question, reason, Some(&run)).with_replay(command)
-        };
-        self.answer.push(result);
-        Ok(())
-    }
-
-    /// Adds a question that a limit has left open.
-    pub fn unknown(&mut self, question: &str, limit: &Limit) {
-        self.answer.push(QuestionAnswer::unknown(question, limit));
-        self.row(question, VerdictWord::Unknown, &limit.to_string());
-    }
-
-    /// Adds the answer to a formula: the reasons in words, and the run that shows it under its title where there is one.
-    pub fn formula(
-        &mut self,
-        system: &mut dyn System,
-        question: &str,
-        holds: bool,
-        why: &[String],
-        shown: Option<(&str, &Witness)>,
-    ) -> Result<(), Failure> {
-        self.row(question, if holds { VerdictWord::Holds } else { VerdictWord::Violated }, "");
-        let palette = self.context.palette;
-        let _ = writeln!(self.details, "\n{}", palette.strong("why:"));
-        for sentence in why {
-            let _ = writeln!(self.details, "  {sentence}");
+        let result = QuestionAnswer::violated(question, reason, None);
+        match shown {
+            Some(shown) => self.with_run(result, question, shown),
+            None => Ok(result),
         }
-        let run = match shown {
-            None => None,
-            Some((title, witness)) => {
-                let run = replayed(system, witness)?;
-                let command = self.run(question, title, witness, &run)?;
-                Some((run, command))
-            }
-        };
-        let message = "the formula is false in the initial state".to_string();
-        let reason = Reason { kind: ReasonKind::Formula, message, place: None };
-        let result = match (holds, &run) {
-            (true, Some((run, _))) => QuestionAnswer::holds(question).with_run(run),
-            (true, None) => QuestionAnswer::holds(question),
-            (false, run) => QuestionAnswer::violated(question, &reason, run.as_ref().map(|(run, _)| run)),
-        };
-        self.answer.push(match run {
-            Some((_, command)) => result.with_replay(command),
-            None => result,
-        });
-        Ok(())
     }
 
-    /// Shows a run, stores the first one where asked to, and gives the command that replays it.
-    fn run(&mut self, question: &str, title: &str, witness: &Witness, run: &Run) -> Result<String, Failure> {
+    /// Shows a run, stores the first one where asked to, and tells the command that replays it.
+    fn with_run(
+        &mut self,
+        result: QuestionAnswer,
+        question: &str,
+        shown: &ShownRun,
+    ) -> Result<QuestionAnswer, Failure> {
         let palette = self.context.palette;
+        let run = &shown.run;
         let steps = run.skipped + run.steps.len();
-        let length = match steps {
+        let length = shown.length.clone().unwrap_or_else(|| match steps {
             0 => "in the initial state".to_string(),
             n => counted(n, "step"),
+        });
+        let title = match shown.role {
+            Role::Violation => "how it happens",
+            Role::Beginning => "how it begins",
+            Role::Goal => "reached by",
+            Role::Evidence => "shown by",
         };
         let _ = writeln!(self.details, "{} ({length}):", palette.strong(title));
         self.details.push_str(&self.trace.text(run, &self.name, palette));
-        let options = &self.options;
-        let trace = Trace::new(&self.name, &options.defines, options.plain, question, witness, run)
-            .read_with(&options.copies, options.capacity);
+        let trace = self.stored(question, shown, shown.witness.as_ref());
         if self.runs == 0 {
             for path in self.trace.write(&trace, run)? {
                 let _ = writeln!(self.details, "written to {}", path.display());
             }
         }
         self.runs += 1;
-        let command = replay_command(&self.model.model, options, &trace)?;
+        let result = QuestionAnswer { witness: Some(merged(shown)), ..result };
+        if shown.witness.is_none() {
+            return Ok(result);
+        }
+        let command = replay_command(&self.source.path, &shown.options, &trace)?;
         let _ = writeln!(self.details, "replay it with:\n  {}", palette.name(&command));
         if let Some(hint) = self.hint.filter(|_| steps > LONG) {
             let _ = writeln!(self.details, "{}", palette.faint(hint));
         }
-        Ok(command)
+        Ok(result.with_replay(command))
+    }
+
+    fn stored(&self, question: &str, shown: &ShownRun, witness: Option<&Witness>) -> Trace {
+        let options = &shown.options;
+        let witness = witness.cloned().unwrap_or_default();
+        Trace::new(&self.name, &options.defines, options.plain, question, &witness, &shown.run)
+            .read_with(&options.copies, options.capacity)
+    }
+
+    /// The command that replays a run with its repeating end taken many times.
+    fn longer(&self, question: &str, shown: &ShownRun, witness: &Witness) -> Result<String, Failure> {
+        let mut trace = self.stored(question, shown, Some(witness));
+        trace.labels.clear();
+        replay_command(&self.source.path, &shown.options, &trace)
+    }
+
+    /// A line below the table of verdicts.
+    fn note(&mut self, line: &str) {
+        let _ = writeln!(self.table, "{}", self.context.palette.faint(line));
+    }
+
+    /// Says which claims of the model were not looked at.
+    fn unasked(&mut self, answers: &Answers) {
+        if answers.unasked.is_empty() {
+            return;
+        }
+        let names: Vec<String> = answers.unasked.iter().map(ToString::to_string).collect();
+        self.note(&format!("not checked: {} (add --property all)", names.join(", ")));
+        self.frame.add("unasked", names);
     }
 
     fn row(&mut self, question: &str, word: VerdictWord, note: &str) {
@@ -236,8 +229,8 @@ impl<'a> Report<'a> {
     }
 
     /// Adds the statements that no run executes.
-    pub fn unreached(&mut self, unreached: &[Unreached]) {
-        self.answer.add("unreached", serde_json::to_value(unreached).unwrap_or_default());
+    fn unreached(&mut self, unreached: &[Unreached]) {
+        self.frame.add("unreached", serde_json::to_value(unreached).unwrap_or_default());
         if unreached.is_empty() {
             return;
         }
@@ -253,47 +246,6 @@ impl<'a> Report<'a> {
             let _ = writeln!(self.details, "    {place:<10} {}", statement.text);
         }
     }
-
-    /// Adds the figures of the search; `complete` when every reachable state was seen.
-    pub fn statistics(&mut self, s: &search::Statistics, complete: bool) {
-        self.answer.set("states", s.states);
-        self.answer.set("transitions", s.transitions);
-        // Several workers do not know how deep they are together; with one state nobody is deep.
-        if s.max_depth > 0 || s.states <= 1 {
-            self.answer.set("depth", s.max_depth);
-        }
-        self.answer.set("seconds", s.seconds);
-        self.answer.set("bytes_per_state", s.bytes_per_state);
-        self.answer.set("peak_memory_bytes", s.memory_bytes);
-        self.answer.set("complete", complete);
-        self.answer.set("reduced_expansions", s.reduced);
-        let kind = match (complete, s.reduced) {
-            (true, 0) => "all",
-            (true, _) => "enough",
-            (false, _) => "some",
-        };
-        let depth = if s.max_depth > 0 { format!("depth {}, ", count(s.max_depth)) } else { String::new() };
-        let line = format!(
-            "{kind} states explored: {} states, {} transitions, {depth}{}, {} ({:.1} bytes per state)",
-            count(s.states),
-            count(s.transitions),
-            seconds(s.seconds),
-            bytes(s.memory_bytes),
-            s.bytes_per_state,
-        );
-        let _ = writeln!(self.details, "\n{}", self.context.palette.faint(line));
-    }
-
-    /// A line below the figures.
-    pub fn figure(&mut self, line: &str) {
-        let _ = writeln!(self.details, "{}", self.context.palette.faint(line));
-    }
-
-    /// The whole answer.
-    pub fn finish(mut self) -> Outcome {
-        self.answer.add("silent", self.silent);
-        Outcome::new(self.answer, format!("{}{}", self.table, self.details))
-    }
 }
 
 /// An event of a formula that never happens is probably misspelt.
@@ -304,10 +256,16 @@ fn never_happens(event: &str) -> Diagnostic {
     )
 }
 
-/// No run is shown that does not replay.
-fn replayed(system: &mut dyn System, witness: &Witness) -> Result<Run, Failure> {
-    replay_end(system, witness, LONGEST_RUN).map_err(|e| {
-        Failure::new(format!("a counterexample was found but does not replay: {e}"))
-            .with_help("this is a defect of volee; please report it with the model and the command")
-    })
+/// A run as the machine-readable answer carries it, with what its engine adds.
+fn merged(shown: &ShownRun) -> Value {
+    let mut value = run_value(&shown.run);
+    let Some(more) = &shown.more else { return value };
+    if let (Some(initial), Some(extra)) = (value["initial"].as_object_mut(), more["initial"].as_object()) {
+        initial.extend(extra.clone());
+    }
+    let states = more["states"].as_array().into_iter().flatten();
+    for (step, state) in value["steps"].as_array_mut().into_iter().flatten().zip(states) {
+        step["state"] = state.clone();
+    }
+    value
 }

@@ -4,6 +4,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+pub use volee::LONGEST_RUN;
 use volee::Options;
 use volee::report::{
     Palette, TextLayout, Trace, brief, run_itf, run_mermaid, run_svg, run_text, run_to_word,
@@ -13,8 +14,6 @@ use volee::system::Run;
 use crate::files;
 use crate::outcome::Failure;
 
-/// Of a run longer than this only the end is kept: each step carries all that is to be said about it.
-pub const LONGEST_RUN: usize = 10_000;
 /// Runs longer than this are cut in their middle unless asked for whole.
 const LONGEST_TEXT: usize = 200;
 /// Commands longer than this are for files, not for people.

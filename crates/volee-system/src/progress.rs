@@ -23,6 +23,9 @@ pub struct Snapshot {
 pub trait Progress {
     /// One more snapshot.
     fn report(&mut self, snapshot: &Snapshot);
+
+    /// A sentence that cannot wait for the answer.
+    fn say(&mut self, _: &str) {}
 }
 
 /// Shows nothing.

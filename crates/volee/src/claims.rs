@@ -8,6 +8,22 @@ use volee_logic::bdd::Bdd;
 use volee_program::{Action, Machine, Program};
 use volee_search::{Claim, Watch};
 
+use crate::model::Model;
+use crate::question::Question;
+
+/// The claims that a model makes about itself: its formulas, its never claim, its accept labels.
+pub fn claims(model: &Model) -> Vec<Question> {
+    let Some(lowered) = &model.promela else { return Vec::new() };
+    let blocks = lowered.model().ltl.iter();
+    let blocks = blocks.map(|p| Question::Ltl { name: Some(p.name.to_string()), text: p.text.to_string() });
+    let program = &lowered.program;
+    let never = program.never.iter().map(|c| Question::Never(c.name.clone()));
+    let accepts = program.proctypes.iter().flat_map(|p| &p.nodes).any(|n| n.accepting);
+    // With a never claim the accept labels of processes count in it.
+    let acceptance = (accepts && program.never.is_none()).then_some(Question::Acceptance);
+    blocks.chain(never).chain(acceptance).collect()
+}
+
 /// The never claim of a program, its conditions compiled for `machine`; `None` if there is none.
 pub fn never_claim(program: &Program, machine: &mut Machine) -> Option<Claim> {
     let never = program.never.as_ref()?;

@@ -1,11 +1,30 @@
 //! volee as a library: everything a Rust user needs under one name.
 //!
-//! [`Model::open`] reads a model file and gives a [`System`]; anything else that implements [`System`] is explored
-//! just the same, see `examples/`. The rooms of the house are re-exported whole, under short names.
+//! [`ask`] is the door: a [`Source`] (or a [`System`] of one's own, [`ask_system`]), [`Question`]s, an [`Engine`] and a budget
+//! go in, [`Answers`] come out, of the same type whoever answers. The rooms of the house are re-exported whole, under short names.
 
+mod answer;
+mod ask;
+mod bundle;
 pub mod claims;
+mod engine;
+mod engines;
 pub mod model;
 pub mod properties;
+mod question;
+mod settings;
+mod source;
+
+pub use answer::{
+    Answer, Answers, AskError, Certificate, ExplanationForm, Figures, LONGEST_RUN, Role, ShownRun,
+};
+pub use ask::{Ask, ask, ask_system, usual_memory};
+pub use engine::{Cluster, Engine, Refusal, Refused, Why};
+pub use engines::counters::{ReachableSets, reachable};
+pub use engines::workers::{solve as solve_shared, work_shipped};
+pub use question::{Kind, Question};
+pub use settings::{Asked, Emptiness, Setting, Settings};
+pub use source::Source;
 
 pub use model::{Model, Options};
 pub use volee_bes as bes;

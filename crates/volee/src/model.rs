@@ -7,6 +7,7 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use volee_program::{MachineOptions, ProctypeId, Program};
 use volee_promela::Lowered;
 use volee_report::brief;
@@ -19,7 +20,7 @@ const MOST_PROCESSES: usize = 255;
 const LARGEST_BUFFER: u32 = 255;
 
 /// How a model is to be read.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
     /// Preprocessor definitions, `NAME` or `NAME=VALUE`, as after `-D`.
     pub defines: Vec<String>,
@@ -53,6 +54,10 @@ pub struct FrontEnd {
     pub language: &'static str,
     /// The extensions that choose it, without the dot.
     pub extensions: &'static [&'static str],
+    /// Whether names can be defined.
+    definitions: bool,
+    /// Whether there are process types and buffers.
+    processes: bool,
     open: Open,
 }
 
@@ -68,16 +73,48 @@ struct Opened {
 
 /// Every front end there is.
 pub const FRONT_ENDS: &[FrontEnd] = &[
-    FrontEnd { language: "Promela", extensions: &["pml", "promela", "prom", "spin"], open: open_promela },
+    FrontEnd {
+        language: "Promela",
+        extensions: &["pml", "promela", "prom", "spin"],
+        definitions: true,
+        processes: true,
+        open: open_promela,
+    },
     FrontEnd {
         language: "labelled transition system",
         extensions: &["aut", "aut.gz", "aut.zst", "vlts", "vlts.gz", "vlts.zst"],
+        definitions: false,
+        processes: false,
         open: open_lts,
     },
-    FrontEnd { language: "Petri net", extensions: &["pnml"], open: open_net },
-    FrontEnd { language: "counter net", extensions: &["spec"], open: open_net },
-    FrontEnd { language: "member of a family", extensions: &["family"], open: open_family },
-    FrontEnd { language: "communicating machines", extensions: &["scm"], open: open_machines },
+    FrontEnd {
+        language: "Petri net",
+        extensions: &["pnml"],
+        definitions: true,
+        processes: false,
+        open: open_net,
+    },
+    FrontEnd {
+        language: "counter net",
+        extensions: &["spec"],
+        definitions: true,
+        processes: false,
+        open: open_net,
+    },
+    FrontEnd {
+        language: "member of a family",
+        extensions: &["family"],
+        definitions: false,
+        processes: false,
+        open: open_family,
+    },
+    FrontEnd {
+        language: "system of communicating machines",
+        extensions: &["scm"],
+        definitions: false,
+        processes: false,
+        open: open_machines,
+    },
 ];
 
 fn open_promela(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic>> {
@@ -212,15 +249,44 @@ impl Model {
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Model, Vec<Diagnostic>> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let metadata = fs::metadata(path).map_err(|e| vec![explain(path, &e)])?;
-        if metadata.is_dir() {
-            return Err(vec![explain(path, &ErrorKind::IsADirectory.into())]);
-        }
-        let front_end = front_end_of(path).map_err(|d| vec![d])?;
+        let front_end = recognise(path).map_err(|d| vec![d])?;
+        front_end.refuse(options).map_err(|d| vec![d])?;
         let opened = (front_end.open)(path, options)?;
         let Opened { system, warnings, promela } = opened;
         Ok(Model { name, language: front_end.language, warnings, system, promela })
     }
+}
+
+impl FrontEnd {
+    /// Refuses options that would change nothing.
+    fn refuse(&self, options: &Options) -> Result<(), Diagnostic> {
+        let language = self.language;
+        if !options.copies.is_empty() && !self.processes {
+            let message = format!("a {language} has no process types, so none can be copied");
+            return Err(Diagnostic::error(message, None));
+        }
+        if options.capacity.is_some() && !self.processes {
+            let message = format!("a {language} has no buffers whose capacity could be chosen");
+            return Err(Diagnostic::error(message, None));
+        }
+        if !options.defines.is_empty() && !self.definitions {
+            let message = format!("in a {language} there is nothing to define");
+            return Err(Diagnostic::error(message, None));
+        }
+        Ok(())
+    }
+}
+
+/// The front end for a file that is there.
+///
+/// # Errors
+/// There is no such file, or its extension names no kind of model.
+pub fn recognise(path: &Path) -> Result<&'static FrontEnd, Diagnostic> {
+    let metadata = fs::metadata(path).map_err(|e| explain(path, &e))?;
+    if metadata.is_dir() {
+        return Err(explain(path, &ErrorKind::IsADirectory.into()));
+    }
+    front_end_of(path)
 }
 
 fn front_end_of(path: &Path) -> Result<&'static FrontEnd, Diagnostic> {

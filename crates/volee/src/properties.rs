@@ -29,7 +29,7 @@ fn wrong<T>(message: impl Into<String>, help: &str) -> Result<T> {
 /// # Errors
 /// The formula is not one, or speaks of what the model does not have.
 pub fn of_tl(lowered: &Lowered, text: &str) -> Result<Vec<Property>> {
-    let formula = parse(text, "--tl").map_err(|d| vec![d])?;
+    let formula = parse(text, "tl formula").map_err(|d| vec![d])?;
     let name = format!("tl {text}");
     of_formula(lowered, &formula, &name, Names::Events, Reading::Steps)
 }
@@ -43,7 +43,7 @@ pub fn of_ltl(lowered: &Lowered, name: &str, text: &str) -> Result<Vec<Property>
     if !is_safe(&formula) {
         return wrong(
             format!("{name}: not a safety formula, so no finite run violates it"),
-            "families are decided for formulas with [] and W, without <>, U and X; or ask one instance with --copies",
+            "families are decided for formulas with [] and W, without <>, U and X; or ask one instance, with a number of processes",
         );
     }
     of_formula(lowered, &formula, name, Names::States, Reading::States)
@@ -154,7 +154,7 @@ pub fn of_never(lowered: &Lowered) -> Result<Property> {
     if never.nodes.iter().any(|n| n.accepting) {
         return wrong(
             format!("the claim `{}` has accept labels, which are about infinite runs", never.name),
-            "families are decided for claims that end; or ask one instance with --copies",
+            "families are decided for claims that end; or ask one instance, with a number of processes",
         );
     }
     let mut atoms = Vec::new();
@@ -254,7 +254,7 @@ pub fn of_buchi(lowered: &Lowered, mut automaton: Automaton, name: &str) -> Resu
     if goes_round_unaccepted(&automaton, &traps) {
         return wrong(
             format!("{name}: a run may be refused for what it does for ever, which no finite run shows"),
-            "families are decided for safety automata; or ask one instance with --copies",
+            "families are decided for safety automata; or ask one instance, with a number of processes",
         );
     }
     let initial = automaton.initial;

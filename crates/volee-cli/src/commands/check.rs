@@ -1,36 +1,32 @@
-//! `volee check MODEL`: explores every state and answers each question, with a run to show for what is wrong.
+//! `volee check MODEL`: asks the library, and shows its answers with a run for what is wrong.
 
-mod channels;
-mod counters;
-mod families;
-mod mu;
-mod temporal;
-mod workers;
+mod args;
 
-pub use counters::sets_text;
+pub use args::CountersArgs;
 
-use clap::{Args, ValueEnum};
-use volee::Model;
-use volee::report::brief;
-use volee::search::{self, Check as Questions, Order};
-use volee::system::{Diagnostic, PredicateId};
+use std::path::Path;
 
-use crate::args::{BudgetArgs, ModelArgs};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use volee::{Answers, Certificate, Engine, ExplanationForm, Settings, ask, usual_memory};
+
+use self::args::{DirectionArg, FamiliesArgs, QuestionArgs, StorageArgs, TemporalArgs};
+use crate::args::{BudgetArgs, ModelArgs, WorkersArgs};
 use crate::context::Context;
-use crate::outcome::{Ended, Failure};
+use crate::files;
+use crate::outcome::{Ended, Failure, Outcome};
 use crate::progress::ProgressLine;
 use crate::report::Report;
-use crate::storage::StorageArgs;
 use crate::witness::TraceArgs;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  volee check mutex.pml                           deadlocks, assertions and run-time errors
+  volee check mutex.pml                           deadlocks, assertions, run-time errors, ltl blocks, never claims
   volee check mutex.pml --invariant 'inside <= 1' an expression that must always be true
   volee check mutex.pml --reachable 'inside == 1' an expression that must be true at some time
   volee check mutex.pml --ltl '[](want -> <> in)' a temporal formula over all infinite runs; --fair: fair ones only
-  volee check mutex.pml --property all            every ltl block and never claim of the model
+  volee check mutex.pml --property fair           one ltl block of the model; --skip claims: none of them
   volee check mutex.pml --search bfs              the shortest counterexample
   volee check door.aut --mu '[true* . \"open\"] <true* . \"close\"> true'
                                                   a formula of the mu-calculus
@@ -47,156 +43,126 @@ pub struct Check {
     #[command(flatten)]
     model: ModelArgs,
 
-    /// An expression over the model's variables that must be true in every reachable state
-    #[arg(long, value_name = "EXPR", help_heading = "Questions")]
-    invariant: Vec<String>,
-
-    /// An expression that must be true in some reachable state; the answer shows how to get there
-    #[arg(long, value_name = "EXPR", help_heading = "Questions")]
-    reachable: Vec<String>,
+    #[command(flatten)]
+    questions: QuestionArgs,
 
     #[command(flatten)]
-    temporal: temporal::TemporalArgs,
+    temporal: TemporalArgs,
 
-    /// Go on after an error and report every kind of error there is
-    #[arg(long, help_heading = "Questions")]
-    all_errors: bool,
-
-    /// The order of the search: depth-first, or breadth-first for the shortest counterexample
-    #[arg(long, value_name = "ORDER", value_enum, default_value_t = SearchOrder::Dfs)]
-    search: SearchOrder,
+    #[command(flatten)]
+    storage: StorageArgs,
 
     /// Who answers: explicit search of all states; one answer for every number of processes; whether channels, taken as
-    /// unbounded, can grow for ever; or sets of integers, taken as unbounded
-    #[arg(long, value_name = "ENGINE", value_enum, default_value_t = Engine::Explicit)]
-    engine: Engine,
+    /// unbounded, can grow for ever; sets of integers, taken as unbounded; or boolean equations
+    ///
+    /// The default is whoever answers questions of that kind: mostly the explicit search
+    #[arg(long, value_name = "ENGINE", value_parser = PossibleValuesParser::new(Engine::NAMES))]
+    engine: Option<String>,
 
     #[command(flatten)]
-    families: families::FamiliesArgs,
+    families: FamiliesArgs,
 
     #[command(flatten)]
-    mu: mu::MuArgs,
-
-    #[command(flatten)]
-    counters: crate::counters::CountersArgs,
+    counters: CountersArgs,
 
     /// With --engine counters: search from the initial states, from the bad ones, or from both in turn
     #[arg(long, value_name = "DIRECTION", value_enum, default_value_t, help_heading = "Counters")]
-    direction: crate::counters::SearchDirection,
+    direction: DirectionArg,
 
     #[command(flatten)]
     budget: BudgetArgs,
 
     #[command(flatten)]
-    storage: StorageArgs,
-
-    #[command(flatten)]
     trace: TraceArgs,
 
     #[command(flatten)]
-    cluster: crate::cluster::ClusterArgs,
-}
-
-/// The engines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Engine {
-    Explicit,
-    Families,
-    Channels,
-    Counters,
-}
-
-/// The orders of a search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SearchOrder {
-    Dfs,
-    Bfs,
+    workers: WorkersArgs,
 }
 
 impl Check {
     pub fn run(self, context: &Context) -> Ended {
         self.trace.validate()?;
-        if self.cluster.asked() {
-            workers::refuse_others(&self)?;
+        let form = self.temporal.diagnostic.as_deref().map(form_of).transpose()?;
+        let source = self.model.source();
+        let mut asked = ask(&source)
+            .questions(self.questions.named()?)
+            .only(self.questions.only.clone())
+            .skip(self.questions.skip.clone())
+            .engine(self.engine()?)
+            .settings(self.settings()?)
+            .budget(self.budget.given(context));
+        for name in &self.questions.property {
+            asked = asked.claim(name);
         }
-        if self.temporal.asked() && self.engine == Engine::Explicit {
-            return self.run_temporal(context);
+        if !self.questions.chooses() {
+            asked = asked.usual();
         }
-        let families = self.families.given().filter(|_| self.engine != Engine::Families);
-        let counters = self.counters.given().filter(|_| self.engine != Engine::Counters);
-        if let Some((flag, engine)) = families.zip(Some("families")).or(counters.zip(Some("counters"))) {
-            return Err(Failure::new(format!("{flag} needs --engine {engine}")));
+        let answers = asked.run(&mut ProgressLine::new(self.budget.memory.or_else(usual_memory)))?;
+        context.warn(&answers.warnings);
+        let hint = (!self.storage.is_shortest()).then_some("(--search bfs finds a shortest run)");
+        let mut outcome = Report::new(context, &source, &self.trace, hint).write(&answers)?;
+        if let (Some(path), Some(form)) = (&self.temporal.diagnostic, form) {
+            outcome.text.push_str(&diagnostic(&answers, path, form, context)?);
         }
-        let mu = self.mu.asked().then_some("--mu").filter(|_| self.engine != Engine::Explicit);
-        if let Some(flag) = self.temporal.given().filter(|_| self.engine != Engine::Families).or(mu) {
-            return Err(Failure::new(format!(
-                "{flag} is a question for the explicit search; leave --engine out"
-            )));
+        match self.families.sizes {
+            true => Ok(sizes(&answers, outcome)),
+            false => Ok(outcome),
         }
-        match self.engine {
-            Engine::Families => return families::run(&self, context),
-            Engine::Channels => return channels::run(&self, context),
-            Engine::Counters => return counters::run(&self, context),
-            Engine::Explicit => {}
-        }
-        if self.mu.asked() {
-            return mu::run(&self, context);
-        }
-        if let Some(flag) = self.mu.stray() {
-            return Err(Failure::new(format!("{flag} needs --mu")));
-        }
-        if self.cluster.asked() {
-            return workers::run(&self, context);
-        }
-        let mut model = self.model.open(context)?;
-        let questions = self.questions(&mut model)?;
-        let meter = self.storage.budget(&self.budget).meter(context);
-        let outcome = {
-            let mut progress = ProgressLine::new(meter.budget().memory);
-            search::check(model.system.as_mut(), &questions, &meter, &mut progress)
-        };
-        let stopped_early = !questions.all_errors && outcome.answers.iter().any(|a| a.errors > 0);
-        let complete = outcome.limit.is_none() && !stopped_early;
-        let unreached = if complete { model.system.unreached() } else { Vec::new() };
-
-        let mut report = Report::new(context, "explicit", &self.model, &self.trace);
-        if self.search == SearchOrder::Dfs {
-            report.hint("(--search bfs finds a shortest run)");
-        }
-        for answer in &outcome.answers {
-            report.question(model.system.as_mut(), answer)?;
-        }
-        report.unasked(&temporal::unasked(&model));
-        report.unreached(&unreached);
-        report.statistics(&outcome.statistics, complete);
-        if let Some(line) = self.storage.report(outcome.statistics.turnover.as_ref(), &mut report.answer) {
-            report.figure(&line);
-        }
-        Ok(report.finish())
     }
 
-    fn questions(&self, model: &mut Model) -> Result<Questions, Failure> {
-        let order = match self.search {
-            SearchOrder::Dfs => Order::DepthFirst,
-            SearchOrder::Bfs => Order::BreadthFirst,
-        };
-        let mut questions = Questions::new().order(order).all_errors(self.all_errors);
-        questions = self.storage.apply(questions, self.model.plain);
-        for text in &self.invariant {
-            questions = questions.invariant(text, compile(model, "--invariant", text)?);
+    fn engine(&self) -> Result<Engine, Failure> {
+        let named = self.engine.as_deref().and_then(Engine::named);
+        match (self.workers.engine()?, named) {
+            (Some(_), Some(other)) if other.name() != "explicit" => {
+                Err(Failure::new("--engine and several workers do not go together"))
+            }
+            (Some(workers), _) => Ok(workers),
+            (None, named) => Ok(named.unwrap_or(Engine::Explicit)),
         }
-        for text in &self.reachable {
-            questions = questions.goal(text, compile(model, "--reachable", text)?);
-        }
-        Ok(questions)
+    }
+
+    fn settings(&self) -> Result<Settings, Failure> {
+        let mut settings = Settings::default();
+        self.temporal.apply(&mut settings)?;
+        self.storage.apply(&mut settings);
+        self.families.apply(&mut settings);
+        self.counters.apply(&mut settings);
+        settings.direction = self.direction.into();
+        Ok(settings)
     }
 }
 
-/// Compiles an expression; what is wrong with it is told by its column, for it stands in no file.
-fn compile(model: &mut Model, flag: &str, text: &str) -> Result<PredicateId, Failure> {
-    model.system.predicate(text).map_err(|wrong| {
-        let column = wrong.place.as_ref().map(|p| format!(", column {}", p.column)).unwrap_or_default();
-        let message = format!("{flag} `{}`{column}: {}", brief(text), wrong.message);
-        Diagnostic { message, place: None, ..wrong }.into()
-    })
+fn form_of(path: &Path) -> Result<ExplanationForm, Failure> {
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("aut") => Ok(ExplanationForm::Aut),
+        Some("dot" | "gv") => Ok(ExplanationForm::Dot),
+        _ => Err(Failure::new(format!("`{}`: a diagnostic is written as .aut or .dot", path.display()))),
+    }
+}
+
+/// Writes what shows why the first formula is true or false.
+fn diagnostic(
+    answers: &Answers,
+    path: &Path,
+    form: ExplanationForm,
+    context: &Context,
+) -> Result<String, Failure> {
+    let mut certificates = answers.iter().filter_map(|answer| answer.certificate.as_ref());
+    let explained = certificates.find(|certificate| matches!(certificate, Certificate::Explanation(_)));
+    let Some(explained) = explained else { return Ok(String::new()) };
+    let text = explained.explanation(form).ok_or_else(|| {
+        Failure::new("the diagnostic is not complete, so it is not written").with_help(
+            "it may be too large: a universal property that holds is shown only by the whole system",
+        )
+    })?;
+    files::write(path, text)?;
+    Ok(format!("{}\n", context.palette.faint(format!("diagnostic written to {}", path.display()))))
+}
+
+/// Only the numbers of processes, where there are any.
+fn sizes(answers: &Answers, outcome: Outcome) -> Outcome {
+    let Some(sizes) = answers.iter().find_map(|answer| answer.sizes.as_ref()) else { return outcome };
+    let all: Vec<String> = sizes.iter().map(|(name, n)| format!("{n} {name}")).collect();
+    let text = if all.is_empty() { "as it stands".to_string() } else { all.join(", ") };
+    Outcome::new(outcome.answer, text + "\n")
 }

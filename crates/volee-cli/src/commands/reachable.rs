@@ -1,15 +1,15 @@
 //! `volee reachable MODEL`: everything that the unbounded integers of a model can be, location by location.
 
-use clap::Args;
-use serde_json::{Map, Value, json};
-use volee::counters;
-use volee::integers::Effort;
-use volee::report::{Answer, QuestionAnswer, seconds};
+use std::fmt::Write as _;
 
-use super::check::sets_text;
+use clap::Args;
+use serde_json::{Map, Value};
+use volee::report::{Answer, QuestionAnswer, seconds};
+use volee::{Settings, reachable};
+
+use super::check::CountersArgs;
 use crate::args::{BudgetArgs, ModelArgs};
 use crate::context::Context;
-use crate::counters::{CountersArgs, Subject};
 use crate::outcome::{Ended, Outcome};
 
 #[derive(Debug, Args)]
@@ -32,10 +32,12 @@ pub struct Reachable {
 
 impl Reachable {
     pub fn run(self, context: &Context) -> Ended {
-        let subject = Subject::open(&self.model, &self.counters, context)?;
-        let program = subject.program();
+        let mut settings = Settings::default();
+        self.counters.apply(&mut settings);
         let meter = self.budget.meter(context);
-        let found = counters::reachable(program, meter.budget());
+        let reached = reachable(&self.model.source(), &settings, meter.budget())?;
+        context.warn(&reached.warnings);
+        let found = &reached.found;
         let elapsed = meter.elapsed().as_secs_f64();
 
         let name = self.model.model.display().to_string();
@@ -44,27 +46,21 @@ impl Reachable {
             None => QuestionAnswer::holds("reachable set"),
             Some(limit) => QuestionAnswer::unknown("reachable set", limit),
         });
-        let effort = Effort::ample();
-        let sets: Map<String, Value> = found
-            .sets
-            .iter()
-            .enumerate()
-            .filter(|(i, s)| subject.is_visible(*i) && !s.conjuncts().is_empty())
-            .map(|(i, s)| {
-                let set = s.coalesced(&effort).unwrap_or_else(|_| s.clone());
-                (program.locations[i].clone(), json!(set.display(&program.variables).to_string()))
-            })
-            .collect();
+        let sets: Map<String, Value> =
+            reached.sets.iter().map(|(location, set)| (location.clone(), set.as_str().into())).collect();
         answer.add("sets", sets);
         answer.set("states", found.statistics.forward_sets);
         answer.set("transitions", found.statistics.forward_steps);
         answer.set("seconds", elapsed);
 
         let palette = context.palette;
-        let title = match &found.limit {
+        let mut text = match &found.limit {
             None => palette.good("reachable (closed under every transition, re-checked)"),
             Some(limit) => palette.doubtful(format!("some of what is reachable ({limit})")),
         };
+        for (location, set) in &reached.sets {
+            let _ = write!(text, "\n  {location}: {set}");
+        }
         let line = format!(
             "{} sets, {} steps, {} meta-transitions, {}",
             found.statistics.forward_sets,
@@ -72,7 +68,7 @@ impl Reachable {
             found.statistics.meta_transitions,
             seconds(elapsed)
         );
-        let sets = sets_text(&subject, program, &found.sets, usize::MAX);
-        Ok(Outcome::new(answer, format!("{title}\n{sets}\n{}\n", palette.faint(line))))
+        let _ = write!(text, "\n\n{}\n", palette.faint(line));
+        Ok(Outcome::new(answer, text))
     }
 }

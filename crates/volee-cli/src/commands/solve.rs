@@ -11,14 +11,12 @@ use volee::bes::format::{game_to_equations, read_bes, read_gm, write_bes, write_
 use volee::bes::game::{Game, Player, build, verify, zielonka};
 use volee::bes::random::{Shape, equations};
 use volee::bes::{BooleanGraph, SolveError, Solver, Trouble, solve};
-use volee::cluster::equations::JointAnswer;
 use volee::report::{Answer, QuestionAnswer, bytes, counted, seconds};
 use volee::system::{Limit, Meter, Reason, ReasonKind};
 
-use volee::Options;
+use volee::{Engine, solve_shared};
 
-use crate::args::BudgetArgs;
-use crate::cluster::{Question, Task, Unmade, decode};
+use crate::args::{BudgetArgs, WorkersArgs};
 use crate::context::Context;
 use crate::files;
 use crate::outcome::{Ended, Failure, Outcome};
@@ -65,7 +63,7 @@ pub struct Solve {
     budget: BudgetArgs,
 
     #[command(flatten)]
-    cluster: crate::cluster::ClusterArgs,
+    workers: WorkersArgs,
 }
 
 /// What a file holds.
@@ -92,6 +90,7 @@ struct Resolution {
 impl Solve {
     pub fn run(self, context: &Context) -> Ended {
         let input = self.input()?;
+        let engine = self.workers.engine()?;
         let meter = self.budget.meter(context);
         if let Some(path) = &self.output {
             self.write(&input, path, &meter)?;
@@ -103,7 +102,7 @@ impl Solve {
                 let main = system.main();
                 let main = names.get(main as usize).cloned().unwrap_or_else(|| format!("x{main}"));
                 let said = Said { yes: format!("{main} is true"), no: format!("{main} is false") };
-                (said, self.equations(system, &meter))
+                (said, self.equations(system, engine.as_ref(), &meter))
             }
             Input::Game(game, start) => {
                 let wins = |who| format!("the {who} player wins from vertex {start}");
@@ -200,9 +199,14 @@ impl Solve {
         Ok(Input::Equations(equations(shape, self.seed), Vec::new()))
     }
 
-    fn equations(&self, system: &Explicit, meter: &Meter) -> Result<Resolution, SolveError> {
-        if self.cluster.asked() {
-            return self.by_workers(system, meter);
+    fn equations(
+        &self,
+        system: &Explicit,
+        engine: Option<&Engine>,
+        meter: &Meter,
+    ) -> Result<Resolution, SolveError> {
+        if let Some(engine) = engine {
+            return self.by_workers(system, engine, meter);
         }
         let mut graph = system;
         let mut progress = ProgressLine::new(meter.budget().memory);
@@ -224,22 +228,23 @@ impl Solve {
     }
 
     /// By several workers, each of which reads the file itself.
-    fn by_workers(&self, system: &Explicit, meter: &Meter) -> Result<Resolution, SolveError> {
+    fn by_workers(
+        &self,
+        system: &Explicit,
+        engine: &Engine,
+        meter: &Meter,
+    ) -> Result<Resolution, SolveError> {
         let trouble = |message: String| SolveError::Trouble(Trouble(message));
         let Some(file) = self.file.as_deref().filter(|_| (&system).alternation_free()) else {
             let message = "workers solve alternation-free systems that are in a file; leave out --workers and --cluster";
             return Err(trouble(message.into()));
         };
-        let made = match Task::new(file, &Options::default(), Question::Equations).run(&self.cluster, meter) {
-            Ok(made) => made,
-            Err(Unmade::Limit(limit)) => return Err(SolveError::Limit(limit)),
-            Err(Unmade::Wrong(failure)) => {
-                let message = failure.diagnostics.first().map(|d| d.message.clone());
-                return Err(trouble(message.unwrap_or_default()));
-            }
+        let mut progress = ProgressLine::new(meter.budget().memory);
+        let joint = match solve_shared(file, engine, meter, &mut progress) {
+            Ok(Ok(joint)) => joint,
+            Ok(Err(limit)) => return Err(SolveError::Limit(limit)),
+            Err(error) => return Err(trouble(error.to_string())),
         };
-        let parts = decode(&made).map_err(|_| trouble("a worker's answer cannot be read".into()))?;
-        let joint = JointAnswer::new(parts).map_err(|error| trouble(error.to_string()))?;
         joint.check(&mut &*system, meter)?;
         let s = joint.statistics;
         Ok(Resolution {

@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use volee::cluster::remote::listener::Listener;
 use volee::cluster::remote::{Secret, job};
+use volee::{usual_memory, work_shipped};
 
-use crate::args::usual_memory;
-use crate::cluster::Task;
 use crate::context::Context;
 use crate::outcome::{Ended, Failure};
 
@@ -38,7 +37,7 @@ impl Worker {
         let secret = self.secret_file.as_deref().map(Secret::read).transpose();
         let secret = secret.map_err(|error| Failure::new(error.to_string()))?.unwrap_or_default();
         if self.job {
-            job::run(&secret, usual_memory(), Task::work_shipped);
+            job::run(&secret, usual_memory(), work_shipped);
         }
         let listener =
             Listener::bind(&self.listen, secret).map_err(|error| Failure::new(error.to_string()))?;

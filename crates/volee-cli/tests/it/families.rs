@@ -146,7 +146,6 @@ fn properties_are_formulas_claims_and_automata_with_named_clients() {
         vec!["lock.pml", "--tl", "[]{held == 0}", "--runs", "maximal"],
         vec!["lock.pml", "--tl", "[]Nobody:request!0"],
         vec!["lock.pml", "--invariant", "_nr_pr < 3"],
-        vec!["lock.pml", "--invariant", "len(request) == 0"],
         vec!["lock.pml", "--reachable", "held == 1"],
     ] {
         let (code, answer) = call(&flags);

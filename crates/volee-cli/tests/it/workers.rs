@@ -336,7 +336,7 @@ fn what_workers_cannot_do_is_said() {
     for (line, what) in [
         ("check abp.family --workers 0", "from 1 to 256"),
         ("check abp.family --workers 2 --ltl <>x", "do not go together"),
-        ("check abp.family --workers 2 --max-depth 3", "do not go together"),
+        ("check abp.family --workers 2 --max-depth 3", "how deep they are together"),
         ("check abp.family --cluster missing.toml", "cannot read the host file"),
         ("worker --listen 0.0.0.0:0", "loopback only"),
     ] {

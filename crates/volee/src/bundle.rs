@@ -8,20 +8,19 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
-
-use crate::outcome::Failure;
+use volee_system::Diagnostic;
 
 /// Files by their places to each other; the first is the model.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Luggage {
+pub(crate) struct Bundle {
     files: Vec<(PathBuf, Vec<u8>)>,
 }
 
-impl Luggage {
+impl Bundle {
     /// Reads a model and what it includes.
-    pub fn pack(model: &Path, included: &[PathBuf]) -> Result<Self, Failure> {
+    pub fn pack(model: &Path, included: &[PathBuf]) -> Result<Self, Diagnostic> {
         let unreadable = |path: &Path, error: std::io::Error| {
-            Failure::new(format!("cannot read `{}`: {error}", path.display()))
+            Diagnostic::error(format!("cannot read `{}`: {error}", path.display()), None)
         };
         let here = std::env::current_dir().map_err(|error| unreadable(Path::new("."), error))?;
         let model = flat(&here.join(model));
@@ -34,7 +33,7 @@ impl Luggage {
             let bytes = std::fs::read(&path).map_err(|error| unreadable(&path, error))?;
             files.push((path.strip_prefix(&root).unwrap_or(&path).to_path_buf(), bytes));
         }
-        Ok(Luggage { files })
+        Ok(Bundle { files })
     }
 
     /// How workers name the model, where that is not how it was named here.
@@ -94,7 +93,7 @@ mod tests {
 
     #[test]
     fn files_outside_the_folder_are_not_unpacked() {
-        let luggage = Luggage { files: vec![(PathBuf::from("../x.pml"), Vec::new())] };
-        assert!(luggage.unpack().expect_err("it lies outside").contains("no place"));
+        let bundle = Bundle { files: vec![(PathBuf::from("../x.pml"), Vec::new())] };
+        assert!(bundle.unpack().expect_err("it lies outside").contains("no place"));
     }
 }

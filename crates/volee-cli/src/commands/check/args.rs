@@ -1,0 +1,351 @@
+//! The arguments of `volee check` beside the model and the budget: one struct per heading of its help.
+
+use std::path::{Path, PathBuf};
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
+use volee::bes::Solver;
+use volee::counters::Direction;
+use volee::families::Choice;
+use volee::search::{Approximation, Fairness, Order, Reduction, Replacement, Runs};
+use volee::{Emptiness, Question, Settings};
+
+use crate::files;
+use crate::outcome::Failure;
+
+/// What is asked.
+#[derive(Debug, Args)]
+pub struct QuestionArgs {
+    /// An expression over the model's variables that must be true in every reachable state
+    #[arg(long, value_name = "EXPR", help_heading = "Questions")]
+    invariant: Vec<String>,
+
+    /// An expression that must be true in some reachable state; the answer shows how to get there
+    #[arg(long, value_name = "EXPR", help_heading = "Questions")]
+    reachable: Vec<String>,
+
+    /// A formula of the mu-calculus that the initial state must satisfy, e.g. '[true* . "error"] false'; @FILE reads it
+    /// from a file
+    #[arg(long, value_name = "FORMULA", help_heading = "Questions")]
+    mu: Vec<String>,
+
+    /// Points of control that must never be occupied together, e.g. Client@critical,Client@critical
+    #[arg(long, value_name = "P@LABEL,…", help_heading = "Families")]
+    cover: Vec<String>,
+
+    /// A formula of linear temporal logic that every infinite run must satisfy (a run that ends stutters)
+    #[arg(long, value_name = "FORMULA", help_heading = "Temporal questions")]
+    ltl: Vec<String>,
+
+    /// A finite-trace formula over events; see --runs for which runs must satisfy it
+    #[arg(long, value_name = "FORMULA", help_heading = "Temporal questions")]
+    tl: Vec<String>,
+
+    /// A deterministic Büchi automaton in the Hanoi format that must accept every infinite run
+    #[arg(long, value_name = "FILE.hoa", help_heading = "Temporal questions")]
+    buchi: Vec<PathBuf>,
+
+    /// A claim of the model by name: an ltl block or a never claim; `all` for all of them
+    #[arg(long, value_name = "NAME", help_heading = "Temporal questions")]
+    pub property: Vec<String>,
+
+    /// No run may go on for ever without passing a progress label
+    #[arg(long, help_heading = "Temporal questions")]
+    progress: bool,
+
+    /// No run may pass accept labels of the model for ever
+    #[arg(long, help_heading = "Temporal questions")]
+    acceptance: bool,
+
+    /// Of all questions ask only these: deadlock, assertions, claims, the name of a claim, ltl, invariant …
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Questions")]
+    pub only: Vec<String>,
+
+    /// Leave these questions out; named as for --only
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Questions")]
+    pub skip: Vec<String>,
+}
+
+impl QuestionArgs {
+    /// The questions that are named, in the order of their answers.
+    pub fn named(&self) -> Result<Vec<Question>, Failure> {
+        let mut all: Vec<Question> = self.invariant.iter().map(Question::invariant).collect();
+        all.extend(self.reachable.iter().map(Question::reachable));
+        all.extend(self.cover.iter().cloned().map(Question::Apart));
+        all.extend(self.ltl.iter().map(Question::ltl));
+        all.extend(self.tl.iter().cloned().map(Question::Tl));
+        for path in &self.buchi {
+            let bytes = volee::model::read_bytes(path)?;
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            all.push(Question::Automaton { name: path.display().to_string(), text });
+        }
+        all.extend(self.progress.then_some(Question::Progress));
+        all.extend(self.acceptance.then_some(Question::Acceptance));
+        for given in &self.mu {
+            all.push(match given.strip_prefix('@') {
+                Some(path) => {
+                    let text = files::read_text(Path::new(path))?;
+                    Question::Mu { file: Some(path.into()), text }
+                }
+                None => Question::mu(given),
+            });
+        }
+        Ok(all)
+    }
+
+    /// Whether other questions than the usual ones are chosen: those about runs stand for themselves, those about states come on top.
+    pub fn chooses(&self) -> bool {
+        let listed = [&self.ltl, &self.tl, &self.property, &self.mu].iter().any(|list| !list.is_empty());
+        let about_states = !self.invariant.is_empty() || !self.reachable.is_empty();
+        (listed || !self.buchi.is_empty() || self.progress || self.acceptance) && !about_states
+    }
+}
+
+/// How infinite runs and formulas are dealt with.
+#[derive(Debug, Args)]
+pub struct TemporalArgs {
+    /// Which runs a --tl formula is about: every finite prefix, or whole runs that end
+    #[arg(long, value_enum, default_value_t = RunsArg::Prefixes, help_heading = "Temporal questions")]
+    runs: RunsArg,
+
+    /// Only runs count in which no process is for ever able to move without ever moving (weak fairness)
+    #[arg(long, help_heading = "Temporal questions")]
+    fair: bool,
+
+    /// How infinite runs are looked for: by components; or by nested depth-first search, which can forget states to stay
+    /// within --memory (still exact) and can do with bits (--approximate bitstate; proves nothing)
+    #[arg(long, value_name = "SEARCH", value_enum, help_heading = "Temporal questions")]
+    emptiness: Option<EmptinessArg>,
+
+    /// A file of macros that formulas may use, beside the standard ones
+    #[arg(long, value_name = "FILE", help_heading = "Formulas")]
+    macros: Vec<PathBuf>,
+
+    /// How equations are solved: auto, dfs, bfs, acyclic or economical
+    #[arg(long, value_name = "SOLVER", default_value = "auto", help_heading = "Formulas",
+          value_parser = PossibleValuesParser::new(Solver::ALL.map(|s| s.0)))]
+    solver: String,
+
+    /// Write the part of the system that shows why the first formula is true or false: .aut or .dot
+    #[arg(long, value_name = "FILE", help_heading = "Formulas")]
+    pub diagnostic: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RunsArg {
+    Prefixes,
+    Maximal,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EmptinessArg {
+    Components,
+    Nested,
+}
+
+impl TemporalArgs {
+    /// Puts what is given into the settings.
+    pub fn apply(&self, settings: &mut Settings) -> Result<(), Failure> {
+        settings.runs = match self.runs {
+            RunsArg::Prefixes => Runs::Prefixes,
+            RunsArg::Maximal => Runs::Maximal,
+        };
+        settings.fairness = if self.fair { Fairness::Weak } else { Fairness::None };
+        settings.emptiness = self.emptiness.map(|kind| match kind {
+            EmptinessArg::Components => Emptiness::Components,
+            EmptinessArg::Nested => Emptiness::Nested,
+        });
+        for path in &self.macros {
+            settings.macros.push((path.display().to_string(), files::read_text(path)?));
+        }
+        settings.solver = Solver::ALL
+            .iter()
+            .find(|(name, _)| *name == self.solver)
+            .map_or(Solver::Auto, |(_, solver)| *solver);
+        settings.diagnostic = self.diagnostic.is_some();
+        Ok(())
+    }
+}
+
+/// What a search remembers of the states it has seen, and which steps it takes.
+#[derive(Debug, Clone, Args)]
+pub struct StorageArgs {
+    /// Go on after an error and report every kind of error there is
+    #[arg(long, help_heading = "Questions")]
+    all_errors: bool,
+
+    /// The order of the search: depth-first, or breadth-first for the shortest counterexample
+    #[arg(long, value_name = "ORDER", value_enum, default_value_t = OrderArg::Dfs)]
+    search: OrderArg,
+
+    /// What a depth-first search does when the memory is used up: which state it forgets to make room, or `none` to end
+    #[arg(long, value_name = "POLICY", value_enum, default_value_t = PolicyArg::Random, help_heading = "Budget")]
+    replacement: PolicyArg,
+
+    /// Remember less than the states, so that more of them fit; no error found is then no proof (exit code 3)
+    #[arg(long, value_name = "KIND", value_enum, help_heading = "Budget")]
+    approximate: Option<ApproximationArg>,
+
+    /// Take fewer steps where the order of independent ones does not matter: the same answers from fewer states
+    ///
+    /// The default is both, and none with --plain and for a shortest counterexample (--search bfs)
+    #[arg(long, value_name = "KIND", value_enum)]
+    reduction: Option<ReductionArg>,
+
+    /// The seed of whatever is left to chance
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, help_heading = "Budget")]
+    seed: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OrderArg {
+    Dfs,
+    Bfs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PolicyArg {
+    /// One at random
+    Random,
+    /// The one that was stored first
+    Oldest,
+    /// The one nearest to the initial states
+    LeastDeep,
+    /// The one met again least often
+    LeastFrequent,
+    /// One that was not met again since it was last considered
+    Clock,
+    /// The one that took the least work to explore
+    Cheapest,
+    /// Forget nothing: the search ends where the memory does
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ReductionArg {
+    /// All steps of every state
+    None,
+    /// Persistent sets: the steps of some processes alone where no other can ever interfere with them
+    Persistent,
+    /// Sleep sets: where states are forgotten for want of memory, no step whose target is found by another order
+    Sleep,
+    /// Persistent sets and sleep sets
+    Both,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ApproximationArg {
+    /// Three bits per state in a large array
+    Bitstate,
+    /// A fingerprint of 32 bits per state
+    Compact,
+}
+
+impl StorageArgs {
+    /// Whether a shortest run is found.
+    pub fn is_shortest(&self) -> bool {
+        self.search == OrderArg::Bfs
+    }
+
+    /// Puts what is given into the settings.
+    pub fn apply(&self, settings: &mut Settings) {
+        settings.all_errors = self.all_errors;
+        settings.order = match self.search {
+            OrderArg::Dfs => Order::DepthFirst,
+            OrderArg::Bfs => Order::BreadthFirst,
+        };
+        settings.reduction = self.reduction.map(|kind| match kind {
+            ReductionArg::None => Reduction::None,
+            ReductionArg::Persistent => Reduction::Persistent,
+            ReductionArg::Sleep => Reduction::Sleep,
+            ReductionArg::Both => Reduction::Both,
+        });
+        settings.replacement = match self.replacement {
+            PolicyArg::Random => Some(Replacement::Random),
+            PolicyArg::Oldest => Some(Replacement::Oldest),
+            PolicyArg::LeastDeep => Some(Replacement::LeastDeep),
+            PolicyArg::LeastFrequent => Some(Replacement::LeastFrequent),
+            PolicyArg::Clock => Some(Replacement::Clock),
+            PolicyArg::Cheapest => Some(Replacement::Cheapest),
+            PolicyArg::None => None,
+        };
+        settings.approximation = self.approximate.map(|kind| match kind {
+            ApproximationArg::Bitstate => Approximation::Bitstate,
+            ApproximationArg::Compact => Approximation::Compact,
+        });
+        settings.seed = self.seed;
+    }
+}
+
+/// What only families ask for.
+#[derive(Debug, Clone, Args)]
+pub struct FamiliesArgs {
+    /// With --engine families: the process types that come in any number
+    #[arg(long, value_name = "PROCTYPE", value_delimiter = ',', help_heading = "Families")]
+    for_any: Vec<String>,
+
+    /// How: by turns, backward (bra), Karp–Miller (frakm), Emerson–Namjoshi (fraen), cut-offs (fbra), or instance by
+    /// instance
+    #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = Choice::NAMES, help_heading = "Families")]
+    method: String,
+
+    /// Print only the numbers of processes of the smallest violating instance
+    #[arg(long, help_heading = "Families")]
+    pub sizes: bool,
+}
+
+impl FamiliesArgs {
+    /// Puts what is given into the settings.
+    pub fn apply(&self, settings: &mut Settings) {
+        settings.for_any.clone_from(&self.for_any);
+        settings.method = Choice::parse(&self.method).unwrap_or_default();
+        settings.sizes = self.sizes;
+    }
+}
+
+/// What only unbounded integers ask for.
+#[derive(Debug, Clone, Args)]
+pub struct CountersArgs {
+    /// With --engine counters: the int variables that are unbounded [default: all]
+    #[arg(long, value_name = "VARIABLE", value_delimiter = ',', help_heading = "Counters")]
+    symbolic: Vec<String>,
+
+    /// Variables whose initial values are left open; the answer says for which of them
+    #[arg(long, value_name = "VARIABLE", value_delimiter = ',', help_heading = "Counters")]
+    parameter: Vec<String>,
+
+    /// What is known of the initial values, e.g. 'N >= 1'
+    #[arg(long, value_name = "EXPR", help_heading = "Counters")]
+    assume: Vec<String>,
+}
+
+impl CountersArgs {
+    /// Puts what is given into the settings.
+    pub fn apply(&self, settings: &mut Settings) {
+        settings.symbolic.clone_from(&self.symbolic);
+        settings.parameters.clone_from(&self.parameter);
+        settings.assumptions.clone_from(&self.assume);
+    }
+}
+
+/// Where the search over sets of integers starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum DirectionArg {
+    /// From the initial states.
+    Forward,
+    /// From the bad states.
+    Backward,
+    /// From both, in turn.
+    #[default]
+    Both,
+}
+
+impl From<DirectionArg> for Direction {
+    fn from(direction: DirectionArg) -> Self {
+        match direction {
+            DirectionArg::Forward => Direction::Forward,
+            DirectionArg::Backward => Direction::Backward,
+            DirectionArg::Both => Direction::Both,
+        }
+    }
+}

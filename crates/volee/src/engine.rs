@@ -1,0 +1,408 @@
+//! Who answers, and what each of them cannot be asked: the one place where that is written down.
+//!
+//! A [`Refusal`] is a value. Whoever talks to people adds the names that they know: flags, menus, fields.
+
+use std::fmt;
+use std::path::Path;
+
+use volee_cluster::remote::hosts::Hosts;
+use volee_cluster::remote::{ClusterError, Secret};
+use volee_search::{Approximation, Fairness, Order};
+
+use crate::question::{Kind, Question};
+use crate::settings::{Asked, Emptiness, Setting};
+
+/// Who answers.
+#[derive(Debug, Clone, Default)]
+pub enum Engine {
+    /// Whoever answers questions of that kind best.
+    #[default]
+    Auto,
+    /// A search of all states, one after the other.
+    Explicit,
+    /// The same by so many threads.
+    Workers(usize),
+    /// The same by processes elsewhere.
+    Cluster(Cluster),
+    /// One answer for every number of processes.
+    Families,
+    /// Sets of integers, taken as unbounded.
+    Counters,
+    /// Channels, taken as unbounded.
+    Channels,
+    /// Boolean equations and parity games.
+    Equations,
+}
+
+/// Processes elsewhere.
+#[derive(Debug, Clone, Default)]
+pub struct Cluster {
+    /// Their addresses.
+    pub workers: Vec<String>,
+    /// What all of them know.
+    pub secret: Secret,
+    /// How often the others are asked again when one is lost.
+    pub restarts: u32,
+}
+
+impl Cluster {
+    /// The workers of a host file, with the secret of `secret_file` or of the file that the host file names.
+    ///
+    /// # Errors
+    /// A file cannot be read or is not what it should be.
+    pub fn read(hosts: &Path, secret_file: Option<&Path>) -> Result<Self, ClusterError> {
+        let hosts = Hosts::read(hosts)?;
+        let file = secret_file.map(Path::to_path_buf).or(hosts.secret_file);
+        let secret = file.map(|file| Secret::read(&file)).transpose()?.unwrap_or_default();
+        Ok(Cluster { workers: hosts.workers, secret, restarts: 0 })
+    }
+}
+
+/// Why something cannot be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What is refused.
+    pub what: Refused,
+    /// Why.
+    pub why: Why,
+}
+
+/// What is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Refused {
+    /// A kind of question.
+    Question(Kind),
+    /// Something that was set.
+    Setting(Setting),
+}
+
+/// Why it is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// Another engine does that.
+    OtherEngine {
+        /// Who was asked.
+        asked: &'static str,
+        /// Who does it.
+        does: &'static str,
+    },
+    /// It makes sense for these questions only, and none of them is asked.
+    NotAsked(&'static [Kind]),
+    /// It does not go together with what else is set.
+    NotWith(Setting),
+    /// It makes sense only when this is set as well.
+    Needs(Setting),
+    /// It does not change what this engine does.
+    NoEffect {
+        /// Who was asked.
+        asked: &'static str,
+        /// A sentence that says why.
+        because: &'static str,
+    },
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refused::Question(kind) => write!(f, "the question `{}`", kind.word()),
+            Refused::Setting(setting) => f.write_str(setting.words()),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = self.what;
+        match &self.why {
+            Why::OtherEngine { asked, does } => write!(f, "{what} is for the {does} engine, not for {asked}"),
+            Why::NotAsked(kinds) => {
+                let kinds: Vec<String> = kinds.iter().map(|k| format!("`{}`", k.word())).collect();
+                write!(f, "{what} means something for the questions {} only", kinds.join(", "))
+            }
+            Why::NotWith(other) => write!(f, "{what} and {} do not go together", other.words()),
+            Why::Needs(other) => write!(f, "{what} needs {}", other.words()),
+            Why::NoEffect { asked, because } => write!(f, "{what} is not for the {asked} engine: {because}"),
+        }
+    }
+}
+
+/// The ways in which questions are answered: an engine, and what it does for a kind of question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Way {
+    /// One search of all reachable states, for all questions about them together.
+    Search,
+    /// A search for infinite runs that a claim accepts.
+    Cycles,
+    /// A search beside a monitor of finite runs.
+    Monitor,
+    /// A search beside a deterministic automaton.
+    Deterministic,
+    Equations,
+    SharedSearch,
+    SharedEquations,
+    Families,
+    Counters,
+    Channels,
+}
+
+const REACHABILITY: &[Kind] = &[Kind::Deadlock, Kind::Assertions, Kind::Invariant, Kind::Reachable];
+const INFINITE: &[Kind] = &[Kind::Ltl, Kind::Never, Kind::Progress, Kind::Acceptance];
+const OF_FAMILIES: &[Kind] = &[
+    Kind::Assertions,
+    Kind::Invariant,
+    Kind::Apart,
+    Kind::Ltl,
+    Kind::Tl,
+    Kind::Automaton,
+    Kind::Never,
+    Kind::Coverable,
+];
+const OF_COUNTERS: &[Kind] =
+    &[Kind::Deadlock, Kind::Assertions, Kind::RuntimeErrors, Kind::Invariant, Kind::Reachable, Kind::Target];
+
+impl Engine {
+    /// All engines by name, in the order in which they are told to people.
+    pub const NAMES: [&'static str; 5] = ["explicit", "families", "channels", "counters", "equations"];
+
+    /// The engine of this name.
+    pub fn named(name: &str) -> Option<Engine> {
+        Some(match name {
+            "auto" => Engine::Auto,
+            "explicit" => Engine::Explicit,
+            "families" => Engine::Families,
+            "channels" => Engine::Channels,
+            "counters" => Engine::Counters,
+            "equations" => Engine::Equations,
+            _ => return None,
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Engine::Auto | Engine::Explicit => "explicit",
+            Engine::Workers(_) | Engine::Cluster(_) => "workers",
+            Engine::Families => "families",
+            Engine::Counters => "counters",
+            Engine::Channels => "channels",
+            Engine::Equations => "equations",
+        }
+    }
+
+    /// How it answers questions of a kind.
+    pub(crate) fn way(&self, kind: Kind) -> Result<Way, Refusal> {
+        let way = match self {
+            Engine::Auto => Some(usual_way(kind)),
+            Engine::Explicit => {
+                Some(usual_way(kind)).filter(|way| way.engine() == "explicit" || *way == Way::Equations)
+            }
+            Engine::Workers(_) | Engine::Cluster(_) => match kind {
+                Kind::Mu => Some(Way::SharedEquations),
+                _ => REACHABILITY.contains(&kind).then_some(Way::SharedSearch),
+            },
+            Engine::Families => OF_FAMILIES.contains(&kind).then_some(Way::Families),
+            Engine::Counters => OF_COUNTERS.contains(&kind).then_some(Way::Counters),
+            Engine::Channels => (kind == Kind::Bounded).then_some(Way::Channels),
+            Engine::Equations => (kind == Kind::Mu).then_some(Way::Equations),
+        };
+        let does = usual_way(kind).engine();
+        way.ok_or(Refusal {
+            what: Refused::Question(kind),
+            why: Why::OtherEngine { asked: self.name(), does },
+        })
+    }
+
+    /// Why a question cannot be asked in this way: the engine does not answer it, or would not obey something that is set.
+    pub fn refuses(&self, question: &Question, asked: &Asked<'_>) -> Option<Refusal> {
+        let way = match self.way(question.kind()) {
+            Ok(way) => way,
+            Err(refusal) => return Some(refusal),
+        };
+        asked
+            .given()
+            .into_iter()
+            .find_map(|setting| way.ignores(setting, asked))
+            .or_else(|| contradiction(asked))
+    }
+
+    /// Why questions cannot be asked together in this way: some question is not answered, or something that is set is obeyed
+    /// for none of them.
+    pub(crate) fn refuses_all(&self, questions: &[Question], asked: &Asked<'_>) -> Option<Refusal> {
+        let mut ways = Vec::new();
+        for question in questions {
+            match self.way(question.kind()) {
+                Ok(way) => ways.push(way),
+                Err(refusal) => return Some(refusal),
+            }
+        }
+        for setting in asked.given() {
+            let ignored: Vec<Refusal> = ways.iter().filter_map(|way| way.ignores(setting, asked)).collect();
+            // What a model means concerns every question; how a search is done concerns those that are searches.
+            let everybody = matches!(setting, Setting::Copies | Setting::Capacity);
+            if (ignored.len() == ways.len() || everybody)
+                && let Some(first) = ignored.into_iter().next()
+            {
+                return Some(first);
+            }
+        }
+        contradiction(asked)
+    }
+}
+
+/// Who answers a kind of question unless somebody else is asked.
+fn usual_way(kind: Kind) -> Way {
+    match kind {
+        Kind::Deadlock | Kind::Assertions | Kind::Invariant | Kind::Reachable => Way::Search,
+        Kind::Ltl | Kind::Never | Kind::Progress | Kind::Acceptance => Way::Cycles,
+        Kind::Tl => Way::Monitor,
+        Kind::Automaton => Way::Deterministic,
+        Kind::Mu => Way::Equations,
+        Kind::Apart | Kind::Coverable => Way::Families,
+        Kind::RuntimeErrors | Kind::Target => Way::Counters,
+        Kind::Bounded => Way::Channels,
+    }
+}
+
+/// What makes no sense together, whoever is asked.
+fn contradiction(asked: &Asked<'_>) -> Option<Refusal> {
+    let s = asked.settings;
+    let nested = s.emptiness == Some(Emptiness::Nested) || s.approximation == Some(Approximation::Bitstate);
+    let pair = |what, other| Some(Refusal { what: Refused::Setting(what), why: Why::NotWith(other) });
+    if s.approximation.is_some() && s.emptiness == Some(Emptiness::Components) {
+        return pair(Setting::Emptiness, Setting::Approximation);
+    }
+    if s.fairness != Fairness::None && s.approximation.is_some() {
+        return pair(Setting::Fairness, Setting::Approximation);
+    }
+    if s.fairness != Fairness::None && nested {
+        return pair(Setting::Fairness, Setting::Emptiness);
+    }
+    if asked.is_given(Setting::Replacement) && s.approximation.is_some() {
+        return pair(Setting::Replacement, Setting::Approximation);
+    }
+    if asked.is_given(Setting::Parameters) && asked.is_given(Setting::Direction) {
+        return pair(Setting::Direction, Setting::Parameters);
+    }
+    None
+}
+
+impl Way {
+    /// The engine behind it, as answers name it.
+    pub fn engine(self) -> &'static str {
+        match self {
+            Way::Search | Way::Cycles | Way::Monitor | Way::Deterministic | Way::SharedSearch => "explicit",
+            Way::Equations | Way::SharedEquations => "equations",
+            Way::Families => "families",
+            Way::Counters => "counters",
+            Way::Channels => "channels",
+        }
+    }
+
+    /// Why something that is set would make no difference here, if it would not.
+    fn ignores(self, setting: Setting, asked: &Asked<'_>) -> Option<Refusal> {
+        self.obeys(setting, asked).err().map(|why| Refusal { what: Refused::Setting(setting), why })
+    }
+
+    fn obeys(self, setting: Setting, asked: &Asked<'_>) -> Result<(), Why> {
+        let s = asked.settings;
+        let searches = matches!(self, Way::Search | Way::Monitor);
+        let nested =
+            s.emptiness == Some(Emptiness::Nested) || s.approximation == Some(Approximation::Bitstate);
+        match setting {
+            Setting::Defines | Setting::Plain | Setting::Copies | Setting::Memory | Setting::Time => Ok(()),
+            Setting::Capacity => match self {
+                Way::Channels => Err(self.no_effect("channels are taken as unbounded")),
+                _ => Ok(()),
+            },
+            Setting::Depth => match self {
+                Way::Search | Way::Monitor => Ok(()),
+                Way::Cycles if !nested => Ok(()),
+                Way::Cycles => Err(Why::NotWith(Setting::Emptiness)),
+                Way::SharedSearch => {
+                    Err(self.no_effect("several workers do not know how deep they are together"))
+                }
+                _ => Err(self.not_a_search(REACHABILITY)),
+            },
+            Setting::Order => match self {
+                Way::Search | Way::Monitor => Ok(()),
+                Way::SharedSearch => Err(self.no_effect("several workers have no common order")),
+                _ => Err(self.not_a_search(REACHABILITY)),
+            },
+            Setting::AllErrors if matches!(self, Way::Search | Way::SharedSearch) => Ok(()),
+            Setting::AllErrors => Err(self.not_a_search(REACHABILITY)),
+            Setting::Reduction => match self {
+                Way::Search => Ok(()),
+                Way::SharedSearch => Err(self.no_effect("workers take all steps")),
+                _ => Err(self.not_a_search(REACHABILITY)),
+            },
+            Setting::Replacement => match self {
+                Way::Search | Way::Monitor if s.order == Order::BreadthFirst => {
+                    Err(Why::NotWith(Setting::Order))
+                }
+                Way::Search | Way::Monitor => Ok(()),
+                Way::Cycles if nested => Ok(()),
+                Way::Cycles => Err(Why::Needs(Setting::Emptiness)),
+                _ => Err(self.not_a_search(REACHABILITY)),
+            },
+            Setting::Approximation => match self {
+                Way::Cycles if s.approximation == Some(Approximation::Compact) => Err(self
+                    .no_effect("infinite runs are looked for with bits or exactly, not with fingerprints")),
+                Way::Cycles => Ok(()),
+                _ if searches => Ok(()),
+                _ => Err(self.not_a_search(REACHABILITY)),
+            },
+            Setting::Seed => match self {
+                Way::Search | Way::Monitor | Way::Cycles | Way::Deterministic => Ok(()),
+                _ => Err(self.no_effect("nothing is left to chance")),
+            },
+            Setting::Fairness | Setting::Emptiness if self == Way::Cycles => Ok(()),
+            Setting::Fairness | Setting::Emptiness => Err(self.not_a_search(INFINITE)),
+            Setting::Runs if self == Way::Monitor => Ok(()),
+            Setting::Runs if self == Way::Families => {
+                Err(self.no_effect("it decides about finite beginnings of runs, not about whole runs"))
+            }
+            Setting::Runs => Err(self.not_a_search(&[Kind::Tl])),
+            Setting::Solver if self == Way::SharedEquations => {
+                Err(self.no_effect("several workers solve equations breadth first"))
+            }
+            Setting::Macros | Setting::Solver | Setting::Diagnostic => match self {
+                Way::Equations | Way::SharedEquations => Ok(()),
+                _ => Err(Why::NotAsked(&[Kind::Mu])),
+            },
+            Setting::ForAny | Setting::Method | Setting::Sizes => self.only(Way::Families),
+            Setting::Symbolic | Setting::Parameters | Setting::Assumptions | Setting::Direction => {
+                self.only(Way::Counters)
+            }
+        }
+    }
+
+    fn only(self, way: Way) -> Result<(), Why> {
+        match self == way {
+            true => Ok(()),
+            false => Err(Why::OtherEngine { asked: self.engine(), does: way.engine() }),
+        }
+    }
+
+    fn no_effect(self, because: &'static str) -> Why {
+        let asked = match self {
+            Way::SharedSearch | Way::SharedEquations => "workers",
+            _ => self.engine(),
+        };
+        Why::NoEffect { asked, because }
+    }
+
+    /// It is for searches: another engine's business, or that of other questions of the same engine.
+    fn not_a_search(self, kinds: &'static [Kind]) -> Why {
+        match self {
+            Way::Search | Way::Cycles | Way::Monitor | Way::Deterministic | Way::Equations => {
+                Why::NotAsked(kinds)
+            }
+            Way::SharedSearch | Way::SharedEquations => {
+                Why::OtherEngine { asked: "workers", does: "explicit" }
+            }
+            Way::Families | Way::Counters | Way::Channels => {
+                Why::OtherEngine { asked: self.engine(), does: "explicit" }
+            }
+        }
+    }
+}

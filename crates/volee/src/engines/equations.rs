@@ -1,0 +1,132 @@
+//! The mu-calculus, solved on the fly as boolean equations or as a parity game.
+
+use serde_json::json;
+use volee_bes::SolveError;
+use volee_bes::answer::{self, AnswerError, Method};
+use volee_logic::mu::{Equations, Library, parse};
+use volee_report::{bytes, counted, seconds};
+use volee_system::{Diagnostic, Limit, Reason, ReasonKind, System, Verdict, Witness};
+
+use super::{Job, Part, shown};
+use crate::answer::{Answer, AskError, Certificate, Role, violated};
+use crate::engine::Way;
+use crate::model::Options;
+use crate::question::Question;
+
+/// Explanations keep at most this many variables; larger ones say so.
+const LARGEST_EXPLANATION: usize = 20_000;
+/// When the whole explanation is asked for it may be larger.
+const LARGEST_DIAGNOSTIC: usize = 2_000_000;
+
+/// Answers one formula.
+pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, AskError> {
+    let equations = formula(question, &job.settings.macros)?;
+    let options = options(job);
+    let mut model = job.open_as(&options)?;
+    let system = model.system.as_mut();
+    let found = answer::ask(system, equations, job.settings.solver, most(job), job.meter, job.progress);
+    Ok(match found {
+        Ok(found) => told(job, system, question, found, &options)?,
+        Err(AnswerError::Solve(SolveError::Limit(limit))) => unknown(question, limit),
+        Err(AnswerError::Solve(other)) => return Err(Diagnostic::error(other.to_string(), None).into()),
+        Err(AnswerError::Formula(wrong)) => return Err(wrong.into()),
+    })
+}
+
+/// How the model is read: a formula speaks of steps by their labels and counts them, so that none may be merged.
+pub(super) fn options(job: &Job<'_>) -> Options {
+    Options { plain: true, ..job.subject.options() }
+}
+
+/// How much of an explanation is kept.
+pub(super) fn most(job: &Job<'_>) -> usize {
+    if job.settings.diagnostic { LARGEST_DIAGNOSTIC } else { LARGEST_EXPLANATION }
+}
+
+/// The answer that a limit left open.
+pub(super) fn unknown(question: &Question, limit: Limit) -> Part {
+    let answer = Answer::new(question.clone(), Way::Equations.engine(), Verdict::Unknown(limit));
+    Part { answers: vec![answer], ..Part::default() }
+}
+
+/// The equations of a formula.
+pub(super) fn formula(question: &Question, macros: &[(String, String)]) -> Result<Equations, AskError> {
+    let Question::Mu { text, .. } = question else { unreachable!("`{question}` is not of the mu-calculus") };
+    let mut library = Library::standard();
+    for (name, text) in macros {
+        library.add(name, text)?;
+    }
+    let tree = parse(&question.origin(), text, &library)?;
+    Ok(Equations::new(tree.normalise()?))
+}
+
+/// A value with the run and the part of the system that show it.
+pub(super) fn told(
+    job: &Job<'_>,
+    system: &mut dyn System,
+    question: &Question,
+    found: answer::Answer,
+    options: &Options,
+) -> Result<Part, AskError> {
+    let explanation = &found.explanation;
+    let verdict = if found.value {
+        Verdict::Holds
+    } else {
+        let message = "the formula is false in the initial state".to_string();
+        violated(Reason { kind: ReasonKind::Formula, message, place: None }, Witness::default())
+    };
+    let mut answer = Answer::new(question.clone(), Way::Equations.engine(), verdict);
+    let role = match (explanation.linear, found.value) {
+        (true, true) => Some(Role::Evidence),
+        (true, false) => Some(Role::Violation),
+        (false, false) => Some(Role::Beginning),
+        (false, true) => None,
+    };
+    if let Some(role) = role.filter(|_| !explanation.run.steps.is_empty()) {
+        answer.runs.push(shown(system, &explanation.run, role, options)?);
+    }
+    let mut part = costs(job, &found);
+    part.silent = found.silent;
+    answer.certificate = Some(Certificate::Explanation(Box::new(found.explanation)));
+    part.answers.push(answer);
+    Ok(part)
+}
+
+fn costs(job: &Job<'_>, found: &answer::Answer) -> Part {
+    let mut part = Part::default();
+    let s = &found.statistics;
+    let (solver, engine) = match found.method {
+        Method::Equations(solver) => (solver.name(), "boolean equations"),
+        Method::ParityGame => ("zielonka", "a parity game"),
+    };
+    let elapsed = job.meter.elapsed().as_secs_f64();
+    let explanation = &found.explanation;
+    let figures = &mut part.figures;
+    figures.set("states", s.places);
+    figures.set("transitions", s.edges);
+    // Only a depth-first search has one.
+    if s.depth > 0 {
+        figures.set("depth", s.depth);
+    }
+    figures.set("seconds", elapsed);
+    figures.set("peak_memory_bytes", s.memory);
+    figures.set("variables", s.variables);
+    figures.set("solver", solver);
+    let diagnostic = json!({
+        "states": explanation.states.len(),
+        "transitions": explanation.transitions.len(),
+        "linear": explanation.linear,
+        "complete": explanation.complete,
+        "why": explanation.why,
+    });
+    part.fields.insert("diagnostic".into(), diagnostic);
+    part.remarks.push(format!(
+        "solved as {engine} ({solver}): {} over {}, {}, {}, {}; the certificate was checked",
+        counted(s.variables as usize, "variable"),
+        counted(s.places as usize, "state"),
+        counted(s.edges as usize, "edge"),
+        seconds(elapsed),
+        bytes(s.memory),
+    ));
+    part
+}

@@ -1,0 +1,125 @@
+//! The explicit search: deadlocks, assertions, invariants and goals, all decided by one traversal.
+
+use volee_report::{bytes, count, seconds};
+use volee_search::{Check, Order, Reduction, Statistics, Turnover, check};
+use volee_system::{PredicateId, System};
+
+use super::{Job, Part, told};
+use crate::answer::{Answers, AskError, Certificate, Figures};
+use crate::engine::Way;
+use crate::question::Question;
+use crate::settings::Settings;
+
+/// Answers questions about reachable states.
+pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, AskError> {
+    let options = job.subject.options();
+    let mut model = job.open()?;
+    let all = stored(compiled(model.system.as_mut(), questions)?, job.settings, options.plain);
+    let all = all.order(job.settings.order).all_errors(job.settings.all_errors);
+    let outcome = check(model.system.as_mut(), &all, job.meter, job.progress);
+    let stopped_early = !all.all_errors && outcome.answers.iter().any(|a| a.errors > 0);
+    let complete = outcome.limit.is_none() && !stopped_early;
+    let mut part = Part { explored: Some((outcome.statistics, complete)), ..Part::default() };
+    part.unreached = Some(if complete { model.system.unreached() } else { Vec::new() });
+    for (question, found) in ordered(questions).zip(&outcome.answers) {
+        let mut answer = told(model.system.as_mut(), question, Way::Search, found, &options)?;
+        answer.certificate = (answer.holds() && answer.runs.is_empty()).then_some(Certificate::Explored);
+        part.answers.push(answer);
+    }
+    Ok(part)
+}
+
+/// The questions in the order in which a search answers them.
+pub(super) fn ordered(questions: &[Question]) -> impl Iterator<Item = Question> {
+    let mut all = questions.to_vec();
+    all.sort_by_key(Question::kind);
+    all.into_iter()
+}
+
+/// The questions of one search, compiled for a system.
+pub(super) fn compiled(system: &mut dyn System, questions: &[Question]) -> Result<Check, AskError> {
+    let mut all = Check::new().deadlocks(false).faults(false);
+    for question in ordered(questions) {
+        all = match &question {
+            Question::Deadlock => all.deadlocks(true),
+            Question::Assertions => all.faults(true),
+            Question::Invariant(text) => all.invariant(text, predicate(system, &question, text)?),
+            Question::Reachable(text) => all.goal(text, predicate(system, &question, text)?),
+            other => unreachable!("`{other}` is not about reachable states"),
+        };
+    }
+    Ok(all)
+}
+
+fn predicate(system: &mut dyn System, question: &Question, text: &str) -> Result<PredicateId, AskError> {
+    system.predicate(text).map_err(|wrong| AskError::expression(question.kind().word(), text, wrong))
+}
+
+/// Tells a search how to store states, and which steps to take.
+pub(super) fn stored(check: Check, settings: &Settings, plain: bool) -> Check {
+    let all_steps = plain || settings.order == Order::BreadthFirst;
+    let usual = if all_steps { Reduction::None } else { Reduction::Both };
+    check
+        .order(settings.order)
+        .replacement(settings.replacement)
+        .approximation(settings.approximation)
+        .reduction(settings.reduction.unwrap_or(usual))
+        .seed(settings.seed)
+}
+
+/// The figures of the searches of a call; `complete` when every reachable state was seen.
+pub(crate) fn figures(s: &Statistics, complete: bool, job: &Job<'_>, answers: &mut Answers) {
+    let figures = &mut answers.figures;
+    figures.set("states", s.states);
+    figures.set("transitions", s.transitions);
+    // Several workers do not know how deep they are together; with one state nobody is deep.
+    if s.max_depth > 0 || s.states <= 1 {
+        figures.set("depth", s.max_depth);
+    }
+    figures.set("seconds", s.seconds);
+    figures.set("bytes_per_state", s.bytes_per_state);
+    figures.set("peak_memory_bytes", s.memory_bytes);
+    figures.set("complete", complete);
+    figures.set("reduced_expansions", s.reduced);
+    let kind = match (complete, s.reduced) {
+        (true, 0) => "all",
+        (true, _) => "enough",
+        (false, _) => "some",
+    };
+    let depth = if s.max_depth > 0 { format!("depth {}, ", count(s.max_depth)) } else { String::new() };
+    answers.remarks.push(format!(
+        "{kind} states explored: {} states, {} transitions, {depth}{}, {} ({:.1} bytes per state)",
+        count(s.states),
+        count(s.transitions),
+        seconds(s.seconds),
+        bytes(s.memory_bytes),
+        s.bytes_per_state,
+    ));
+    let shared = answers.fields.contains_key("workers");
+    if !shared {
+        let seed = job.settings.seed;
+        figures.set("seed", seed);
+        answers
+            .remarks
+            .extend(s.turnover.as_ref().map(|turnover| forgotten(turnover, seed, &mut answers.figures)));
+    }
+}
+
+/// What was forgotten, as figures and as a sentence.
+fn forgotten(turnover: &Turnover, seed: u64, figures: &mut Figures) -> String {
+    figures.set("insertions", turnover.insertions);
+    figures.set("replaced", turnover.replaced);
+    figures.set("hit_rate", turnover.hit_rate);
+    figures.set("longest_path", turnover.longest_path);
+    figures.set("states_are_estimated", true);
+    figures.set("estimate_error", turnover.distinct_error);
+    format!(
+        "the memory did not hold them all: stored {} times, forgotten {} times, found {:.1} % of what was looked up, \
+         so the number of states is an estimate (± {:.1} %); the longest path kept was {} states; seed {seed}",
+        count(turnover.insertions),
+        count(turnover.replaced),
+        turnover.hit_rate * 100.0,
+        turnover.distinct_error * 100.0,
+        count(turnover.longest_path),
+    )
+}

@@ -1,0 +1,213 @@
+//! Questions about runs, by explicit search: LTL, finite-trace formulas, the model's own claims, progress.
+//!
+//! Each question is one search of its own. A counterexample that was found in a model with merged steps is looked for
+//! again in the plain one, so that what is shown is single steps.
+
+use volee_logic::formula;
+use volee_logic::hoa::read_hoa;
+use volee_program::MachineOptions;
+use volee_search::{
+    Answer as Found, Approximation, Check, Claim, ClaimOptions, ClaimOutcome, DeterministicProperty,
+    Emptiness as Method, LtlQuestion, Names, NestedStore, Reduction, Statistics, TlQuestion, Watch, bind,
+    check_claim,
+};
+use volee_system::{Diagnostic, Reason, ReasonKind, Verdict};
+
+use super::explicit::stored;
+use super::{Job, Part, told};
+use crate::answer::{AskError, limit};
+use crate::claims::never_claim;
+use crate::engine::Way;
+use crate::model::{Model, Options};
+use crate::question::Question;
+use crate::settings::Emptiness;
+
+/// The table of a bitstate search when there is no memory budget, and the largest it is made: what is free may be much.
+const BITSTATE_BYTES: u64 = 128 << 20;
+const MAXIMUM_BITSTATE_BYTES: u64 = 1 << 30;
+
+/// What a search has found, and in which model.
+struct Searched {
+    found: Vec<(Question, Found)>,
+    statistics: Statistics,
+    model: Model,
+    options: Options,
+    /// Events that never happened, although all was explored.
+    unseen: Vec<String>,
+}
+
+impl Searched {
+    fn is_violated(&self) -> bool {
+        self.found.iter().any(|(_, found)| matches!(found.verdict, Verdict::Violated(_)))
+    }
+}
+
+/// Answers one question about runs.
+pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, AskError> {
+    let options = job.subject.options();
+    let mut searched = search(job, question, &options)?;
+    if searched.is_violated() && !searched.options.plain && searched.model.promela.is_some() {
+        let plain = search(job, question, &Options { plain: true, ..options })?;
+        if plain.is_violated() {
+            searched = plain;
+        }
+    }
+    let Searched { found, statistics, mut model, options, unseen } = searched;
+    let decided = found.iter().all(|(_, found)| found.verdict == Verdict::Holds);
+    let mut part = Part { explored: Some((statistics, decided)), ..Part::default() };
+    part.silent = unseen;
+    for (question, found) in found {
+        part.answers.push(told(model.system.as_mut(), question, Way::Cycles, &found, &options)?);
+    }
+    Ok(part)
+}
+
+/// Whether every single step matters for a question: merged steps hide events.
+fn needs_plain(question: &Question) -> bool {
+    matches!(question, Question::Tl(_) | Question::Automaton { .. })
+}
+
+fn search(job: &mut Job<'_>, question: &Question, options: &Options) -> Result<Searched, AskError> {
+    let usual = job.subject.options() == *options;
+    let mut model = if usual { job.open()? } else { job.open_as(options)? };
+    let plain = Options { plain: true, ..options.clone() };
+    if model.promela.is_some() && !options.plain && needs_plain(question) {
+        return search(job, question, &plain);
+    }
+    let how = claim_options(job);
+    let outcome = match question {
+        Question::Ltl { text, .. } => {
+            let file = question.origin();
+            let parsed = formula::parse(text, &file)?;
+            let bound = LtlQuestion::new(model.system.as_mut(), parsed, text, &file)?;
+            if bound.needs_every_step() && model.promela.is_some() && !options.plain {
+                return search(job, question, &plain);
+            }
+            bound.check(model.system.as_mut(), how, job.meter, job.progress)
+        }
+        Question::Tl(text) => return monitored(job, question, text, model, options.clone()),
+        Question::Automaton { name, text } => {
+            let property = deterministic(&mut model, name, text)?;
+            property.check(model.system.as_mut(), job.settings.seed, job.meter, job.progress)
+        }
+        Question::Never(name) => claimed(job, &mut model, options, name, how)?,
+        Question::Progress => {
+            let claim = marked("!([]<>progress)", Watch::Progress, ReasonKind::NonProgressCycle)?;
+            check_claim(model.system.as_mut(), &claim, how, job.meter, job.progress)
+        }
+        Question::Acceptance => {
+            let claim = marked("[]<>accept", Watch::Accept, ReasonKind::AcceptanceCycle)?;
+            check_claim(model.system.as_mut(), &claim, how, job.meter, job.progress)
+        }
+        other => unreachable!("`{other}` is not about runs"),
+    };
+    let found = separated(question, outcome.verdict);
+    Ok(Searched {
+        found,
+        statistics: outcome.statistics,
+        model,
+        options: options.clone(),
+        unseen: Vec::new(),
+    })
+}
+
+fn claimed(
+    job: &mut Job<'_>,
+    model: &mut Model,
+    options: &Options,
+    name: &str,
+    how: ClaimOptions,
+) -> Result<ClaimOutcome, AskError> {
+    let missing = || Diagnostic::error(format!("the model has no never claim `{name}`"), None);
+    let lowered = model.promela.as_ref().ok_or_else(missing)?;
+    let mut machine = lowered.machine(MachineOptions { plain: options.plain, ..MachineOptions::default() });
+    let claim = never_claim(&lowered.program, &mut machine).ok_or_else(missing)?;
+    model.system = Box::new(machine);
+    Ok(check_claim(model.system.as_mut(), &claim, how, job.meter, job.progress))
+}
+
+fn monitored(
+    job: &mut Job<'_>,
+    asked: &Question,
+    text: &str,
+    mut model: Model,
+    options: Options,
+) -> Result<Searched, AskError> {
+    let file = asked.origin();
+    let parsed = formula::parse(text, &file)?;
+    let question = TlQuestion::new(model.system.as_mut(), &parsed, text, &file)?;
+    let how = stored(Check::new(), job.settings, options.plain).reduction(Reduction::None);
+    let (outcome, mut unseen) =
+        question.check_and_watch(model.system.as_mut(), job.settings.runs, &how, job.meter, job.progress);
+    if outcome.answers.iter().any(|found| found.verdict != Verdict::Holds) {
+        unseen.clear();
+    }
+    let found = outcome.answers.into_iter().map(|found| (asked.clone(), found)).collect();
+    Ok(Searched { found, statistics: outcome.statistics, model, options, unseen })
+}
+
+/// How infinite runs are looked for; what does not go together was refused before.
+fn claim_options(job: &Job<'_>) -> ClaimOptions {
+    let settings = job.settings;
+    let memory = job.meter.budget().memory;
+    let emptiness = match (settings.approximation, settings.emptiness) {
+        (Some(Approximation::Bitstate), _) => {
+            let bytes = memory.map_or(BITSTATE_BYTES, |budget| (budget / 4 * 3).min(MAXIMUM_BITSTATE_BYTES));
+            Method::Nested(NestedStore::Bitstate { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) })
+        }
+        (_, Some(Emptiness::Nested)) => Method::Nested(match memory {
+            Some(bytes) if settings.replacement.is_some() => {
+                NestedStore::Bounded { bytes, seed: settings.seed }
+            }
+            _ => NestedStore::Exact,
+        }),
+        _ => Method::Components,
+    };
+    ClaimOptions { emptiness, fairness: settings.fairness, faults: true }
+}
+
+/// A Büchi automaton, its propositions bound to the model.
+fn deterministic(model: &mut Model, name: &str, text: &str) -> Result<DeterministicProperty, AskError> {
+    let automaton = read_hoa(text, name)?;
+    let mut watches = Vec::new();
+    for atom in &automaton.atoms {
+        let parsed = formula::parse(atom, name)?;
+        let mut bound = bind(model.system.as_mut(), &parsed, Names::States, atom, name)?;
+        match (bound.pop(), bound.is_empty()) {
+            (Some(watch), true) => watches.push(watch),
+            _ => {
+                let message =
+                    format!("{name}: the proposition `{atom}` is not an event or an expression of the model");
+                return Err(Diagnostic::error(message, None).into());
+            }
+        }
+    }
+    Ok(DeterministicProperty::new(automaton, watches)?)
+}
+
+/// A claim about one kind of label.
+fn marked(bad: &str, watch: Watch, kind: ReasonKind) -> Result<Claim, AskError> {
+    let parsed = formula::parse(bad, "formula")?;
+    let automaton =
+        volee_logic::ltl::translate(&parsed).map_err(|error| Diagnostic::error(error.to_string(), None))?;
+    let mut claim = Claim::new(automaton, vec![watch]);
+    claim.kind = kind;
+    Ok(claim)
+}
+
+/// An assertion that fails on the way is not the answer to the temporal question, which then stays open.
+fn separated(question: &Question, verdict: Verdict) -> Vec<(Question, Found)> {
+    let of_model = |reason: &Reason| reason.kind == ReasonKind::Assertion;
+    let found = |question: Question, verdict: Verdict| {
+        let errors = u64::from(matches!(verdict, Verdict::Violated(_)));
+        let found = Found { question: question.to_string(), verdict, errors, witness: None };
+        (question, found)
+    };
+    match &verdict {
+        Verdict::Violated(all) if all.iter().any(|v| of_model(&v.reason)) => {
+            let open = Verdict::Unknown(limit("not decided, because an assertion fails first"));
+            vec![found(question.clone(), open), found(Question::Assertions, verdict)]
+        }
+        _ => vec![found(question.clone(), verdict)],
+    }
+}

@@ -1,0 +1,396 @@
+//! The same questions by several workers: threads of this process, or processes elsewhere.
+//!
+//! A [`Task`] is all that a worker must know: the source, whole, and the questions. A thread opens the model itself; a process
+//! gets the model's files with the task ([`Bundle`]) and opens them in a folder of its own. Both then do the same, and give
+//! bytes back that are joined here.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use volee_bes::answer::{self, Method};
+use volee_bes::explain::{Explanation, Item, Proof, explain};
+use volee_bes::format::read_bes;
+use volee_bes::model::ModelGraph;
+use volee_bes::{BooleanGraph as _, SolveError, Solver};
+use volee_cluster::drive::{Account, Driver, Stop};
+use volee_cluster::equations::{JointAnswer, PartialAnswer};
+use volee_cluster::remote::coordinator::{self, JobError};
+use volee_cluster::search::{PartialSearch, joined};
+use volee_cluster::threads::{Failure as Fault, MOST_WORKERS, on_threads};
+use volee_report::{bytes, count};
+use volee_search::Outcome;
+use volee_system::part::PartError;
+use volee_system::{Diagnostic, Limit, Meter, Progress, Snapshot, System, Verdict};
+
+use super::equations::{formula, most, options as for_formulas, told as told_formula, unknown};
+use super::explicit::{compiled, ordered};
+use super::{Job, Part, told};
+use crate::answer::{Answer, AskError};
+use crate::bundle::Bundle;
+use crate::engine::{Cluster, Engine, Way};
+use crate::model::{Model, Options};
+use crate::question::Question;
+use crate::source::{Source, Subject};
+
+/// All that a worker elsewhere must know.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Task {
+    source: Source,
+    /// The model and the files that it includes, with their bytes.
+    bundle: Bundle,
+    what: What,
+}
+
+/// What is asked of all workers together.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum What {
+    /// Deadlocks, assertions, invariants and goals of a model.
+    Search { questions: Vec<Question>, all_errors: bool },
+    /// A formula of the mu-calculus, with files of macros.
+    Formula { question: Question, macros: Vec<(String, String)> },
+    /// The main variable of a system of equations in a file.
+    Equations,
+}
+
+/// What workers have given back.
+pub(crate) struct Results {
+    /// The bytes of each.
+    parts: Vec<Vec<u8>>,
+    /// The workers, by name.
+    names: Vec<String>,
+    /// The model as the workers name it, where that is not how it was named in the call.
+    alias: Option<String>,
+}
+
+/// Why there are no results.
+pub(crate) enum TaskError {
+    /// The call or the workers are wrong.
+    Wrong(AskError),
+    /// A limit, or a worker that was lost.
+    Limit(Limit),
+}
+
+impl From<AskError> for TaskError {
+    fn from(error: AskError) -> Self {
+        TaskError::Wrong(error)
+    }
+}
+
+/// Answers deadlocks, assertions, invariants and goals.
+pub(crate) fn search(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, AskError> {
+    let options = job.subject.options();
+    let mut model = job.open()?;
+    let check = compiled(model.system.as_mut(), questions)?.all_errors(job.settings.all_errors);
+    let what = What::Search { questions: questions.to_vec(), all_errors: check.all_errors };
+    let results = match run(job, &included(&model), &what) {
+        Ok(results) => results,
+        Err(TaskError::Wrong(error)) => return Err(error),
+        Err(TaskError::Limit(limit)) => {
+            let open = |q| Answer::new(q, Way::SharedSearch.engine(), Verdict::Unknown(limit.clone()));
+            return Ok(Part { answers: ordered(questions).map(open).collect(), ..Part::default() });
+        }
+    };
+    let parts: Vec<PartialSearch> = decode(&results)?;
+    let (mut outcome, accounts) = joined(model.system.as_mut(), &check, parts, job.meter)
+        .map_err(|error| Diagnostic::error(error.to_string(), None))?;
+    rename(&mut outcome, &results, &model.name);
+    let stopped = !check.all_errors && outcome.answers.iter().any(|a| a.errors > 0);
+    let mut part = together(&accounts, &results);
+    part.explored = Some((outcome.statistics, !stopped));
+    for (question, found) in ordered(questions).zip(&outcome.answers) {
+        part.answers.push(told(model.system.as_mut(), question, Way::SharedSearch, found, &options)?);
+    }
+    Ok(part)
+}
+
+/// Answers a formula of the mu-calculus.
+pub(crate) fn equations(job: &mut Job<'_>, question: &Question) -> Result<Part, AskError> {
+    let equations = formula(question, &job.settings.macros)?;
+    if !equations.alternation_free() {
+        return Err(AskError::new(
+            "least and greatest fixed points alternate in this formula",
+            "such formulas are parity games, which one worker solves alone",
+        ));
+    }
+    let options = for_formulas(job);
+    let mut model = job.open_as(&options)?;
+    let what = What::Formula { question: question.clone(), macros: job.settings.macros.clone() };
+    let results = match run(job, &included(&model), &what) {
+        Ok(results) => results,
+        Err(TaskError::Limit(limit)) => return Ok(unknown(question, limit)),
+        Err(TaskError::Wrong(error)) => return Err(error),
+    };
+    let joint = JointAnswer::new(decode::<PartialAnswer>(&results)?)
+        .map_err(|error| Diagnostic::error(error.to_string(), None))?;
+    let mut graph = ModelGraph::new(model.system.as_mut(), equations)?;
+    let explanation = match explanation(&mut graph, &joint, most(job), job.meter) {
+        Ok(explanation) => explanation,
+        Err(SolveError::Limit(limit)) => return Ok(unknown(question, limit)),
+        Err(other) => return Err(Diagnostic::error(other.to_string(), None).into()),
+    };
+    let workers = together(&joint.accounts, &results);
+    let method = Method::Equations(Solver::BreadthFirst);
+    // One place sees only what the certificate rests on, so only systems that can be looked through tell what is silent.
+    let silent = if graph.numbered().is_some() { graph.silent() } else { Vec::new() };
+    let found =
+        answer::Answer { value: joint.value, method, statistics: joint.statistics, explanation, silent };
+    let mut part = told_formula(job, model.system.as_mut(), question, found, &options)?;
+    part.fields.extend(workers.fields);
+    part.remarks.splice(0..0, workers.remarks);
+    Ok(part)
+}
+
+/// The main variable of a file of equations that are alternation-free, and who found it.
+///
+/// # Errors
+/// The workers or the file are wrong, or a limit was reached.
+pub fn solve(
+    path: &Path,
+    engine: &Engine,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> Result<Result<JointAnswer, Limit>, AskError> {
+    let source = Source::new(path, crate::Options::default());
+    let subject = Subject::Source(&source);
+    let settings = crate::Settings::default();
+    let mut job = Job { subject: &subject, engine, settings: &settings, meter, progress, read: None };
+    match run(&mut job, &[], &What::Equations) {
+        Ok(results) => {
+            let joint = JointAnswer::new(decode(&results)?);
+            Ok(Ok(joint.map_err(|error| Diagnostic::error(error.to_string(), None))?))
+        }
+        Err(TaskError::Limit(limit)) => Ok(Err(limit)),
+        Err(TaskError::Wrong(error)) => Err(error),
+    }
+}
+
+/// One worker's part of a task that was shipped to it.
+///
+/// # Errors
+/// The task makes no sense here, a limit was reached, or somebody else has a reason to stop.
+pub fn work_shipped(driver: &mut Driver<'_>, payload: &[u8]) -> Result<Vec<u8>, Stop> {
+    let task: Task =
+        postcard::from_bytes(payload).map_err(|_| trouble("the question makes no sense here"))?;
+    let (folder, path) = task.bundle.unpack().map_err(|why| trouble(&why))?;
+    let source = Source { path, ..task.source };
+    // The folder is not needed once the model is open.
+    work(driver, &Subject::Source(&source), &task.what, || drop(folder))
+}
+
+fn included(model: &Model) -> Vec<PathBuf> {
+    let included = model.promela.iter().flat_map(|promela| promela.included());
+    included.map(PathBuf::from).collect()
+}
+
+/// Has all workers do their parts.
+fn run(job: &mut Job<'_>, included: &[PathBuf], what: &What) -> Result<Results, TaskError> {
+    match job.engine {
+        Engine::Cluster(cluster) => {
+            let Subject::Source(source) = job.subject else {
+                let message = "a system that is not in a file cannot be sent to other machines";
+                return Err(AskError::new(message, "ask threads of this process").into());
+            };
+            let bundle = Bundle::pack(&source.path, included).map_err(AskError::from)?;
+            let alias = bundle.alias(&source.path);
+            let task = Task { source: (*source).clone(), bundle, what: what.clone() };
+            let payload = postcard::to_stdvec(&task)
+                .map_err(|error| AskError::from(Diagnostic::error(error.to_string(), None)))?;
+            Ok(Results { alias, ..on_processes(cluster, &payload, job.meter, job.progress)? })
+        }
+        Engine::Workers(workers) if (1..=MOST_WORKERS).contains(workers) => {
+            let subject = job.subject;
+            let progress = &mut *job.progress;
+            let part = |driver: &mut Driver<'_>| work(driver, subject, what, || ());
+            let parts =
+                on_threads(*workers, job.meter, &mut |accounts| progress.report(&sum(accounts)), part);
+            let parts = parts.map_err(|fault| failed(&fault))?;
+            Ok(Results { parts, names: (1..=*workers).map(|n| format!("worker {n}")).collect(), alias: None })
+        }
+        _ => {
+            let message = format!("there can be from 1 to {MOST_WORKERS} workers");
+            Err(AskError::new(message, "choose a number").into())
+        }
+    }
+}
+
+/// One worker's part.
+fn work(
+    driver: &mut Driver<'_>,
+    subject: &Subject<'_>,
+    what: &What,
+    opened: impl FnOnce(),
+) -> Result<Vec<u8>, Stop> {
+    let open = |options: &Options| subject.open(options).map_err(|all| first(all.into()));
+    let options = subject.options();
+    match what {
+        What::Search { questions, all_errors } => {
+            let mut model = open(&options)?;
+            opened();
+            let system = model.system.as_mut();
+            let check = compiled(system, questions).map_err(first)?.all_errors(*all_errors);
+            encode(&volee_cluster::search::work(driver, system, &check)?)
+        }
+        What::Formula { question, macros } => {
+            let equations = formula(question, macros).map_err(first)?;
+            let mut model = open(&Options { plain: true, ..options })?;
+            opened();
+            let graph = ModelGraph::new(model.system.as_mut(), equations).map_err(|d| first(d.into()))?;
+            encode(&volee_cluster::equations::work(driver, graph)?)
+        }
+        What::Equations => {
+            let path = subject.file().ok_or_else(|| trouble("equations are in files"))?;
+            let text = std::fs::read_to_string(path).map_err(|error| trouble(&error.to_string()))?;
+            opened();
+            let file = read_bes(&path.display().to_string(), &text).map_err(|d| first(d.into()))?;
+            encode(&volee_cluster::equations::work(driver, &file.system)?)
+        }
+    }
+}
+
+fn trouble(message: &str) -> Stop {
+    Stop::Part(PartError::Trouble(message.into()))
+}
+
+fn first(error: AskError) -> Stop {
+    match error {
+        AskError::Input(all) if !all.is_empty() => trouble(&all[0].to_string()),
+        other => trouble(&other.to_string()),
+    }
+}
+
+fn encode<T: Serialize>(part: &T) -> Result<Vec<u8>, Stop> {
+    postcard::to_stdvec(part).map_err(|error| Stop::Part(PartError::Defect(error.to_string())))
+}
+
+fn decode<T: for<'de> Deserialize<'de>>(results: &Results) -> Result<Vec<T>, AskError> {
+    let parts: Result<Vec<T>, _> = results.parts.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
+    parts
+        .map_err(|error| Diagnostic::error(format!("a worker's answer cannot be read: {error}"), None).into())
+}
+
+/// Runs a task on processes, again without those that were lost as often as allowed.
+fn on_processes(
+    cluster: &Cluster,
+    payload: &[u8],
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> Result<Results, TaskError> {
+    let mut workers = cluster.workers.clone();
+    let mut restarts = cluster.restarts;
+    loop {
+        let view = &mut |accounts: &[Account]| progress.report(&sum(accounts));
+        match coordinator::run(&workers, &cluster.secret, payload, meter, view) {
+            Ok(parts) => {
+                let names = workers.iter().enumerate().map(|(n, address)| coordinator::name_of(n, address));
+                return Ok(Results { parts, names: names.collect(), alias: None });
+            }
+            Err(JobError::Cluster(error)) => {
+                return Err(AskError::from(Diagnostic::error(error.to_string(), None)).into());
+            }
+            Err(JobError::Failed { failure, lost })
+                if restarts > 0 && !lost.is_empty() && lost.len() < workers.len() =>
+            {
+                restarts -= 1;
+                let left = workers.len() - lost.len();
+                progress.say(&format!("{failure}; starting again with {left} workers"));
+                let mut number = 0;
+                workers.retain(|_| {
+                    number += 1;
+                    !lost.contains(&(number - 1))
+                });
+            }
+            Err(JobError::Failed { failure, .. }) => return Err(failed(&failure)),
+        }
+    }
+}
+
+fn failed(fault: &Fault) -> TaskError {
+    match fault {
+        Fault::Part { error: PartError::Trouble(_), .. } => {
+            TaskError::Wrong(Diagnostic::error(fault.to_string(), None).into())
+        }
+        _ => TaskError::Limit(fault.limit()),
+    }
+}
+
+/// Names the model in places as it was named in the call.
+fn rename(outcome: &mut Outcome, results: &Results, model: &str) {
+    let Some(alias) = &results.alias else { return };
+    let name: Arc<str> = model.into();
+    for answer in &mut outcome.answers {
+        let Verdict::Violated(violations) = &mut answer.verdict else { continue };
+        let places = violations.iter_mut().filter_map(|v| v.reason.place.as_mut());
+        places.filter(|place| *place.file == **alias).for_each(|place| place.file = name.clone());
+    }
+}
+
+/// The sequential checker's opinion of the certificate, and what it says in words; of one that is too large for one
+/// place only the beginning is told.
+fn explanation(
+    graph: &mut ModelGraph<'_, dyn System + '_>,
+    joint: &JointAnswer,
+    most: usize,
+    meter: &Meter,
+) -> Result<Explanation, SolveError> {
+    if let Some(solution) = joint.certificate(graph)? {
+        return answer::confirm(graph, &solution, joint.value, most, meter);
+    }
+    let (place, node) = graph.root()?;
+    let item = Item { place, node, value: joint.value, on: Vec::new() };
+    Ok(explain(graph, &Proof { items: vec![item], complete: false }))
+}
+
+/// All workers in one snapshot.
+fn sum(accounts: &[Account]) -> Snapshot {
+    let total = |figure: fn(&Account) -> u64| accounts.iter().map(figure).sum();
+    Snapshot {
+        states: total(|a| a.figures.states),
+        transitions: total(|a| a.figures.transitions),
+        pending: total(|a| a.figures.pending),
+        memory: total(|a| a.peak.max(a.figures.memory)),
+        ..Snapshot::default()
+    }
+}
+
+/// What the workers did, in one line and one by one.
+fn together(accounts: &[Account], results: &Results) -> Part {
+    let all = sum(accounts);
+    let total = |figure: fn(&Account) -> u64| accounts.iter().map(figure).sum::<u64>();
+    let seconds = |figure: fn(&Account) -> f64| accounts.iter().map(figure).sum::<f64>();
+    let (elapsed, idle) = (seconds(|a| a.elapsed), seconds(|a| a.idle));
+    let most = accounts.iter().map(|a| a.figures.states).max().unwrap_or(0);
+    // The mean share of the states over the largest: 1 when all workers have as many.
+    let balance = if most == 0 { 1.0 } else { all.states as f64 / accounts.len() as f64 / most as f64 };
+    let line = format!(
+        "{} workers: {} states, {} edges, {} messages ({} to find the end), {}, {:.0} % idle, balance {balance:.2}",
+        accounts.len(),
+        count(all.states),
+        count(all.transitions),
+        count(total(|a| a.messages)),
+        count(total(|a| a.progress)),
+        bytes(all.memory),
+        if elapsed > 0.0 { 100.0 * idle / elapsed } else { 0.0 },
+    );
+    let entries: Vec<Value> = accounts.iter().zip(&results.names).map(|(a, name)| entry(a, name)).collect();
+    let mut part = Part { remarks: vec![line], ..Part::default() };
+    part.fields.insert("workers".into(), entries.into());
+    part
+}
+
+fn entry(a: &Account, name: &str) -> Value {
+    json!({
+        "name": name,
+        "states": a.figures.states,
+        "transitions": a.figures.transitions,
+        "expanded": a.figures.expanded,
+        "messages": a.messages,
+        "packets": a.packets,
+        "message_bytes": a.bytes,
+        "progress_messages": a.progress,
+        "peak_memory_bytes": a.peak,
+        "idle_seconds": a.idle,
+        "seconds": a.elapsed,
+    })
+}
