@@ -84,7 +84,7 @@ impl<'a> Lowering<'a> {
                 place,
             },
             ExprKind::Enabled(e) => {
-                if matches!(e.kind, ExprKind::Pid) && self.proctype.is_some() {
+                if self.names_itself(e) {
                     self.error("`enabled` cannot be asked of the process itself", &expr.place);
                 }
                 Expr::Enabled(Box::new(self.operand(e)), place)
@@ -114,6 +114,20 @@ impl<'a> Lowering<'a> {
             self.error("`run` inside a larger expression: give it a statement of its own", &expr.place);
         }
         self.expr(expr)
+    }
+
+    /// Whether an expression is plainly the number of the process that evaluates it: `_pid`, or the number that the only
+    /// process of its type has from the start.
+    fn names_itself(&self, pid: &model::Expr) -> bool {
+        let Some(proctype) = self.proctype else { return false };
+        match pid.kind {
+            ExprKind::Pid => true,
+            ExprKind::Constant { value, .. } => {
+                let older: u32 = self.model.proctypes[..proctype].iter().map(|p| p.active).sum();
+                self.model.proctypes[proctype].active == 1 && i64::from(value) == i64::from(older)
+            }
+            _ => false,
+        }
     }
 
     fn run(&mut self, run: &model::Run, place: Option<Place>) -> Expr {

@@ -106,11 +106,13 @@ fn two_receivers_are_no_choice_of_a_d_proctype_but_two_receives_are() {
 
 #[test]
 fn enabled_is_not_asked_of_the_process_itself() {
-    let text = "byte x; active proctype P() { if :: enabled(_pid) -> x = 1 :: else fi }";
-    let (model, _) = volee_promela::parse("m", text, &volee_promela::Options::default());
-    let refused = volee_promela::lower(std::sync::Arc::new(model.expect("well-formed"))).map(|_| ());
-    let messages: Vec<String> = refused.expect_err("refused").iter().map(ToString::to_string).collect();
-    assert_eq!(messages, ["m:1:37: `enabled` cannot be asked of the process itself"]);
+    for pid in ["_pid", "0"] {
+        let text = format!("byte x; active proctype P() {{ if :: enabled({pid}) -> x = 1 :: else fi }}");
+        let (model, _) = volee_promela::parse("m", &text, &volee_promela::Options::default());
+        let refused = volee_promela::lower(std::sync::Arc::new(model.expect("well-formed"))).map(|_| ());
+        let messages: Vec<String> = refused.expect_err("refused").iter().map(ToString::to_string).collect();
+        assert_eq!(messages, ["m:1:37: `enabled` cannot be asked of the process itself"]);
+    }
     let circular =
         "`enabled` is asked of the process itself, or goes round or far through others that ask it too";
     let text = "byte x;\nactive proctype P() { enabled(x); x = 1 }";
