@@ -6,6 +6,7 @@
 
 mod code;
 mod compile;
+mod components;
 mod display;
 mod eval;
 mod exec;

@@ -9,12 +9,13 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use volee_system::{
-    Action, Awake, Diagnostic, Fault, FaultId, FaultKind, Flow, Followed, Label, Marks, Move, PersistentSet,
-    PredicateId, Reducible, Sink, SleepSet, Step, System, Unreached, Variable,
+    Action, Awake, Components, Diagnostic, Fault, FaultId, FaultKind, Flow, Followed, Label, Marks, Move,
+    PersistentSet, PredicateId, Reducible, Sink, SleepSet, Step, System, Unreached, Variable,
 };
 
 use crate::code::{Code, Compiled};
 use crate::compile::{Compiler, compile};
+use crate::components::components;
 use crate::display;
 use crate::eval::write_scalar;
 use crate::exec::Executor;
@@ -376,6 +377,10 @@ impl System for Machine {
 
     fn unreached(&self) -> Vec<Unreached> {
         display::unreached(&self.program, &self.compiled, &self.enumerator.reached)
+    }
+
+    fn components(&self) -> Option<Components> {
+        Some(components(&self.program, &self.compiled.layout))
     }
 
     fn reducible(&mut self) -> Option<&mut dyn Reducible> {

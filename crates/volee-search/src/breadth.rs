@@ -7,7 +7,7 @@ use volee_system::{Flow, Limit, Step, System, Witness};
 
 use crate::check::Statistics;
 use crate::explorer::{Explorer, Paths, Staged, place_of};
-use volee_store::{Name, Tree, Visited};
+use volee_store::{Name, Names, Visited};
 
 /// The parent of an initial state.
 const NONE: u32 = u32::MAX;
@@ -38,17 +38,17 @@ impl<V> Paths<V> for Queue {
     fn witness<S: System + ?Sized>(
         &self,
         system: &mut S,
-        tree: &mut Tree,
+        names: &mut Names,
         _: &V,
         mut at: usize,
         last: Option<u32>,
     ) -> Witness {
         let mut steps: Vec<u32> = last.into_iter().collect();
         let (mut source, mut target) = (Vec::new(), Vec::new());
-        tree.load(self.names[at], &mut target);
+        names.load(self.names[at], &mut target);
         while self.parents[at] != NONE {
             at = self.parents[at] as usize;
-            tree.load(self.names[at], &mut source);
+            names.load(self.names[at], &mut source);
             let step =
                 place_of(&target, |push| system.steps(&source, &mut |_: Step, state: &[u8]| push(state)));
             steps.push(step.unwrap_or_default());
@@ -70,7 +70,7 @@ pub(crate) fn search<S: System + ?Sized, V: Visited>(
 
 fn run<S: System + ?Sized, V: Visited>(explorer: &mut Explorer<'_, '_, S, V>, queue: &mut Queue) -> Flow {
     explorer.stage_initial();
-    explorer.settle(|state| queue.push(state, NONE))?;
+    settle(explorer, queue, |_| NONE)?;
     let (mut at, mut depth) = (0, 0);
     while at < queue.len() {
         explorer.statistics.max_depth = depth;
@@ -104,10 +104,22 @@ fn expand_batch<S: System + ?Sized, V: Visited>(
             break;
         }
     }
-    explorer.settle(|state| queue.push(state, first as u32 + state.parent))?;
+    settle(explorer, queue, |state| first as u32 + state.parent)?;
     while explorer.reducing.has_reduced() {
         explorer.expand_ignoring(queue)?;
-        explorer.settle(|state| queue.push(state, first as u32 + state.parent))?;
+        settle(explorer, queue, |state| first as u32 + state.parent)?;
     }
     std::ops::ControlFlow::Continue(at)
+}
+
+/// Appends the new ones of the staged states to the queue.
+fn settle<S: System + ?Sized, V: Visited>(
+    explorer: &mut Explorer<'_, '_, S, V>,
+    queue: &mut Queue,
+    parent: impl Fn(Staged) -> u32,
+) -> Flow {
+    if explorer.refresh(|translate| queue.names.iter_mut().for_each(translate)).is_break() {
+        return Flow::Break(());
+    }
+    explorer.settle(|state| queue.push(state, parent(state)))
 }

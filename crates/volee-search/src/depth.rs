@@ -8,13 +8,15 @@
 //!
 //! Memory beside the table: 16 bytes for each waiting state.
 
+use std::ops::ControlFlow;
+
 use volee_system::{Flow, Limit, System, Witness};
 
 use crate::check::Statistics;
 use crate::explorer::{Explorer, Paths, Staged, ordinal_of};
 use crate::proviso::Proviso;
 use crate::reducing::Reducing;
-use volee_store::{Name, Trail, Tree, Visited};
+use volee_store::{Name, Names, Trail, Visited};
 
 /// States packed before their memory is given back.
 const PACKED: usize = 1 << 16;
@@ -103,6 +105,11 @@ impl Stack {
         self.waiting.iter().filter(|state| state.parent & SATISFIED == 0).map(|state| state.name)
     }
 
+    /// Translates the names of its states.
+    fn rename(&mut self, translate: &mut dyn FnMut(&mut Name)) {
+        self.waiting.iter_mut().for_each(|state| translate(&mut state.name));
+    }
+
     /// The stack in less memory: its states as codes of so many bits. Memory is given back on the way.
     pub(crate) fn pack(mut self, width: u32, encode: impl Fn(Name) -> u64) -> Trail {
         let mut trail = Trail::new(width);
@@ -135,7 +142,7 @@ impl<V> Paths<V> for Stack {
     fn witness<S: System + ?Sized>(
         &self,
         system: &mut S,
-        tree: &mut Tree,
+        names: &mut Names,
         _: &V,
         mut at: usize,
         last: Option<u32>,
@@ -144,7 +151,7 @@ impl<V> Paths<V> for Stack {
         for frame in self.frames.iter().skip(1).rev() {
             let state = self.waiting[at];
             at = frame.start - 1 - (state.parent & !SATISFIED) as usize;
-            steps.push(ordinal_of(system, tree, self.waiting[at].name, state));
+            steps.push(ordinal_of(system, names, self.waiting[at].name, state));
         }
         steps.reverse();
         Witness { initial: self.waiting[at].ordinal, steps, loop_start: None }
@@ -171,7 +178,7 @@ pub(crate) fn run<S: System + ?Sized, V: Visited>(
     stack: &mut Stack,
 ) -> Flow {
     explorer.stage_initial();
-    explorer.settle(|state| stack.push(state))?;
+    settle(explorer, stack)?;
     stack.begin();
     go_on(explorer, stack)
 }
@@ -193,10 +200,10 @@ pub(crate) fn go_on<S: System + ?Sized, V: Visited>(
         expand_group(explorer, stack, top)?;
         let start = stack.waiting.len();
         explorer.traversal_bytes = stack.bytes();
-        explorer.settle(|state| stack.push(state))?;
+        settle(explorer, stack)?;
         while explorer.reducing.has_reduced() {
             explorer.expand_ignoring(stack)?;
-            explorer.settle(|state| stack.push(state))?;
+            settle(explorer, stack)?;
         }
         stack.satisfy_group(&mut explorer.reducing, start);
         if stack.waiting.len() > start {
@@ -204,6 +211,19 @@ pub(crate) fn go_on<S: System + ?Sized, V: Visited>(
         }
     }
     Flow::Continue(())
+}
+
+/// Puts the new ones of the staged states on the stack.
+#[inline]
+fn settle<S: System + ?Sized, V: Visited>(explorer: &mut Explorer<'_, '_, S, V>, stack: &mut Stack) -> Flow {
+    let renamed = match explorer.refresh(|translate| stack.rename(translate)) {
+        ControlFlow::Continue(renamed) => renamed,
+        ControlFlow::Break(()) => return Flow::Break(()),
+    };
+    if renamed && explorer.reducing.proviso.is_on() {
+        explorer.reducing.proviso.refill(stack.open_names());
+    }
+    explorer.settle(|state| stack.push(state))
 }
 
 /// Expands states from the end of the top frame until there is a batch to settle.

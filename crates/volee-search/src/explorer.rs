@@ -13,7 +13,7 @@ use volee_system::{FaultId, Flow, Limit, Meter, Progress, Sink, SleepSet, Snapsh
 use crate::check::Statistics;
 use crate::questions::{OnFault, Questions};
 use crate::reducing::Reducing;
-use volee_store::{Full, Name, Tree, Visited};
+use volee_store::{Full, Name, Names, Visited};
 
 /// Look-ups that are worth settling together.
 const BATCH: usize = 32;
@@ -39,26 +39,26 @@ pub(crate) const UNNUMBERED: u32 = u32::MAX;
 /// The ordinal of a step between two states: the one that was noted, or else found again by expanding the first.
 pub(crate) fn ordinal_of<S: System + ?Sized>(
     system: &mut S,
-    tree: &mut Tree,
+    names: &mut Names,
     source: Name,
     target: Staged,
 ) -> u32 {
     if target.ordinal != UNNUMBERED {
         return target.ordinal;
     }
-    ordinal_between(system, tree, source, target.name).unwrap_or_default()
+    ordinal_between(system, names, source, target.name).unwrap_or_default()
 }
 
 /// The ordinal of the first step between two states, found by expanding the first. `None` when there is no such step.
 pub(crate) fn ordinal_between<S: System + ?Sized>(
     system: &mut S,
-    tree: &mut Tree,
+    names: &mut Names,
     source: Name,
     target: Name,
 ) -> Option<u32> {
     let (mut from, mut to) = (Vec::new(), Vec::new());
-    tree.load(source, &mut from);
-    tree.load(target, &mut to);
+    names.load(source, &mut from);
+    names.load(target, &mut to);
     place_of(&to, |push| system.steps(&from, &mut |_: Step, state: &[u8]| push(state)))
 }
 
@@ -84,7 +84,7 @@ pub(crate) trait Paths<V> {
     fn witness<S: System + ?Sized>(
         &self,
         system: &mut S,
-        tree: &mut Tree,
+        names: &mut Names,
         store: &V,
         at: usize,
         last: Option<u32>,
@@ -97,7 +97,7 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     questions: &'a mut Questions<'c>,
     meter: &'a Meter,
     progress: &'a mut dyn Progress,
-    pub(crate) tree: Tree,
+    pub(crate) names: Names,
     pub(crate) visited: V,
     /// The state that was loaded last.
     pub(crate) state: Vec<u8>,
@@ -125,7 +125,7 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             questions: self.questions,
             meter: self.meter,
             progress: self.progress,
-            tree: self.tree,
+            names: self.names,
             state: self.state,
             staged: self.staged,
             sleeps: self.sleeps,
@@ -147,9 +147,9 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
     }
 
     /// How far the numbers of nodes may grow before names need more bits; 0 where names have no nodes.
-    pub(crate) fn node_numbers(&self) -> u64 {
+    pub(crate) fn node_numbers(&mut self) -> u64 {
         let most = self.meter.budget().memory.unwrap_or(u64::MAX) / 12;
-        match self.tree.node_count() {
+        match self.names.tree().map_or(0, |tree| tree.node_count()) {
             ..=1 => 0,
             nodes => nodes.saturating_mul(16).min(most).max(nodes),
         }
@@ -157,7 +157,7 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
 
     /// How many bytes of the memory budget a store may have, with something left for nodes and stack to grow.
     pub(crate) fn room_for_store(&self) -> u64 {
-        (self.budget() / 16 * 15).saturating_sub(self.tree.bytes() + self.traversal_bytes)
+        (self.budget() / 16 * 15).saturating_sub(self.names.bytes() + self.traversal_bytes)
     }
 }
 
@@ -170,13 +170,14 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         visited: V,
     ) -> Self {
         let tick = meter.budget().memory.map_or(MAX_TICK, |bytes| (bytes >> 12).clamp(MIN_TICK, MAX_TICK));
+        let names = if V::RENAMES { Names::new(system.components()) } else { Names::lasting() };
         Explorer {
             reducing: Reducing::new(questions.check().reduction),
             system,
             questions,
             meter,
             progress,
-            tree: Tree::new(),
+            names,
             visited,
             state: Vec::new(),
             staged: Vec::new(),
@@ -193,10 +194,10 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     /// Stages the initial states.
     pub(crate) fn stage_initial(&mut self) {
-        let (tree, staged) = (&mut self.tree, &mut self.staged);
+        let (names, staged) = (&mut self.names, &mut self.staged);
         let mut pushed = 0;
         let _ = self.system.initial(&mut |state| {
-            staged.push(Staged { name: tree.name(state), ordinal: pushed, parent: 0 });
+            staged.push(Staged { name: names.name(state), ordinal: pushed, parent: 0 });
             pushed += 1;
             Flow::Continue(())
         });
@@ -232,7 +233,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         paths: &impl Paths<V>,
         at: usize,
     ) -> ControlFlow<(), bool> {
-        self.tree.load(name, &mut self.state);
+        self.names.load(name, &mut self.state);
         self.visited.note(&self.state);
         let flow = self.questions.visit(self.system, &self.state);
         self.give_witness(paths, at, None);
@@ -263,7 +264,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     #[inline]
     fn give_witness(&mut self, paths: &impl Paths<V>, at: usize, last: Option<u32>) {
         if self.questions.wants_witness() {
-            let witness = paths.witness(self.system, &mut self.tree, &self.visited, at, last);
+            let witness = paths.witness(self.system, &mut self.names, &self.visited, at, last);
             self.questions.give_witness(&witness);
         }
     }
@@ -285,7 +286,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     fn expand(&mut self, parent: u32) -> u32 {
         self.faults.clear();
         let mut stage = Stage {
-            tree: &mut self.tree,
+            names: &mut self.names,
             visited: &self.visited,
             staged: &mut self.staged,
             faults: &mut self.faults,
@@ -300,6 +301,31 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         pushed
     }
 
+    /// Gives the states that wait for a name theirs, where there are such, and translates all names that are kept; whether
+    /// names have changed. The traversal translates its own with what it is given.
+    #[inline]
+    pub(crate) fn refresh(&mut self, keeps: impl FnOnce(&mut dyn FnMut(&mut Name))) -> ControlFlow<(), bool> {
+        if !self.names.has_waiting() {
+            return ControlFlow::Continue(false);
+        }
+        self.rename(keeps)
+    }
+
+    #[cold]
+    fn rename(&mut self, keeps: impl FnOnce(&mut dyn FnMut(&mut Name))) -> ControlFlow<(), bool> {
+        let Some(mut renaming) = self.names.rename() else { return ControlFlow::Continue(false) };
+        let names = &mut self.names;
+        let mut translate = |name: Name| renaming.translate(names, name);
+        self.staged.iter_mut().for_each(|staged| staged.name = translate(staged.name));
+        self.reducing.rename(&mut translate);
+        keeps(&mut |name| *name = translate(*name));
+        let renamed = self.visited.rename(&mut translate);
+        match renamed {
+            Some(()) => ControlFlow::Continue(true),
+            None => self.stop_on_memory().map_continue(|()| true),
+        }
+    }
+
     /// Whether enough is staged to be settled.
     #[inline]
     pub(crate) fn batch_is_full(&self) -> bool {
@@ -309,7 +335,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     /// Looks up all that is staged, and gives the new states to `keep`.
     #[inline]
     pub(crate) fn settle(&mut self, mut keep: impl FnMut(Staged)) -> Flow {
-        if let Some(full) = self.tree.full() {
+        if let Some(full) = self.names.full() {
             return self.stop_full(full);
         }
         if self.visited.growth(self.staged.len()).is_some() {
@@ -330,7 +356,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     #[cold]
     fn make_room(&mut self) -> Flow {
         while let Some(growth) = self.visited.growth(self.staged.len()) {
-            let used = self.visited.bytes() + self.tree.bytes() + self.traversal_bytes;
+            let used = self.visited.bytes() + self.names.bytes() + self.traversal_bytes;
             // A store that is about to be left takes this batch all the same.
             let leaving = self.visited.replaces();
             let checked = self.meter.check_memory(used + growth, || self.visited.needs());
@@ -347,7 +373,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     /// Gives all that is staged to `keep`, without looking it up.
     pub(crate) fn drain(&mut self, mut keep: impl FnMut(&mut V, &mut Reducing, Staged)) -> Flow {
-        if let Some(full) = self.tree.full() {
+        if let Some(full) = self.names.full() {
             return self.stop_full(full);
         }
         for &staged in &self.staged {
@@ -359,12 +385,12 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     #[cold]
     pub(crate) fn stop_full(&mut self, full: Full) -> Flow {
-        self.stop(full.limit(self.visited.bytes() + self.tree.bytes(), self.visited.needs()))
+        self.stop(full.limit(self.visited.bytes() + self.names.bytes(), self.visited.needs()))
     }
 
     /// Ends the search because the memory budget does not hold what is needed.
     pub(crate) fn stop_on_memory(&mut self) -> Flow {
-        let used = self.visited.bytes() + self.tree.bytes() + self.traversal_bytes;
+        let used = self.visited.bytes() + self.names.bytes() + self.traversal_bytes;
         let budget = self.meter.budget().memory.unwrap_or(used);
         self.stop(Limit::Memory { budget, needed: self.visited.needs() })
     }
@@ -443,7 +469,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     fn measure(&mut self, extra_bytes: u64) -> u64 {
         let memory = self.visited.bytes()
-            + self.tree.bytes()
+            + self.names.bytes()
             + extra_bytes
             + self.reducing.proviso.bytes()
             + (self.staged.capacity() * size_of::<Staged>()) as u64;
@@ -463,7 +489,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
 /// The sink of an expansion.
 pub(crate) struct Stage<'e, V> {
-    pub(crate) tree: &'e mut Tree,
+    pub(crate) names: &'e mut Names,
     pub(crate) visited: &'e V,
     pub(crate) staged: &'e mut Vec<Staged>,
     pub(crate) faults: &'e mut Vec<(u32, FaultId)>,
@@ -482,7 +508,7 @@ impl<V: Visited> Sink for Stage<'_, V> {
         if step.stays {
             self.staying += 1;
         } else {
-            let name = self.tree.name(target);
+            let name = self.names.name(target);
             self.visited.prefetch(name);
             self.staged.push(Staged { name, ordinal, parent: self.parent });
         }

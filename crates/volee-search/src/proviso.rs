@@ -74,6 +74,12 @@ impl Proviso {
     /// Makes room, and holds these states instead of those it held.
     pub(crate) fn rebuild(&mut self, names: impl Iterator<Item = Name>) {
         self.counters = vec![0; self.counters.len() * 4];
+        self.refill(names);
+    }
+
+    /// Holds these states instead of those it held.
+    pub(crate) fn refill(&mut self, names: impl Iterator<Item = Name>) {
+        self.counters.fill(0);
         self.held = 0;
         names.for_each(|name| self.hold(name));
     }

@@ -95,6 +95,12 @@ impl Reducing {
         !self.reduced.is_empty()
     }
 
+    /// Names have changed; who is held is told anew by the traversal.
+    pub(crate) fn rename(&mut self, translate: &mut dyn FnMut(Name) -> Name) {
+        self.reduced.iter_mut().for_each(|reduced| reduced.name = translate(reduced.name));
+        self.fresh.iter_mut().for_each(|name| *name = translate(*name));
+    }
+
     /// Forgets the batch.
     pub(crate) fn drop_batch(&mut self) {
         self.reduced.clear();
@@ -145,7 +151,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         self.faults.clear();
         let staged = self.staged.len();
         let mut stage = Stage {
-            tree: &mut self.tree,
+            names: &mut self.names,
             visited: &self.visited,
             staged: &mut self.staged,
             faults: &mut self.faults,
@@ -178,7 +184,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
             } else if fresh {
                 self.reducing.note();
             } else {
-                self.tree.load(name, &mut self.state);
+                self.names.load(name, &mut self.state);
                 if set.next >= MOST_ATTEMPTS || !self.expand_reduced((name, parent, at), set.next) {
                     self.expand_fully(parent, paths, at)?;
                 }
@@ -195,15 +201,15 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
     /// Stages the targets of the loaded state that processes lead to which are not asleep, or at an attempt some of them. Where
     /// a step has a fault nothing is staged, as where the system cannot tell.
     pub(crate) fn expand_awake(&mut self, asleep: u64, attempt: Option<u32>) -> Awake {
-        let (tree, visited, staged, sleeps) =
-            (&mut self.tree, &self.visited, &mut self.staged, &mut self.sleeps);
+        let (names, visited, staged, sleeps) =
+            (&mut self.names, &self.visited, &mut self.staged, &mut self.sleeps);
         let before = staged.len();
         let Some(system) = self.system.reducible() else { return Awake::Unknown };
         let answer = system.awake_steps(&self.state, asleep, attempt, &mut |step, target, sleep| {
             if step.stays || step.fault.is_some() {
                 return Flow::Break(());
             }
-            let name = tree.name(target);
+            let name = names.name(target);
             visited.prefetch(name);
             staged.push(Staged { name, ordinal: UNNUMBERED, parent: 0 });
             sleeps.push(sleep);
@@ -232,7 +238,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
 
     /// Gives all that is staged to `keep`, with who may sleep there.
     pub(crate) fn drain_sleepy(&mut self, mut keep: impl FnMut(&mut V, &Proviso, Name, SleepSet)) -> Flow {
-        if let Some(full) = self.tree.full() {
+        if let Some(full) = self.names.full() {
             return self.stop_full(full);
         }
         for (staged, &sleep) in self.staged.iter().zip(&self.sleeps) {

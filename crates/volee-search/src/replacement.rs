@@ -30,7 +30,7 @@ use crate::depth::{self, Stack, grow};
 use crate::explorer::{Explorer, Paths, ordinal_between, place_of};
 use crate::proviso::Proviso;
 use crate::reducing::Reducing;
-use volee_store::{Advance, Bounded, Exact, Name, Replacement, Sketch, Tree, Visited, coding_of};
+use volee_store::{Advance, Bounded, Coding, Exact, Name, Names, Replacement, Sketch, Visited, coding_of};
 
 mod sleep;
 
@@ -91,6 +91,16 @@ impl Path {
             proviso.rebuild(store.along_path());
         } else {
             proviso.rebuild(self.held_names(store));
+        }
+    }
+
+    /// Names have changed: holds what must be held.
+    fn hold_again(&self, proviso: &mut Proviso, store: &Bounded, group: &[Name]) {
+        let group = group.iter().copied();
+        if self.fits {
+            proviso.refill(store.along_path());
+        } else {
+            proviso.refill(self.held_names(store).chain(group));
         }
     }
 
@@ -165,7 +175,7 @@ impl Paths<Bounded> for Path {
     fn witness<S: System + ?Sized>(
         &self,
         system: &mut S,
-        tree: &mut Tree,
+        names: &mut Names,
         store: &Bounded,
         at: usize,
         last: Option<u32>,
@@ -175,7 +185,7 @@ impl Paths<Bounded> for Path {
         let mut target = groups.next().and_then(|mut group| group.nth(at)).unwrap_or(1);
         for mut group in groups {
             let step =
-                group.find_map(|source| Some((source, ordinal_between(system, tree, source, target)?)));
+                group.find_map(|source| Some((source, ordinal_between(system, names, source, target)?)));
             if let Some((source, ordinal)) = step {
                 steps.push(ordinal);
                 target = source;
@@ -183,7 +193,7 @@ impl Paths<Bounded> for Path {
         }
         steps.reverse();
         let mut first = Vec::new();
-        tree.load(target, &mut first);
+        names.load(target, &mut first);
         let initial = place_of(&first, |push| system.initial(push)).unwrap_or_default();
         Witness { initial, steps, loop_start: None }
     }
@@ -200,7 +210,11 @@ pub(crate) fn search<S: System + ?Sized>(
         let (statistics, limit, _) = explorer.finish(stack.bytes());
         return (statistics, limit);
     }
-    let coding = coding_of(&explorer.visited, explorer.node_numbers());
+    let numbers = explorer.node_numbers();
+    let coding = match explorer.names.tuples() {
+        Some(tuples) => Coding::of_width(tuples.width()),
+        None => coding_of(&explorer.visited, numbers),
+    };
     let trail = stack.pack(coding.width(), |name| coding.encode(name).unwrap_or_default());
     explorer.traversal_bytes = trail.bytes();
     let (budget, room) = (explorer.budget(), explorer.room_for_store());
@@ -244,7 +258,9 @@ fn begin_anew<'a, 'c, S: System + ?Sized>(
         let (statistics, limit, _) = explorer.finish(0);
         return Err(Box::new((statistics, limit)));
     }
-    explorer.tree.collect(initial.iter().copied());
+    if let Some(tree) = explorer.names.tree() {
+        tree.collect(initial.iter().copied());
+    }
     explorer.traversal_bytes = 0;
     let (budget, room) = (explorer.budget(), explorer.room_for_store());
     let (explorer, store) = explorer.with_store(());
@@ -277,7 +293,9 @@ fn go_on<S: System + ?Sized>(
     policy: Replacement,
 ) -> Flow {
     explorer.look_soon();
-    explorer.tree.watch();
+    if let Some(tree) = explorer.names.tree() {
+        tree.watch();
+    }
     let sleeps = explorer.reducing.kind.sleeps() && policy == Replacement::Random;
     let weighs_work = policy == Replacement::Cheapest;
     loop {
@@ -333,11 +351,13 @@ fn descend<S: System + ?Sized>(
         }
         path.stored_before.push(stored_before);
     }
-    wait(explorer)?;
+    let mut group = group.to_vec();
+    wait(explorer, path, &mut group)?;
     while explorer.reducing.has_reduced() {
         explorer.expand_ignoring(path)?;
-        wait(explorer)?;
+        wait(explorer, path, &mut group)?;
     }
+    let group = &group[..];
     path.keep_group(&mut explorer.reducing, &explorer.visited, group);
     collect(explorer);
     std::ops::ControlFlow::Continue(true)
@@ -360,7 +380,12 @@ fn take_group<'g>(store: &mut Bounded, group: &'g mut [Name]) -> Option<&'g [Nam
 }
 
 /// Lets the staged states that are unknown wait.
-fn wait<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>) -> Flow {
+fn wait<S: System + ?Sized>(
+    explorer: &mut Explorer<'_, '_, S, Bounded>,
+    path: &mut Path,
+    group: &mut [Name],
+) -> Flow {
+    refresh(explorer, path, group)?;
     let mut no_memory = false;
     explorer.reducing.rewind();
     explorer.drain(|store, reducing, staged| {
@@ -376,11 +401,30 @@ fn wait<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>) -> Flow
     if no_memory { explorer.stop_on_memory() } else { Flow::Continue(()) }
 }
 
+/// Gives states that wait for a name theirs; the path and this group keep names.
+fn refresh<S: System + ?Sized>(
+    explorer: &mut Explorer<'_, '_, S, Bounded>,
+    path: &mut Path,
+    group: &mut [Name],
+) -> Flow {
+    let own = path.open.iter_mut().chain(group.iter_mut());
+    match explorer.refresh(|translate| own.for_each(translate)) {
+        std::ops::ControlFlow::Continue(true) if explorer.reducing.proviso.is_on() => {
+            path.fits = explorer.visited.fits();
+            path.hold_again(&mut explorer.reducing.proviso, &explorer.visited, group);
+            Flow::Continue(())
+        }
+        std::ops::ControlFlow::Continue(_) => Flow::Continue(()),
+        std::ops::ControlFlow::Break(()) => Flow::Break(()),
+    }
+}
+
 /// Gives back the nodes of states that were forgotten, now and then. Nothing may be staged.
 fn collect<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>) {
-    if explorer.tree.is_crowded() {
+    let Some(tree) = explorer.names.tree() else { return };
+    if tree.is_crowded() {
         let store = &explorer.visited;
-        explorer.tree.collect(store.names().chain(store.along_path()));
+        tree.collect(store.names().chain(store.along_path()));
     }
 }
 
@@ -393,7 +437,7 @@ fn note_forgetting<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounde
     let mut state = Vec::new();
     let mut sketch = std::mem::replace(&mut explorer.visited.sketch, Sketch::none());
     for name in explorer.visited.names() {
-        explorer.tree.load(name, &mut state);
+        explorer.names.load(name, &mut state);
         sketch.add(&state);
     }
     explorer.visited.sketch = sketch;

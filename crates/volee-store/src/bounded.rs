@@ -355,29 +355,43 @@ impl Bounded {
 
     #[cold]
     fn widen(&mut self, name: Name) -> Option<u64> {
+        self.recode(self.table.coding.wider(name), &mut |name| name)?;
+        self.table.coding.encode(name)
+    }
+
+    /// Names are coded in another way, and are perhaps others. Only those of the path, and what waits along it, remain.
+    fn recode(&mut self, coding: Coding, translate: &mut dyn FnMut(Name) -> Name) -> Option<()> {
         if self.fits {
             (self.fits, self.purged) = (false, Some(0));
         }
         let (lines, most) = (self.table.lines(), self.table.reserved());
-        let table = Table::new(self.table.coding.wider(name), lines, most, self.table.policy)?;
+        let table = Table::new(coding, lines, most, self.table.policy)?;
         let old = std::mem::replace(&mut self.table, table);
         let (from, to) = (&old.coding, self.table.coding.clone());
+        let mut recode = |hash| to.encode(translate(from.decode(hash)));
         for hash in self.trail.groups().flatten() {
             let rank = old.find(hash).map_or(0, |at| old.rank(at));
-            let hash = to.encode(from.decode(hash))?;
+            let hash = recode(hash)?;
             let at = self.table.find(hash).or_else(|| self.table.put(hash))?;
             self.table.pin(at);
             self.table.set_rank(at, rank);
         }
-        self.trail.recode(to.width(), |hash| to.encode(from.decode(hash)).unwrap_or(0));
+        self.trail.recode(to.width(), |hash| recode(hash).unwrap_or(0));
         let forgotten = old.len().saturating_sub(self.table.len()) as u64;
         let before = old.turnover;
         self.table.turnover = Turnover { replaced: before.replaced + forgotten, ..before };
-        self.table.coding.encode(name)
+        Some(())
     }
 }
 
 impl Visited for Bounded {
+    const RENAMES: bool = true;
+
+    /// The codes of all names may have more bits afterwards, and nobody knows how many: there is room for all.
+    fn rename(&mut self, translate: &mut dyn FnMut(Name) -> Name) -> Option<()> {
+        self.recode(Coding::of_width(64), translate)
+    }
+
     #[inline(always)]
     fn prefetch(&self, name: Name) {
         if let Some(hash) = self.table.coding.encode(name) {

@@ -47,6 +47,11 @@ impl Coding {
         Coding { base, varies, runs, width: to, inverses: FACTORS.map(inverse) }
     }
 
+    /// For names below 2 to this power.
+    pub fn of_width(width: u32) -> Self {
+        Coding::new(0, low_bits(width))
+    }
+
     /// One that also has a code for `name`: bytes of it that differ count as wholes, since more of them will vary.
     pub fn wider(&self, name: Name) -> Self {
         Coding::new(self.base, self.varies | whole_bytes(name ^ self.base))

@@ -71,6 +71,23 @@ impl Exact {
 }
 
 impl Visited for Exact {
+    const RENAMES: bool = true;
+
+    fn rename(&mut self, translate: &mut dyn FnMut(Name) -> Name) -> Option<()> {
+        let mut other = Pages::zeroed(self.lines.len())?;
+        for at in 0..self.lines.len() {
+            for name in self.lines[at].into_iter().filter(|&name| name != 0) {
+                let name = translate(name);
+                place(&mut other, (mix(name) >> self.shift) as usize, name);
+            }
+            if at.is_multiple_of(MOVED) {
+                self.lines.give_back(at);
+            }
+        }
+        self.lines = other;
+        Some(())
+    }
+
     #[inline(always)]
     fn prefetch(&self, name: Name) {
         prefetch(&self.lines[self.home(name)]);

@@ -17,11 +17,13 @@ mod bounded;
 mod coding;
 mod collect;
 mod compact;
+mod dictionary;
 mod exact;
 mod forgetful;
 mod hash;
 pub mod large;
 mod line;
+mod names;
 mod nodes;
 mod numbers;
 mod packed;
@@ -35,6 +37,7 @@ mod slots;
 mod table;
 mod trail;
 mod tree;
+mod tuples;
 
 pub use bitstate::Bitstate;
 pub use bounded::{Advance, Bounded, Forgotten, coding_of};
@@ -43,6 +46,7 @@ pub use compact::Compact;
 pub use exact::Exact;
 pub use forgetful::Forgetful;
 pub use hash::mix;
+pub use names::{Names, Renaming};
 pub use packed::PackedStates;
 pub use pages::{Pages, Plain, prefetch, prefetch_at};
 pub use pieces::Pieces;
@@ -53,9 +57,13 @@ pub use slots::{At, Slots};
 pub use table::Turnover;
 pub use trail::Trail;
 pub use tree::{Full, Name, Tree};
+pub use tuples::{Field, MOST_COMPONENTS, Tuples, WAITING};
 
 /// A set of names that a traversal has met.
 pub trait Visited {
+    /// Whether names may change under it: see [`Visited::rename`].
+    const RENAMES: bool = false;
+
     /// Brings what is needed to decide about a name near, ahead of [`Visited::insert`].
     fn prefetch(&self, name: Name);
 
@@ -81,6 +89,11 @@ pub trait Visited {
 
     /// Others leave so many bytes of the common budget: the store may grow into them on its own.
     fn take_room(&mut self, _bytes: u64) {}
+
+    /// All names change. `None` when there is no memory.
+    fn rename(&mut self, _translate: &mut dyn FnMut(Name) -> Name) -> Option<()> {
+        None
+    }
 
     /// Whether the store forgets names to make room for others.
     #[inline(always)]

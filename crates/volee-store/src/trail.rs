@@ -259,7 +259,7 @@ impl Trail {
     }
 
     /// Codes change, and have another width.
-    pub(crate) fn recode(&mut self, width: u32, map: impl Fn(u64) -> u64) {
+    pub(crate) fn recode(&mut self, width: u32, mut map: impl FnMut(u64) -> u64) {
         let mut other = Trail::new(width);
         other.codes.reserve_exact(self.codes.len() / self.stride * other.stride);
         self.codes().for_each(|code| other.push(map(code)));

@@ -8,6 +8,7 @@
 //! This crate depends on no other room.
 
 mod budget;
+mod components;
 mod lift;
 pub mod part;
 mod place;
@@ -18,6 +19,7 @@ mod system;
 mod verdict;
 
 pub use budget::{Budget, Limit, Meter, ParseBudgetError, parse_duration, parse_size};
+pub use components::{Components, Records};
 pub use lift::{LiftError, Lifted, lift};
 pub use place::{Diagnostic, Place, Severity};
 pub use progress::{Progress, Quiet, Snapshot};

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Diagnostic, Place, Reducible};
+use crate::{Components, Diagnostic, Place, Reducible};
 
 /// Whether the receiver of pushed states wants more.
 pub type Flow = ControlFlow<()>;
@@ -182,6 +182,11 @@ pub trait System {
     /// If all states are numbers below some n, packed as four little-endian bytes, that n. An engine can then keep
     /// what it knows of a state in a plain array, without a hash table.
     fn numbered(&self) -> Option<u32> {
+        None
+    }
+
+    /// How the bytes of states are cut into components, where the system can tell. It stays so once a state was asked for.
+    fn components(&self) -> Option<Components> {
         None
     }
 

@@ -136,6 +136,9 @@ fn wait<S: System + ?Sized>(
     explorer: &mut Explorer<'_, '_, S, Bounded>,
     sleepy: &mut Sleepy<'_>,
 ) -> ControlFlow<(), (bool, bool)> {
+    if super::refresh(explorer, sleepy.path, &mut []).is_break() {
+        return ControlFlow::Break(());
+    }
     let (mut no_memory, mut fresh, mut satisfied) = (false, false, false);
     explorer.drain_sleepy(|store, proviso, name, sleep| {
         if store.explores(name, sleep).is_none() {
