@@ -9,14 +9,15 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use volee_system::{
-    Action, Awake, Components, Diagnostic, Fault, FaultId, FaultKind, Flow, Followed, Label, Marks, Move,
-    PersistentSet, PredicateId, Reducible, Sink, SleepSet, Step, System, Unreached, Variable,
+    Action, Awake, Components, Diagnostic, Divisible, Fault, FaultId, FaultKind, Flow, Followed, Label,
+    Marks, Move, PersistentSet, PredicateId, Reducible, Sink, SleepSet, Step, System, Unreached, Variable,
 };
 
 use crate::code::{Code, Compiled};
 use crate::compile::{Compiler, compile};
 use crate::components::components;
 use crate::display;
+use crate::divide::Division;
 use crate::eval::write_scalar;
 use crate::exec::Executor;
 use crate::follow::{Follower, Moves, Wanted, merged_transitions, walk};
@@ -64,8 +65,8 @@ pub struct Machine {
     program: Arc<Program>,
     /// What predicates look at.
     observed: Observed,
-    compiled: Arc<Compiled>,
-    enumerator: Enumerator,
+    pub(crate) compiled: Arc<Compiled>,
+    pub(crate) enumerator: Enumerator,
     /// For predicates and marks.
     frame: Frame,
     predicates: Vec<Code>,
@@ -78,6 +79,10 @@ pub struct Machine {
     choice: Option<Choice>,
     /// For each transition, those that are merged into it.
     merged: Arc<Vec<Vec<u32>>>,
+    /// How steps are made part by part; made when first asked for.
+    pub(crate) division: Option<Division>,
+    /// Room for the state whose parts are asked for.
+    pub(crate) source: Vec<u8>,
 }
 
 impl Machine {
@@ -96,6 +101,8 @@ impl Machine {
             options,
             choice: None,
             merged: Arc::default(),
+            division: None,
+            source: Vec::new(),
         };
         machine.prepare();
         machine
@@ -117,6 +124,7 @@ impl Machine {
         self.merged = Arc::new(merged_transitions(&self.program, &compiled));
         self.compiled = Arc::new(compiled);
         self.choice = None;
+        self.division = None;
     }
 
     /// Where the channels that exist from the start are in every state, in the order of their numbers.
@@ -218,7 +226,7 @@ struct ToSink<'a> {
     source: &'a [u8],
 }
 
-fn first_step(levels: &[Level], fault: Option<FaultId>, stays: bool) -> Step {
+pub(crate) fn first_step(levels: &[Level], fault: Option<FaultId>, stays: bool) -> Step {
     let made = &levels[0].made;
     Step { label: Label(made.transition << 8 | u32::from(made.pid)), process: made.pid, fault, stays }
 }
@@ -384,6 +392,18 @@ impl System for Machine {
     }
 
     fn reducible(&mut self) -> Option<&mut dyn Reducible> {
+        Some(self)
+    }
+
+    fn divisible(&mut self) -> Option<&mut dyn Divisible> {
+        // Whether a process may move at all depends on all others here.
+        if self.compiled.restricted {
+            return None;
+        }
+        if self.division.is_none() {
+            let cut = components(&self.program, &self.compiled.layout);
+            self.division = Some(Division::new(&cut, &self.compiled));
+        }
         Some(self)
     }
 }

@@ -50,6 +50,10 @@ pub(crate) struct Level {
     pub made: Made,
     /// Only this process may move.
     only: Option<usize>,
+    /// Only its transitions before this one.
+    end_move: usize,
+    /// Only this process may receive what is handed over.
+    only_partner: Option<usize>,
     /// The process being enumerated, plus one; 0 when all are done.
     next_pid: usize,
     /// The next transition of it.
@@ -88,6 +92,8 @@ impl Level {
         self.only = only;
         self.next_pid = only.map_or(self.frame.count(), |p| p + 1);
         self.next_move = 0;
+        self.end_move = usize::MAX;
+        self.only_partner = None;
         self.entered = false;
         self.process_moved = false;
         self.escape = 0;
@@ -130,6 +136,8 @@ pub(crate) struct Enumerator {
     /// Executed transitions.
     pub reached: Vec<u8>,
     endless: Option<FaultId>,
+    /// The last expansion has cut a sequence that came back to where it was.
+    pub cut: bool,
     /// The points inside sequences that were met in this expansion, once it is a large one.
     met: HashSet<Point>,
 }
@@ -143,6 +151,7 @@ impl Enumerator {
             levels: Vec::new(),
             reached: vec![0; transitions],
             endless: Some(endless),
+            cut: false,
             met: HashSet::new(),
         }
     }
@@ -177,6 +186,20 @@ impl Enumerator {
         self.explore(compiled, visitor)
     }
 
+    /// Visits the steps that some transitions of a process can do by themselves, in the loaded state, with one partner only
+    /// where something is handed over and a partner is given.
+    pub fn run_part<V: Visitor>(
+        &mut self,
+        compiled: &Compiled,
+        (pid, moves, partner): (usize, std::ops::Range<usize>, Option<usize>),
+        visitor: &mut V,
+    ) -> ControlFlow<(), bool> {
+        let level = &mut self.levels[0];
+        level.restart(Some(pid), false);
+        (level.next_move, level.end_move, level.only_partner) = (moves.start, moves.end, partner);
+        self.explore(compiled, visitor)
+    }
+
     fn reserve(&mut self, levels: usize) {
         if self.levels.len() < levels {
             self.levels.resize_with(levels, Level::default);
@@ -188,6 +211,7 @@ impl Enumerator {
         let mut top = 0;
         let mut emitted = false;
         let mut endless = false;
+        self.cut = false;
         let mut moves = 0_u32;
         if !self.met.is_empty() {
             self.met = HashSet::new();
@@ -212,6 +236,7 @@ impl Enumerator {
                     moves += 1;
                     if self.returns(top) || moves > SMALL_EXPANSION && self.is_met(top, pid) {
                         endless = true;
+                        self.cut = true;
                         top -= 1;
                     }
                 }
@@ -309,7 +334,7 @@ fn attempt(compiled: &Compiled, level: &mut Level, next: &mut Level, reached: &m
         }
         let body = &compiled.bodies[level.frame.proctype(pid)];
         let moves = &body.nodes[level.frame.control(&compiled.layout, pid)];
-        while let Some(m) = moves.get(level.next_move) {
+        while let Some(m) = moves.get(level.next_move).filter(|_| level.next_move < level.end_move) {
             if level.escape != 0 && level.escape != m.escape {
                 break;
             }
@@ -334,8 +359,8 @@ fn attempt(compiled: &Compiled, level: &mut Level, next: &mut Level, reached: &m
             match answer {
                 Ready::No => level.next_move += 1,
                 Ready::WithPartner(channel) => {
-                    level.partner =
-                        Some(Partner { channel, next_pid: level.frame.count(), ..Partner::default() });
+                    let next_pid = level.only_partner.map_or(usize::MAX, |p| p + 1).min(level.frame.count());
+                    level.partner = Some(Partner { channel, next_pid, ..Partner::default() });
                 }
                 Ready::Yes => {
                     level.next_move += 1;
@@ -414,6 +439,7 @@ fn rendezvous(
     while partner.next_pid > 0 {
         let receiver = partner.next_pid - 1;
         let allowed = receiver != sender
+            && level.only_partner.is_none_or(|only| only == receiver)
             && (!compiled.restricted
                 || partner.next_move > 0
                 || may_move(compiled, &level.frame, receiver, level.timeout));
@@ -485,7 +511,7 @@ fn hand_over(
     if stuck { Attempt::Stuck } else { Attempt::Made { keeps: other.atomic.then_some(receiver) } }
 }
 
-fn sending(op: &Op) -> Option<&crate::code::Send> {
+pub(crate) fn sending(op: &Op) -> Option<&crate::code::Send> {
     match op {
         Op::Send(send) => Some(send),
         Op::Sequence(ops) => sending(&ops[0]),

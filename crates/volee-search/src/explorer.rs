@@ -11,6 +11,7 @@ use std::time::Duration;
 use volee_system::{FaultId, Flow, Limit, Meter, Progress, Sink, SleepSet, Snapshot, Step, System, Witness};
 
 use crate::check::Statistics;
+use crate::memo::{Memo, Recalled};
 use crate::questions::{OnFault, Questions};
 use crate::reducing::Reducing;
 use volee_store::{Full, Name, Names, Visited};
@@ -98,6 +99,7 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     meter: &'a Meter,
     progress: &'a mut dyn Progress,
     pub(crate) names: Names,
+    memo: Memo,
     pub(crate) visited: V,
     /// The state that was loaded last.
     pub(crate) state: Vec<u8>,
@@ -126,6 +128,7 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             meter: self.meter,
             progress: self.progress,
             names: self.names,
+            memo: self.memo,
             state: self.state,
             staged: self.staged,
             sleeps: self.sleeps,
@@ -171,7 +174,9 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     ) -> Self {
         let tick = meter.budget().memory.map_or(MAX_TICK, |bytes| (bytes >> 12).clamp(MIN_TICK, MAX_TICK));
         let names = if V::RENAMES { Names::new(system.components()) } else { Names::lasting() };
+        let memo = Memo::new(system);
         Explorer {
+            memo,
             reducing: Reducing::new(questions.check().reduction),
             system,
             questions,
@@ -215,10 +220,16 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         paths: &impl Paths<V>,
         at: usize,
     ) -> Flow {
+        let asks = self.reducing.asks();
+        if !asks && self.memo.is_on() && self.questions.ignores_states() && self.visited.ignores_states() {
+            if !self.may_expand(depth) || self.expand_from_memory(name, parent) {
+                return Flow::Continue(());
+            }
+        }
         if !self.meet(name, depth, paths, at)? {
             return Flow::Continue(());
         }
-        if self.reducing.asks() && self.expand_reduced((name, parent, at), 0) {
+        if asks && self.expand_reduced((name, parent, at), 0) {
             return Flow::Continue(());
         }
         self.expand_fully(parent, paths, at)
@@ -239,6 +250,27 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         self.give_witness(paths, at, None);
         flow?;
         ControlFlow::Continue(self.may_expand(depth))
+    }
+
+    /// Stages the targets of a state from what is remembered of its steps; whether that was possible.
+    #[inline]
+    fn expand_from_memory(&mut self, name: Name, parent: u32) -> bool {
+        let Some(tuples) = self.names.tuples() else { return false };
+        let before = self.staged.len();
+        let (visited, staged) = (&self.visited, &mut self.staged);
+        let mut ordinal = 0;
+        let recalled = self.memo.expand(self.system, tuples, (name, &mut self.state), |target| {
+            visited.prefetch(target);
+            staged.push(Staged { name: target, ordinal, parent });
+            ordinal += 1;
+        });
+        if recalled == Recalled::Ask {
+            self.staged.truncate(before);
+            return false;
+        }
+        self.reducing.satisfy(parent);
+        self.statistics.transitions += u64::from(ordinal);
+        true
     }
 
     /// Stages all targets of the loaded state and tells the questions what its steps show.
@@ -470,6 +502,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     fn measure(&mut self, extra_bytes: u64) -> u64 {
         let memory = self.visited.bytes()
             + self.names.bytes()
+            + self.memo.bytes()
             + extra_bytes
             + self.reducing.proviso.bytes()
             + (self.staged.capacity() * size_of::<Staged>()) as u64;

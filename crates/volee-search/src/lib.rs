@@ -13,6 +13,7 @@ mod effort;
 mod explorer;
 mod liveness;
 mod ltl;
+mod memo;
 mod monitor;
 mod nested;
 mod pairs;

@@ -183,10 +183,16 @@ impl<'c> Questions<'c> {
         }
     }
 
+    /// Whether nobody asks about states as such.
+    #[inline]
+    pub(crate) fn ignores_states(&self) -> bool {
+        self.check.invariants.is_empty() && self.goals_open == 0
+    }
+
     /// A new state: evaluates invariants and goals. `Break` when the search may end.
     #[inline]
     pub(crate) fn visit<S: System + ?Sized>(&mut self, system: &mut S, state: &[u8]) -> Flow {
-        if self.check.invariants.is_empty() && self.goals_open == 0 {
+        if self.ignores_states() {
             return Flow::Continue(());
         }
         self.evaluate(system, state)

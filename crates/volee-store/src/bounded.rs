@@ -429,6 +429,11 @@ impl Visited for Bounded {
     }
 
     #[inline]
+    fn ignores_states(&self) -> bool {
+        !self.replaces()
+    }
+
+    #[inline]
     fn note(&mut self, state: &[u8]) {
         // As long as nothing is forgotten the table itself knows how many there are.
         if self.replaces() {

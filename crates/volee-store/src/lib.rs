@@ -101,6 +101,12 @@ pub trait Visited {
         false
     }
 
+    /// Whether [`Visited::note`] may be left out.
+    #[inline(always)]
+    fn ignores_states(&self) -> bool {
+        true
+    }
+
     /// A state is visited, here in full: for estimates.
     #[inline(always)]
     fn note(&mut self, _state: &[u8]) {}

@@ -9,6 +9,7 @@
 
 mod budget;
 mod components;
+mod divisible;
 mod lift;
 pub mod part;
 mod place;
@@ -20,6 +21,7 @@ mod verdict;
 
 pub use budget::{Budget, Limit, Meter, ParseBudgetError, parse_duration, parse_size};
 pub use components::{Components, Records};
+pub use divisible::{Divisible, Fineness, Part};
 pub use lift::{LiftError, Lifted, lift};
 pub use place::{Diagnostic, Place, Severity};
 pub use progress::{Progress, Quiet, Snapshot};

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Components, Diagnostic, Place, Reducible};
+use crate::{Components, Diagnostic, Divisible, Place, Reducible};
 
 /// Whether the receiver of pushed states wants more.
 pub type Flow = ControlFlow<()>;
@@ -187,6 +187,11 @@ pub trait System {
 
     /// How the bytes of states are cut into components, where the system can tell. It stays so once a state was asked for.
     fn components(&self) -> Option<Components> {
+        None
+    }
+
+    /// The same system as one that makes its steps part by part, where it has components and can.
+    fn divisible(&mut self) -> Option<&mut dyn Divisible> {
         None
     }
 

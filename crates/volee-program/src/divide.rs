@@ -1,0 +1,189 @@
+//! The steps of a program part by part: a process, some of its transitions, or one transition with one partner.
+//!
+//! A process is divided at most into its transitions, and a transition that hands something over into its possible partners.
+//! That is right where transitions do not look at each other: an `else` asks whether another could be taken, an escape
+//! whether it was, a deterministic process whether it is the only one. There the process is one part.
+//!
+//! Which parts there are depends on where the process stands and on its locals. Whether a send hands over depends on the
+//! channel; where that is not told by the process alone, the transition is not divided among partners.
+
+use std::ops::Range;
+
+use volee_system::{Divisible, FaultId, Fineness, Flow, Part, Sink};
+
+use crate::code::{Compiled, Move, Op};
+use crate::footprint::{EVERYTHING, Footprint, Owners, is_handed_over};
+use crate::frame::Frame;
+use crate::machine::{Machine, first_step};
+use crate::moves::{Level, Visitor, sending};
+
+/// What is needed to tell what steps depend on.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Division {
+    owners: Owners,
+    scratch: Frame,
+    reached: Vec<u8>,
+    /// By process type: whether it ever receives what is handed over.
+    receives: Vec<bool>,
+}
+
+impl Division {
+    pub fn new(cut: &volee_system::Components, compiled: &Compiled) -> Self {
+        let mut bytes = Vec::new();
+        for (owner, &end) in cut.ends.iter().enumerate() {
+            bytes.resize(end as usize, owner as u8);
+        }
+        let owners = Owners { bytes, fixed: cut.ends.len() };
+        let receives = compiled.bodies.iter().map(|b| b.nodes.iter().flatten().any(|m| receives(&m.op)));
+        Division {
+            owners,
+            scratch: Frame::default(),
+            reached: vec![0; compiled.transitions.len()],
+            receives: receives.collect(),
+        }
+    }
+
+    fn footprint<'a>(&'a mut self, compiled: &'a Compiled) -> Footprint<'a> {
+        Footprint {
+            compiled,
+            owners: &self.owners,
+            touched: 0,
+            scratch: &mut self.scratch,
+            reached: &mut self.reached,
+        }
+    }
+}
+
+/// Whether a statement may take over a message. (What is inside a `d_step` is among the nodes of its type.)
+fn receives(op: &Op) -> bool {
+    match op {
+        Op::Receive(_) | Op::DStep(..) => true,
+        Op::Sequence(ops) => receives(&ops[0]),
+        _ => false,
+    }
+}
+
+/// Whether transitions of a node look at each other.
+fn is_divisible(compiled: &Compiled, proctype: usize, moves: &[Move]) -> bool {
+    moves.iter().all(|m| m.escape == 0 && m.second.is_none() && !asks_others(compiled, proctype, &m.op))
+}
+
+fn asks_others(compiled: &Compiled, proctype: usize, op: &Op) -> bool {
+    match op {
+        Op::Else => true,
+        Op::Sequence(ops) => asks_others(compiled, proctype, &ops[0]),
+        Op::DStep(entry, ..) => {
+            let first = &compiled.bodies[proctype].nodes[*entry as usize];
+            first.iter().any(|m| asks_others(compiled, proctype, &m.op))
+        }
+        _ => false,
+    }
+}
+
+/// Passes steps on and notes what they depend on.
+struct Recorder<'a, 'f> {
+    sink: &'a mut dyn Sink,
+    source: &'a [u8],
+    footprint: Option<Footprint<'f>>,
+}
+
+impl Visitor for Recorder<'_, '_> {
+    fn step(&mut self, levels: &[Level], fault: Option<FaultId>, target: &Frame) -> Flow {
+        if let Some(footprint) = &mut self.footprint {
+            footprint.step(levels, target);
+        }
+        self.sink.push(first_step(levels, fault, false), &target.bytes)
+    }
+
+    fn stuck(&mut self, levels: &[Level], fault: FaultId) -> Flow {
+        if let Some(footprint) = &mut self.footprint {
+            footprint.touched = EVERYTHING;
+        }
+        self.sink.push(first_step(levels, Some(fault), true), self.source)
+    }
+}
+
+impl Divisible for Machine {
+    fn parts(
+        &mut self,
+        state: &[u8],
+        record: u8,
+        fineness: Fineness,
+        kinds: &dyn Fn(usize) -> Vec<u8>,
+        parts: &mut Vec<Part>,
+    ) {
+        self.divide(state);
+        let compiled = std::sync::Arc::clone(&self.compiled);
+        let Some(division) = &mut self.division else { return };
+        let (pid, frame) = (usize::from(record), &self.enumerator.levels[0].frame);
+        let proctype = frame.proctype(pid);
+        let moves = &compiled.bodies[proctype].nodes[frame.control(&compiled.layout, pid)];
+        let part = |range: Range<usize>, partner| Part {
+            record,
+            first: range.start as u16,
+            last: range.end as u16,
+            partner,
+        };
+        if moves.len() > usize::from(u16::MAX) || !is_divisible(&compiled, proctype, moves) {
+            parts.push(part(0..moves.len().min(usize::from(u16::MAX)), None));
+            return;
+        }
+        let mut start = 0;
+        for (number, m) in moves.iter().enumerate() {
+            let alone = division.hands_over(&compiled, frame, pid, m);
+            if (alone || fineness == Fineness::Fine) && start < number {
+                parts.push(part(start..number, None));
+                start = number;
+            }
+            if alone {
+                let receives = |q: &usize| kinds(*q).iter().any(|&k| division.receives[usize::from(k)]);
+                let others = (0..usize::from(u8::MAX)).filter(|q| *q != pid).filter(receives);
+                let others: Vec<usize> = others.collect();
+                let partners = others.iter().rev();
+                parts.extend(partners.map(|&q| part(number..number + 1, Some(q as u8))));
+                start = number + 1;
+            }
+        }
+        if start < moves.len() {
+            parts.push(part(start..moves.len(), None));
+        }
+    }
+
+    fn divide(&mut self, state: &[u8]) {
+        self.enumerator.load(&self.compiled, state);
+    }
+
+    fn part_steps(&mut self, part: Part, touched: Option<&mut u64>, sink: &mut dyn Sink) -> Flow {
+        let compiled = &self.compiled;
+        let Some(division) = &mut self.division else { return Flow::Continue(()) };
+        let (pid, moves) = (usize::from(part.record), usize::from(part.first)..usize::from(part.last));
+        let partner = part.partner.map(usize::from);
+        let mut footprint = touched.is_some().then(|| division.footprint(compiled));
+        if let Some(footprint) = &mut footprint {
+            footprint.looks(&self.enumerator.levels[0].frame, pid, moves.clone(), partner);
+        }
+        self.source.clone_from(&self.enumerator.levels[0].frame.bytes);
+        let mut recorder = Recorder { sink, source: &self.source, footprint };
+        let flow = self.enumerator.run_part(compiled, (pid, moves, partner), &mut recorder);
+        if let (Some(touched), Some(footprint)) = (touched, recorder.footprint) {
+            *touched |= if self.enumerator.cut { EVERYTHING } else { footprint.touched };
+        }
+        flow.map_continue(|_| ())
+    }
+}
+
+impl Division {
+    /// Whether a transition hands a message over, and the process alone tells.
+    fn hands_over(&mut self, compiled: &Compiled, frame: &Frame, pid: usize, m: &Move) -> bool {
+        let Some(send) = sending(&m.op) else { return false };
+        let fixed = self.owners.fixed;
+        let mut footprint = self.footprint(compiled);
+        footprint.looks_up(frame, pid, &send.channel);
+        let own = 1_u64.checked_shl((fixed + pid) as u32).unwrap_or(0);
+        footprint.touched & !own == 0
+            && frame
+                .channel(crate::eval::Context::of(compiled, frame, pid, false).eval(&send.channel))
+                .is_some()
+            && is_handed_over(compiled, frame, pid, send)
+    }
+}

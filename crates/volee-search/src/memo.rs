@@ -1,0 +1,386 @@
+//! Remembered steps: what a part of a system did in a state, it does in every state that looks the same to it.
+//!
+//! A system that makes its steps part by part ([`Divisible`]) tells with them which components they depend on or change.
+//! Here the name of a state, masked to these components, is the key; the value is a list of differences between names: a
+//! step's target is the state's name with the difference added bit by bit. So a step that is remembered costs a look-up in
+//! a small table: no state is unpacked, nothing is evaluated, no component is looked up.
+//!
+//! Why it is exact. Let M be the components in the mask of a part, at least those that its execution in a state s depends
+//! on or changes. In a state t that agrees with s on M the execution is the same and stores the same values; components that
+//! it changes had the same values before, so in the name the same bits change; the others it leaves alone, in both. The
+//! fields of names and the kinds of records must be those of then: when they change, all is forgotten.
+//!
+//! A mask grows when an execution depends on more than it has; the part is then another one, with a memory of its own. A
+//! part that is nearly never met again is divided further, and in the end left to the system. A step with a fault is not
+//! remembered as such but as a reason to ask the system for all steps of the state, as are states without any step: there
+//! the system may know of others (a `timeout`).
+
+use volee_store::{Name, Tuples, mix};
+use volee_system::{Divisible, Fineness, Flow, Part, Step, System};
+
+const FIRST_PLACES: usize = 1 << 8;
+/// Entries at most; then all is forgotten.
+const MOST_ENTRIES: usize = 1 << 21;
+/// Differences that fit into an entry.
+const INLINE: usize = 2;
+/// The count of an entry that says that the system is to be asked for all steps of the state.
+const ASK: u32 = u32::MAX;
+/// Misses of a part before anybody asks whether it pays.
+const TRIAL: u32 = 64;
+/// Of so many look-ups one may be a miss, in a part that pays.
+const WORTH: u32 = 4;
+/// Expansions before anybody asks whether remembering pays at all.
+const LONG_TRIAL: u64 = 1 << 14;
+
+/// What a part did where the name, masked, was the key.
+#[derive(Debug, Clone, Copy, Default)]
+struct Entry {
+    key: u64,
+    /// The number of the part's memory, plus one; 0 is a free place.
+    part: u32,
+    count: u32,
+    /// The differences, or where they start among all.
+    differences: [u64; INLINE],
+}
+
+/// A part of a record with a certain value.
+#[derive(Debug, Clone, Copy)]
+struct Remembered {
+    part: Part,
+    /// The number of the record's value.
+    value: u32,
+    /// The number of its memory, plus one; 0 for a part that is left to the system.
+    memory: u32,
+    fineness: Fineness,
+    mask: u64,
+    lookups: u32,
+    misses: u32,
+}
+
+/// What is remembered, for one layout of names.
+#[derive(Debug, Default)]
+pub(crate) struct Memo {
+    /// Off for good.
+    off: bool,
+    layout: u64,
+    entries: Vec<Entry>,
+    len: usize,
+    shift: u32,
+    differences: Vec<u64>,
+    /// For each record and the number of its value, where its parts are: the first plus one, and how many.
+    values: Vec<Vec<(u32, u32)>>,
+    parts: Vec<Remembered>,
+    memories: u32,
+    /// Expansions, and part executions that the system made.
+    expansions: u64,
+    executions: u64,
+    scratch: Vec<Part>,
+    targets: Vec<Name>,
+}
+
+/// What an expansion came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recalled {
+    /// The targets of all steps were given.
+    All,
+    /// The system is to be asked for all steps.
+    Ask,
+}
+
+/// A state that is expanded, loaded when somebody asks for it.
+struct Loaded<'s> {
+    name: Name,
+    state: &'s mut Vec<u8>,
+    done: bool,
+}
+
+impl Loaded<'_> {
+    fn load(&mut self, tuples: &mut Tuples, system: &mut dyn Divisible) {
+        if !self.done {
+            self.state.clear();
+            self.state.extend_from_slice(tuples.load(self.name));
+            system.divide(self.state);
+            self.done = true;
+        }
+    }
+}
+
+impl Memo {
+    /// For a system; it remembers nothing where the system cannot tell what steps depend on.
+    pub(crate) fn new<S: System + ?Sized>(system: &mut S) -> Self {
+        Memo { off: system.divisible().is_none(), ..Memo::default() }
+    }
+
+    /// Whether it is of use.
+    #[inline(always)]
+    pub(crate) fn is_on(&self) -> bool {
+        !self.off
+    }
+
+    /// Gives the targets of all steps of a state, in order, to `stage`, unless the system is to be asked. Then what was
+    /// given is to be forgotten.
+    #[inline]
+    pub(crate) fn expand<S: System + ?Sized>(
+        &mut self,
+        system: &mut S,
+        tuples: &mut Tuples,
+        (name, state): (Name, &mut Vec<u8>),
+        mut stage: impl FnMut(Name),
+    ) -> Recalled {
+        if self.layout != tuples.changes() {
+            self.forget(tuples);
+        }
+        self.expansions += 1;
+        if self.expansions == LONG_TRIAL {
+            // Where most of it is left to the system, the system does it better in one go.
+            self.off = self.executions > LONG_TRIAL * 2 / 3 * (tuples.len() - tuples.fixed()).max(1) as u64;
+        }
+        let mut loaded = Loaded { name, state, done: false };
+        let mut any = false;
+        for record in (0..tuples.len() - tuples.fixed()).rev() {
+            let value = tuples.field(tuples.fixed() + record).of(name);
+            if value == 0 {
+                continue;
+            }
+            let (first, count) = match self.values[record].get(value) {
+                Some(&(first, count)) if first != 0 => (first as usize - 1, count as usize),
+                _ => match self.divide(system, tuples, (record, value), Fineness::Coarse, &mut loaded) {
+                    Some(range) => range,
+                    None => return Recalled::Ask,
+                },
+            };
+            for at in first..first + count {
+                match self.recall(system, tuples, at, &mut loaded, &mut stage) {
+                    Some(more) => any |= more,
+                    None => return Recalled::Ask,
+                }
+            }
+        }
+        if any { Recalled::All } else { Recalled::Ask }
+    }
+
+    /// The steps of one part; whether there are any. `None` when the system is to be asked for all.
+    #[inline(always)]
+    fn recall<S: System + ?Sized>(
+        &mut self,
+        system: &mut S,
+        tuples: &mut Tuples,
+        at: usize,
+        loaded: &mut Loaded<'_>,
+        stage: &mut impl FnMut(Name),
+    ) -> Option<bool> {
+        let part = &mut self.parts[at];
+        if part.memory == 0 {
+            return self.execute(system, tuples, at, loaded, stage);
+        }
+        part.lookups += 1;
+        let (key, memory) = (loaded.name & part.mask, part.memory);
+        let mask = self.entries.len() - 1;
+        let mut place = home(key, memory, self.shift);
+        loop {
+            let entry = self.entries[place];
+            if entry.part == memory && entry.key == key {
+                return self.apply(&entry, loaded.name, stage);
+            }
+            if entry.part == 0 {
+                return self.execute(system, tuples, at, loaded, stage);
+            }
+            place = (place + 1) & mask;
+        }
+    }
+
+    #[inline(always)]
+    fn apply(&self, entry: &Entry, name: Name, stage: &mut impl FnMut(Name)) -> Option<bool> {
+        match entry.count {
+            0 => {}
+            1 => stage(name ^ entry.differences[0]),
+            2 => {
+                stage(name ^ entry.differences[0]);
+                stage(name ^ entry.differences[1]);
+            }
+            ASK => return None,
+            count => {
+                let first = entry.differences[0] as usize;
+                let differences = &self.differences[first..first + count as usize];
+                differences.iter().for_each(|difference| stage(name ^ difference));
+            }
+        }
+        Some(entry.count > 0)
+    }
+
+    /// Lets the system make the steps of a part, and remembers them where that may pay.
+    #[cold]
+    fn execute<S: System + ?Sized>(
+        &mut self,
+        system: &mut S,
+        tuples: &mut Tuples,
+        at: usize,
+        loaded: &mut Loaded<'_>,
+        stage: &mut impl FnMut(Name),
+    ) -> Option<bool> {
+        let system = system.divisible()?;
+        loaded.load(tuples, system);
+        self.executions += 1;
+        let part = self.parts[at];
+        let (mut touched, mut faulty) = (0, false);
+        let recorded = (part.memory != 0).then_some(&mut touched);
+        let mut targets = std::mem::take(&mut self.targets);
+        targets.clear();
+        let _ = system.part_steps(part.part, recorded, &mut |step: Step, target: &[u8]| {
+            faulty |= step.fault.is_some() || step.stays;
+            targets.push(tuples.name(target));
+            if faulty { Flow::Break(()) } else { Flow::Continue(()) }
+        });
+        if part.memory != 0 {
+            self.remember(tuples, at, (loaded.name, touched), &targets, faulty);
+        }
+        if !faulty {
+            targets.iter().for_each(|&target| stage(target));
+        }
+        let any = !targets.is_empty();
+        self.targets = targets;
+        (!faulty).then_some(any)
+    }
+
+    fn remember(
+        &mut self,
+        tuples: &Tuples,
+        at: usize,
+        (name, touched): (Name, u64),
+        targets: &[Name],
+        faulty: bool,
+    ) {
+        if tuples.has_waiting() || self.layout != tuples.changes() {
+            return;
+        }
+        let part = &mut self.parts[at];
+        part.misses += 1;
+        if part.misses > TRIAL && part.misses > part.lookups / WORTH {
+            return self.doubt(at);
+        }
+        let mask = (0..tuples.len()).filter(|&c| touched >> c & 1 == 1);
+        let mask = part.mask | mask.fold(0, |mask, component| mask | tuples.field(component).mask());
+        if mask != part.mask {
+            part.mask = mask;
+            self.memories += 1;
+            part.memory = self.memories;
+        }
+        let (key, memory) = (name & part.mask, part.memory);
+        let mut entry = Entry { key, part: memory, count: targets.len() as u32, ..Entry::default() };
+        if faulty {
+            entry.count = ASK;
+        } else if targets.len() <= INLINE {
+            entry.differences.iter_mut().zip(targets).for_each(|(d, target)| *d = target ^ name);
+        } else {
+            entry.differences[0] = self.differences.len() as u64;
+            self.differences.extend(targets.iter().map(|target| target ^ name));
+        }
+        self.put(entry);
+        self.len += 1;
+        if self.len * 2 > self.entries.len() {
+            self.grow();
+        }
+    }
+
+    /// A part that is nearly never met again is divided further, if it can be; otherwise it is left to the system.
+    fn doubt(&mut self, at: usize) {
+        let Remembered { part, value, fineness, .. } = self.parts[at];
+        self.parts[at].memory = 0;
+        if fineness == Fineness::Coarse && part.last > part.first + 1 && part.partner.is_none() {
+            // The parts of this value are made anew when they are next asked for, as fine as they can be.
+            self.values[usize::from(part.record)][value as usize] = (0, 1);
+        }
+    }
+
+    /// Finds the parts of a value of a record.
+    #[cold]
+    fn divide<S: System + ?Sized>(
+        &mut self,
+        system: &mut S,
+        tuples: &mut Tuples,
+        (record, value): (usize, usize),
+        fineness: Fineness,
+        loaded: &mut Loaded<'_>,
+    ) -> Option<(usize, usize)> {
+        let system = system.divisible()?;
+        loaded.load(tuples, system);
+        // A value that was divided before has a count already.
+        let doubted = self.values[record].get(value).is_some_and(|&(_, count)| count != 0);
+        let fineness = if doubted { Fineness::Fine } else { fineness };
+        let (fixed, records) = (tuples.fixed(), tuples.len() - tuples.fixed());
+        let kinds = |at: usize| if at < records { tuples.kinds(fixed + at).to_vec() } else { Vec::new() };
+        self.scratch.clear();
+        system.parts(loaded.state, record as u8, fineness, &kinds, &mut self.scratch);
+        system.divide(loaded.state);
+        let first = self.parts.len();
+        for &part in &self.scratch {
+            self.memories += 1;
+            let mask = tuples.field(fixed + record).mask();
+            let memory = self.memories;
+            self.parts.push(Remembered {
+                part,
+                value: value as u32,
+                memory,
+                fineness,
+                mask,
+                lookups: 0,
+                misses: 0,
+            });
+        }
+        let count = self.parts.len() - first;
+        let values = &mut self.values[record];
+        if values.len() <= value {
+            values.resize(value + 1, (0, 0));
+        }
+        values[value] = (first as u32 + 1, count as u32);
+        Some((first, count))
+    }
+
+    fn put(&mut self, entry: Entry) {
+        let mask = self.entries.len() - 1;
+        let mut place = home(entry.key, entry.part, self.shift);
+        while self.entries[place].part != 0 {
+            place = (place + 1) & mask;
+        }
+        self.entries[place] = entry;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        if self.len >= MOST_ENTRIES {
+            // Parts keep their doubts, but not what they remember.
+            self.entries.fill(Entry::default());
+            self.differences.clear();
+            self.len = 0;
+            return;
+        }
+        let larger = vec![Entry::default(); self.entries.len() * 2];
+        self.shift -= 1;
+        let old = std::mem::replace(&mut self.entries, larger);
+        old.into_iter().filter(|entry| entry.part != 0).for_each(|entry| self.put(entry));
+    }
+
+    /// Names are laid out anew, or records have kinds that they had not.
+    #[cold]
+    fn forget(&mut self, tuples: &Tuples) {
+        self.layout = tuples.changes();
+        self.entries = vec![Entry::default(); FIRST_PLACES];
+        self.shift = 64 - FIRST_PLACES.trailing_zeros();
+        self.len = 0;
+        self.differences.clear();
+        self.parts.clear();
+        self.values = vec![Vec::new(); tuples.len() - tuples.fixed()];
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        let values: usize = self.values.iter().map(|v| v.capacity() * 8).sum();
+        let parts = self.parts.capacity() * size_of::<Remembered>();
+        (self.entries.capacity() * size_of::<Entry>() + self.differences.capacity() * 8 + values + parts)
+            as u64
+    }
+}
+
+#[inline(always)]
+fn home(key: u64, memory: u32, shift: u32) -> usize {
+    (mix(key ^ u64::from(memory) << 40) >> shift) as usize
+}

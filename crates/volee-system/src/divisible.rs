@@ -1,0 +1,56 @@
+//! Steps that depend on few components, as a capability of a system: what lets a search remember them.
+//!
+//! A state has many components (see [`Components`](crate::Components)) and its steps depend on few of them each. A system
+//! that can tell makes its steps *part* by part: a part belongs to a record (a process), and with its steps comes the set
+//! of components that they depend on or change. In every state that agrees on these the part has the same steps: the
+//! same labels in the same order, the same new values. (LTSmin caches transition groups over such dependencies: Blom, van
+//! de Pol, Weber, "LTSmin: distributed and symbolic reachability", 2010. There they are fixed before; here they are those
+//! of each execution.)
+
+use crate::{Flow, Sink};
+
+/// Some of what a record can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Part {
+    /// The record, from 0.
+    pub record: u8,
+    /// Which of its transitions: from the first to before the last.
+    pub first: u16,
+    /// See `first`.
+    pub last: u16,
+    /// With this other record only, where several take part in a step.
+    pub partner: Option<u8>,
+}
+
+/// How small parts are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fineness {
+    /// All of a record, where that depends on few components.
+    Coarse,
+    /// As small as they can be.
+    Fine,
+}
+
+/// A system that makes its steps part by part.
+///
+/// Where the parts have any steps at all, the steps of a state are those of all parts of its records, from the last record
+/// to the first, in the order in which [`Divisible::parts`] gives them.
+pub trait Divisible {
+    /// The parts of a record of a state. They depend on the value of the record alone, and on `kinds`: the kinds of values
+    /// that each record has had in any state so far.
+    fn parts(
+        &mut self,
+        state: &[u8],
+        record: u8,
+        fineness: Fineness,
+        kinds: &dyn Fn(usize) -> Vec<u8>,
+        parts: &mut Vec<Part>,
+    );
+
+    /// The state that parts are asked about from now on.
+    fn divide(&mut self, state: &[u8]);
+
+    /// Pushes the steps of a part. Adds to `touched`, if it is given, the components that they depend on or change, as
+    /// bits; all bits where that is not known.
+    fn part_steps(&mut self, part: Part, touched: Option<&mut u64>, sink: &mut dyn Sink) -> Flow;
+}
