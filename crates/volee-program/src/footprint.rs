@@ -343,11 +343,11 @@ impl Footprint<'_> {
         let node = node_of(self.compiled, frame, pid);
         for m in &node[moves.start.min(node.len())..moves.end.min(node.len())] {
             self.guard(at, &m.op);
-            if let Some(send) = crate::moves::sending(&m.op) {
-                if is_handed_over(self.compiled, frame, pid, send) {
-                    self.message(at, send);
-                    self.receivers(frame, pid, partner);
-                }
+            if let Some(send) = crate::moves::sending(&m.op)
+                && is_handed_over(self.compiled, frame, pid, send)
+            {
+                self.message(at, send);
+                self.receivers(frame, pid, partner);
             }
         }
     }

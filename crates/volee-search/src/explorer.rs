@@ -221,10 +221,13 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         at: usize,
     ) -> Flow {
         let asks = self.reducing.asks();
-        if !asks && self.memo.is_on() && self.questions.ignores_states() && self.visited.ignores_states() {
-            if !self.may_expand(depth) || self.expand_from_memory(name, parent) {
-                return Flow::Continue(());
-            }
+        let blind = self.questions.ignores_states() && self.visited.ignores_states();
+        if !asks
+            && blind
+            && self.memo.is_on()
+            && (!self.may_expand(depth) || self.expand_from_memory(name, parent))
+        {
+            return Flow::Continue(());
         }
         if !self.meet(name, depth, paths, at)? {
             return Flow::Continue(());
@@ -345,13 +348,16 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     #[cold]
     fn rename(&mut self, keeps: impl FnOnce(&mut dyn FnMut(&mut Name))) -> ControlFlow<(), bool> {
-        let Some(mut renaming) = self.names.rename() else { return ControlFlow::Continue(false) };
+        let Some(mut renaming) = self.names.rename(self.visited.name_bits()) else {
+            return ControlFlow::Continue(false);
+        };
+        let width = self.names.width();
         let names = &mut self.names;
         let mut translate = |name: Name| renaming.translate(names, name);
         self.staged.iter_mut().for_each(|staged| staged.name = translate(staged.name));
         self.reducing.rename(&mut translate);
         keeps(&mut |name| *name = translate(*name));
-        let renamed = self.visited.rename(&mut translate);
+        let renamed = self.visited.rename(width, &mut translate);
         match renamed {
             Some(()) => ControlFlow::Continue(true),
             None => self.stop_on_memory().map_continue(|()| true),

@@ -26,7 +26,7 @@ const INLINE: usize = 2;
 /// The count of an entry that says that the system is to be asked for all steps of the state.
 const ASK: u32 = u32::MAX;
 /// Misses of a part before anybody asks whether it pays.
-const TRIAL: u32 = 64;
+const TRIAL: u32 = 1024;
 /// Of so many look-ups one may be a miss, in a part that pays.
 const WORTH: u32 = 4;
 /// Expansions before anybody asks whether remembering pays at all.
@@ -70,6 +70,10 @@ pub(crate) struct Memo {
     /// For each record and the number of its value, where its parts are: the first plus one, and how many.
     values: Vec<Vec<(u32, u32)>>,
     parts: Vec<Remembered>,
+    /// For each record that is left to the system, a part that is all of it, plus one.
+    left: Vec<u32>,
+    /// For each record, misses of its parts so far.
+    misses: Vec<u64>,
     memories: u32,
     /// Expansions, and part executions that the system made.
     expansions: u64,
@@ -125,8 +129,26 @@ impl Memo {
         system: &mut S,
         tuples: &mut Tuples,
         (name, state): (Name, &mut Vec<u8>),
-        mut stage: impl FnMut(Name),
+        stage: impl FnMut(Name),
     ) -> Recalled {
+        if self.off {
+            return Recalled::Ask;
+        }
+        match self.expand_parts(system, tuples, (name, state), stage) {
+            Some(true) => Recalled::All,
+            _ => Recalled::Ask,
+        }
+    }
+
+    /// Whether there are steps. `None` when the system is to be asked.
+    #[inline(always)]
+    fn expand_parts<S: System + ?Sized>(
+        &mut self,
+        system: &mut S,
+        tuples: &mut Tuples,
+        (name, state): (Name, &mut Vec<u8>),
+        mut stage: impl FnMut(Name),
+    ) -> Option<bool> {
         if self.layout != tuples.changes() {
             self.forget(tuples);
         }
@@ -142,21 +164,19 @@ impl Memo {
             if value == 0 {
                 continue;
             }
+            if let Some(at) = (self.left[record] as usize).checked_sub(1) {
+                any |= self.execute(system, tuples, at, &mut loaded, &mut stage)?;
+                continue;
+            }
             let (first, count) = match self.values[record].get(value) {
                 Some(&(first, count)) if first != 0 => (first as usize - 1, count as usize),
-                _ => match self.divide(system, tuples, (record, value), Fineness::Coarse, &mut loaded) {
-                    Some(range) => range,
-                    None => return Recalled::Ask,
-                },
+                _ => self.divide(system, tuples, (record, value), Fineness::Coarse, &mut loaded)?,
             };
             for at in first..first + count {
-                match self.recall(system, tuples, at, &mut loaded, &mut stage) {
-                    Some(more) => any |= more,
-                    None => return Recalled::Ask,
-                }
+                any |= self.recall(system, tuples, at, &mut loaded, &mut stage)?;
             }
         }
-        if any { Recalled::All } else { Recalled::Ask }
+        Some(any)
     }
 
     /// The steps of one part; whether there are any. `None` when the system is to be asked for all.
@@ -253,6 +273,11 @@ impl Memo {
         if tuples.has_waiting() || self.layout != tuples.changes() {
             return;
         }
+        let record = usize::from(self.parts[at].part.record);
+        self.misses[record] += 1;
+        if self.expansions > LONG_TRIAL && self.misses[record] > self.expansions / 2 {
+            return self.leave(record);
+        }
         let part = &mut self.parts[at];
         part.misses += 1;
         if part.misses > TRIAL && part.misses > part.lookups / WORTH {
@@ -280,6 +305,15 @@ impl Memo {
         if self.len * 2 > self.entries.len() {
             self.grow();
         }
+    }
+
+    /// A record whose values are new more often than not is left to the system.
+    fn leave(&mut self, record: usize) {
+        let part = Part { record: record as u8, first: 0, last: u16::MAX, partner: None };
+        let fineness = Fineness::Coarse;
+        self.parts.push(Remembered { part, value: 0, memory: 0, fineness, mask: 0, lookups: 0, misses: 0 });
+        self.left[record] = self.parts.len() as u32;
+        self.values[record] = Vec::new();
     }
 
     /// A part that is nearly never met again is divided further, if it can be; otherwise it is left to the system.
@@ -369,7 +403,12 @@ impl Memo {
         self.len = 0;
         self.differences.clear();
         self.parts.clear();
-        self.values = vec![Vec::new(); tuples.len() - tuples.fixed()];
+        let records = tuples.len() - tuples.fixed();
+        self.values = vec![Vec::new(); records];
+        self.misses.resize(records, 0);
+        let left = std::mem::take(&mut self.left);
+        self.left = vec![0; records];
+        (0..left.len()).filter(|&record| left[record] != 0).for_each(|record| self.leave(record));
     }
 
     pub(crate) fn bytes(&self) -> u64 {

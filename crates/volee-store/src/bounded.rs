@@ -387,9 +387,8 @@ impl Bounded {
 impl Visited for Bounded {
     const RENAMES: bool = true;
 
-    /// The codes of all names may have more bits afterwards, and nobody knows how many: there is room for all.
-    fn rename(&mut self, translate: &mut dyn FnMut(Name) -> Name) -> Option<()> {
-        self.recode(Coding::of_width(64), translate)
+    fn rename(&mut self, width: u32, translate: &mut dyn FnMut(Name) -> Name) -> Option<()> {
+        self.recode(Coding::of_width(width), translate)
     }
 
     #[inline(always)]

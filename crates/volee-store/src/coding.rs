@@ -81,8 +81,9 @@ impl Coding {
         self.runs.iter().fold(self.base, |name, run| name ^ (code >> run.to & run.mask) << run.from)
     }
 
+    /// The scrambled form of a code.
     #[inline(always)]
-    fn scramble(&self, code: u64) -> u64 {
+    pub(crate) fn scramble(&self, code: u64) -> u64 {
         let all = low_bits(self.width);
         FACTORS.iter().fold(self.fold(code), |code, factor| self.fold(code.wrapping_mul(*factor) & all))
     }

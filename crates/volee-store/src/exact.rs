@@ -1,24 +1,31 @@
 //! The exact store: every name is remembered, by open addressing, made for look-ups that were prefetched.
 //!
-//! The table is an array of cache lines of eight names, indexed by the high bits of the hash; a line is filled from its
-//! front and overflows into the next. Zero marks a free place: no state is named 0. Doubling walks the old table from front to back and fills the new one in the same direction, because the high bits order both
-//! alike: that is sequential in memory, and the old part is given back on the way.
+//! Names of few bits are kept in four bytes each ([`Quotients`]). Others are kept whole: an array of cache lines of eight
+//! names, indexed by the high bits of the hash; a line is filled from its front and overflows into the next. Zero marks a free
+//! place: no state is named 0. Growing walks the old table from front to back and fills the new one in the same direction,
+//! because the high bits order both alike: that is sequential in memory, and the old part is given back on the way. A
+//! table of whole names that is full first looks whether its names would fit in four bytes, in as many lines.
 
 use crate::hash::mix;
 use crate::pages::{Pages, prefetch};
+use crate::quotients::{FEWEST, Quotients};
 use crate::{Name, Visited};
 
 const LINE: usize = 8;
-const FIRST_LINES: usize = 32;
 /// Lines moved before the old table's front is given back.
 const MOVED: usize = 1 << 15;
 
+/// All names that a search has met.
 pub struct Exact {
-    lines: Pages<[u64; LINE]>,
-    /// The home line of a name is its hash shifted right by this.
-    shift: u32,
-    len: usize,
+    table: Form,
+    /// Bits that names have, at most.
+    width: u32,
     overflow: Overflow,
+}
+
+enum Form {
+    Whole(Whole),
+    Quotients(Quotients),
 }
 
 /// What happens when the table may not grow as it should.
@@ -32,65 +39,22 @@ enum Overflow {
     Due,
 }
 
-impl Exact {
-    pub fn new() -> Self {
-        Exact {
-            lines: Pages::small(FIRST_LINES),
-            shift: 64 - FIRST_LINES.trailing_zeros(),
-            len: 0,
-            overflow: Overflow::Ends,
-        }
-    }
+/// A table of whole names.
+struct Whole {
+    lines: Pages<[u64; LINE]>,
+    /// The home line of a name is its hash shifted right by this.
+    shift: u32,
+    len: usize,
+}
 
-    /// A store that does not end the search when memory does, but asks to be replaced by one that forgets.
-    pub fn replaceable(self) -> Self {
-        Exact { overflow: Overflow::Moves, ..self }
-    }
-
-    /// All names.
-    pub fn names(&self) -> impl Iterator<Item = Name> + '_ {
-        self.lines.iter().flatten().copied().filter(|&name| name != 0)
-    }
-
-    /// Gives all names away in the order of a key of a byte, and memory back on the way: whoever takes them into a table
-    /// that the key orders fills it from its front, so the two are never there as a whole at the same time.
-    pub fn drain(mut self, key: impl Fn(Name) -> u8, mut take: impl FnMut(Name)) {
-        sort(self.lines.as_flattened_mut(), |name| if name == 0 { FREE } else { usize::from(key(name)) });
-        for at in 0..self.lines.len() {
-            self.lines[at].into_iter().filter(|&name| name != 0).for_each(&mut take);
-            if at.is_multiple_of(MOVED) {
-                self.lines.give_back(at);
-            }
-        }
+impl Whole {
+    fn new(lines: usize) -> Option<Self> {
+        Some(Whole { lines: Pages::zeroed(lines)?, shift: 64 - lines.trailing_zeros(), len: 0 })
     }
 
     #[inline(always)]
     fn home(&self, name: Name) -> usize {
         (mix(name) >> self.shift) as usize
-    }
-}
-
-impl Visited for Exact {
-    const RENAMES: bool = true;
-
-    fn rename(&mut self, translate: &mut dyn FnMut(Name) -> Name) -> Option<()> {
-        let mut other = Pages::zeroed(self.lines.len())?;
-        for at in 0..self.lines.len() {
-            for name in self.lines[at].into_iter().filter(|&name| name != 0) {
-                let name = translate(name);
-                place(&mut other, (mix(name) >> self.shift) as usize, name);
-            }
-            if at.is_multiple_of(MOVED) {
-                self.lines.give_back(at);
-            }
-        }
-        self.lines = other;
-        Some(())
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, name: Name) {
-        prefetch(&self.lines[self.home(name)]);
     }
 
     #[inline(always)]
@@ -101,28 +65,154 @@ impl Visited for Exact {
         new
     }
 
-    #[inline]
-    fn growth(&self, extra: usize) -> Option<u64> {
-        let places = self.lines.len() * LINE;
-        let enough = if self.overflow == Overflow::Due { places - 1 } else { places / 16 * 13 };
-        (self.len + extra > enough).then_some(self.lines.bytes())
-    }
-
-    fn grow(&mut self) -> Option<()> {
-        let mut larger = Pages::zeroed(self.lines.len() * 2)?;
-        let shift = self.shift - 1;
+    /// Gives all names away, and memory back on the way.
+    fn drain(&mut self, mut take: impl FnMut(Name)) {
         for at in 0..self.lines.len() {
-            for name in self.lines[at] {
-                if name != 0 {
-                    place(&mut larger, (mix(name) >> shift) as usize, name);
-                }
-            }
+            self.lines[at].into_iter().filter(|&name| name != 0).for_each(&mut take);
             if at.is_multiple_of(MOVED) {
                 self.lines.give_back(at);
             }
         }
-        self.lines = larger;
-        self.shift = shift;
+    }
+}
+
+impl Form {
+    fn new(width: u32, lines: usize) -> Option<Self> {
+        Some(if Quotients::fits(width, lines) {
+            Form::Quotients(Quotients::new(width, lines)?)
+        } else {
+            Form::Whole(Whole::new(lines)?)
+        })
+    }
+
+    fn lines(&self) -> usize {
+        match self {
+            Form::Whole(table) => table.lines.len(),
+            Form::Quotients(table) => table.lines(),
+        }
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, name: Name) -> bool {
+        match self {
+            Form::Whole(table) => table.insert(name),
+            Form::Quotients(table) => table.insert(name),
+        }
+    }
+
+    fn drain(&mut self, take: impl FnMut(Name)) {
+        match self {
+            Form::Whole(table) => table.drain(take),
+            Form::Quotients(table) => table.drain(take),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Form::Whole(table) => table.len,
+            Form::Quotients(table) => table.len(),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        match self {
+            Form::Whole(table) => table.lines.bytes(),
+            Form::Quotients(table) => table.bytes(),
+        }
+    }
+}
+
+impl Exact {
+    /// For names of any width.
+    pub fn new() -> Self {
+        let whole = Whole { lines: Pages::small(FEWEST), shift: 64 - FEWEST.trailing_zeros(), len: 0 };
+        Exact { table: Form::Whole(whole), width: 64, overflow: Overflow::Ends }
+    }
+
+    /// A store that does not end the search when memory does, but asks to be replaced by one that forgets.
+    pub fn replaceable(self) -> Self {
+        Exact { overflow: Overflow::Moves, ..self }
+    }
+
+    /// All names.
+    pub fn names(&self) -> Box<dyn Iterator<Item = Name> + '_> {
+        match &self.table {
+            Form::Whole(table) => Box::new(table.lines.iter().flatten().copied().filter(|&name| name != 0)),
+            Form::Quotients(table) => Box::new(table.names()),
+        }
+    }
+
+    /// Gives all names away in the order of a key of a byte, or of their scrambled forms, and memory back on the way: whoever
+    /// takes them into a table that is ordered alike fills it from its front, so the two are never there as a whole at
+    /// the same time.
+    pub fn drain(mut self, key: impl Fn(Name) -> u8, take: impl FnMut(Name)) {
+        if let Form::Whole(table) = &mut self.table {
+            sort(
+                table.lines.as_flattened_mut(),
+                |name| if name == 0 { FREE } else { usize::from(key(name)) },
+            );
+        }
+        self.table.drain(take);
+    }
+
+    /// Moves all names to another table, translated.
+    fn move_to(&mut self, mut other: Form, translate: &mut dyn FnMut(Name) -> Name) {
+        self.table.drain(|name| {
+            other.insert(translate(name));
+        });
+        self.table = other;
+    }
+}
+
+impl Visited for Exact {
+    const RENAMES: bool = true;
+
+    fn rename(&mut self, width: u32, translate: &mut dyn FnMut(Name) -> Name) -> Option<()> {
+        let short = lines_for(self.table.len(), 13);
+        let lines = if Quotients::fits(width, short) { short } else { lines_for(self.table.len(), 6) };
+        self.width = width;
+        self.move_to(Form::new(width, lines)?, translate);
+        Some(())
+    }
+
+    fn name_bits(&self) -> u32 {
+        // As many as fit four bytes in the next larger table.
+        (self.table.lines() * 2).trailing_zeros() + Quotients::REMAINDER
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, name: Name) {
+        match &self.table {
+            Form::Whole(table) => prefetch(&table.lines[table.home(name)]),
+            Form::Quotients(table) => table.prefetch(name),
+        }
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, name: Name) -> bool {
+        self.table.insert(name)
+    }
+
+    #[inline]
+    fn growth(&self, extra: usize) -> Option<u64> {
+        let has_room = match &self.table {
+            Form::Whole(table) => {
+                let places = table.lines.len() * LINE;
+                let enough = if self.overflow == Overflow::Due { places - 1 } else { places / 16 * 13 };
+                table.len + extra <= enough
+            }
+            Form::Quotients(table) => self.overflow == Overflow::Due || table.has_room(extra),
+        };
+        (!has_room).then(|| self.table.bytes())
+    }
+
+    fn grow(&mut self) -> Option<()> {
+        let lines = self.table.lines();
+        if let Form::Quotients(table) = &mut self.table {
+            return table.resize(lines * 2);
+        }
+        let lines = if Quotients::fits(self.width, lines) { lines } else { lines * 2 };
+        self.move_to(Form::new(self.width, lines)?, &mut |name| name);
         Some(())
     }
 
@@ -140,12 +230,17 @@ impl Visited for Exact {
     }
 
     fn len(&self) -> u64 {
-        self.len as u64
+        self.table.len() as u64
     }
 
     fn bytes(&self) -> u64 {
-        self.lines.bytes()
+        self.table.bytes()
     }
+}
+
+/// Lines for so many names, with room for more.
+fn lines_for(len: usize, by_line: usize) -> usize {
+    (len / by_line + 1).next_power_of_two().max(FEWEST)
 }
 
 /// Puts a name at or after its home line, unless it is there; tells whether it was put.

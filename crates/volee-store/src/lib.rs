@@ -31,6 +31,7 @@ mod pages;
 mod pieces;
 mod places;
 mod policy;
+mod quotients;
 mod sketch;
 mod sleepers;
 mod slots;
@@ -90,9 +91,14 @@ pub trait Visited {
     /// Others leave so many bytes of the common budget: the store may grow into them on its own.
     fn take_room(&mut self, _bytes: u64) {}
 
-    /// All names change. `None` when there is no memory.
-    fn rename(&mut self, _translate: &mut dyn FnMut(Name) -> Name) -> Option<()> {
+    /// All names change, to names of so many bits. `None` when there is no memory.
+    fn rename(&mut self, _width: u32, _translate: &mut dyn FnMut(Name) -> Name) -> Option<()> {
         None
+    }
+
+    /// Bits of names up to which it keeps them in less memory.
+    fn name_bits(&self) -> u32 {
+        64
     }
 
     /// Whether the store forgets names to make room for others.

@@ -87,28 +87,26 @@ impl Names {
         }
     }
 
-    /// Gives states that wait their names; whoever keeps names must translate them all.
+    /// Bits that names have, at most.
+    pub fn width(&self) -> u32 {
+        match self {
+            Names::Tuples(tuples) => tuples.width(),
+            Names::Tree(_) => 64,
+        }
+    }
+
+    /// Gives states that wait their names, of at most so many bits where that is possible; whoever keeps names must
+    /// translate them all.
     #[cold]
-    pub fn rename(&mut self) -> Option<Renaming> {
+    pub fn rename(&mut self, bits: u32) -> Option<Renaming> {
         let Names::Tuples(tuples) = self else { return None };
         let waiting = tuples.take_waiting();
-        if let Some(layouts) = tuples.lay_out() {
+        if let Some(layouts) = tuples.lay_out(bits) {
             return Some(Renaming::Layout(layouts, waiting));
         }
         match std::mem::replace(self, Names::lasting()) {
             Names::Tuples(tuples) => Some(Renaming::Scheme(tuples, waiting)),
             Names::Tree(_) => None,
-        }
-    }
-
-    /// From names that may change to names that never do.
-    pub fn settle(&mut self) -> Option<Renaming> {
-        match std::mem::replace(self, Names::lasting()) {
-            Names::Tuples(tuples) => Some(Renaming::Scheme(tuples, Waiting::default())),
-            tree @ Names::Tree(_) => {
-                *self = tree;
-                None
-            }
         }
     }
 
@@ -194,7 +192,7 @@ mod tests {
             wander(&mut state, random, spread);
             let mut name = names.name(&state);
             if names.has_waiting() {
-                let mut renaming = names.rename().expect("tuples");
+                let mut renaming = names.rename(if i % 2 == 0 { 30 } else { 63 }).expect("tuples");
                 name = renaming.translate(&mut names, name);
                 known.values_mut().for_each(|name| *name = renaming.translate(&mut names, *name));
                 assert!(!names.has_waiting());

@@ -39,6 +39,10 @@ unsafe impl Plain for u32 {
     const ZERO: Self = 0;
 }
 // SAFETY: as above.
+unsafe impl Plain for [u32; 16] {
+    const ZERO: Self = [0; 16];
+}
+// SAFETY: as above.
 unsafe impl Plain for [u8; 64] {
     const ZERO: Self = [0; 64];
 }

@@ -25,6 +25,9 @@ const MOST_BITS: u32 = 63;
 /// Components at most: a set of them is a word.
 pub const MOST_COMPONENTS: usize = 64;
 
+/// Bits for more values, where names cannot be as short as the store wishes.
+const SPARE_BITS: u32 = 5;
+
 /// Values from which on a field has room for more of them.
 const MANY_VALUES: usize = 8;
 
@@ -276,14 +279,16 @@ impl Tuples {
         WAITING | (self.waiting_ends.len() - 1) as u64
     }
 
-    /// Makes fields wide enough for all values, for some with room for more. Names change. `None` when a word does not hold
-    /// them all.
-    pub fn lay_out(&mut self) -> Option<Layouts> {
+    /// Makes fields wide enough for all values, for some with room for more, of so many bits in all where that is possible.
+    /// Names change. `None` when a word does not hold them all.
+    pub fn lay_out(&mut self, bits: u32) -> Option<Layouts> {
         if self.misfits {
             return None;
         }
         let total = |factor| self.components.iter().map(|c| c.bits(factor)).sum::<u32>();
-        let factor = [4, 2, 1].into_iter().find(|&factor| total(factor) <= MOST_BITS)?;
+        let least = total(1);
+        let bits = bits.max(least + SPARE_BITS).min(MOST_BITS);
+        let factor = [4, 2, 1].into_iter().find(|&factor| total(factor) <= bits)?;
         let mut shift = 0;
         let mut fields = Vec::with_capacity(self.components.len());
         for (owner, component) in self.components.iter_mut().enumerate() {
