@@ -1,6 +1,7 @@
 //! Machines over unbounded channels as a system.
 
 use std::borrow::{Borrow, Cow};
+use std::collections::HashMap;
 
 use volee_system::{Action, Event, EventKind, Flow, Label, Sink, Step, System, Variable};
 
@@ -78,26 +79,48 @@ impl Configuration {
 #[derive(Debug)]
 pub struct Fifo<M> {
     machines: M,
+    /// The different operations: a label is a position here, so that labels are few and small.
+    operations: Vec<Operation>,
+    /// The label of each move: by machine, state and position.
+    labels: Vec<Vec<Vec<u32>>>,
     bytes: Vec<u8>,
 }
 
 impl<M: Borrow<Machines>> Fifo<M> {
     /// The system of these machines over unbounded channels; they may be its own or somebody else's.
     pub fn new(machines: M) -> Self {
-        Fifo { machines, bytes: Vec::new() }
+        let mut operations = Vec::new();
+        let mut known: HashMap<Operation, u32> = HashMap::new();
+        let mut label = |step: &Move| {
+            *known.entry(step.operation).or_insert_with(|| {
+                operations.push(step.operation);
+                operations.len() as u32 - 1
+            })
+        };
+        let automata = &machines.borrow().automata;
+        let labels = automata
+            .iter()
+            .map(|a| a.states.iter().map(|moves| moves.iter().map(&mut label).collect()).collect())
+            .collect();
+        Fifo { machines, operations, labels, bytes: Vec::new() }
     }
 
     /// The moves that can be made, each with what it leads to.
-    fn each(&self, now: &Configuration, mut visit: impl FnMut(usize, Move, &Configuration) -> Flow) -> Flow {
+    fn each(&self, now: &Configuration, mut visit: impl FnMut(usize, Label, &Configuration) -> Flow) -> Flow {
         for (machine, automaton) in self.machines().automata.iter().enumerate() {
-            for &step in &automaton.states[usize::from(now.control[machine])] {
+            let state = usize::from(now.control[machine]);
+            for (&step, &label) in automaton.states[state].iter().zip(&self.labels[machine][state]) {
                 let mut after = now.clone();
                 if after.make(machine, step) {
-                    visit(machine, step, &after)?;
+                    visit(machine, Label(label), &after)?;
                 }
             }
         }
         Flow::Continue(())
+    }
+
+    fn operation(&self, label: Label) -> Operation {
+        self.operations.get(label.0 as usize).copied().unwrap_or(Operation::Internal)
     }
 }
 
@@ -138,26 +161,26 @@ impl<M: Borrow<Machines>> System for Fifo<M> {
     fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
         let now = Configuration::decode(self.machines(), state);
         let mut bytes = std::mem::take(&mut self.bytes);
-        let flow = self.each(&now, |machine, step, after| {
+        let flow = self.each(&now, |machine, label, after| {
             after.encode(&mut bytes);
             let process = u8::try_from(machine).unwrap_or(u8::MAX);
-            sink.push(Step { label: label(step.operation), process, ..Step::default() }, &bytes)
+            sink.push(Step { label, process, ..Step::default() }, &bytes)
         });
         self.bytes = bytes;
         flow
     }
 
     fn label(&self, label: Label) -> Cow<'_, str> {
-        self.machines().text(operation(label)).into()
+        self.machines().text(self.operation(label)).into()
     }
 
     fn explain(&mut self, state: &[u8], ordinal: usize) -> Vec<Action> {
         let now = Configuration::decode(self.machines(), state);
         let mut seen = 0;
         let mut found = Vec::new();
-        let _ = self.each(&now, |machine, step, _| {
+        let _ = self.each(&now, |machine, label, _| {
             if seen == ordinal {
-                found.push(self.action(machine, step.operation));
+                found.push(self.action(machine, self.operation(label)));
                 return Flow::Break(());
             }
             seen += 1;
@@ -202,26 +225,5 @@ impl<M: Borrow<Machines>> Fifo<M> {
         };
         let process = self.machines().automata[machine].name.clone();
         Action { process, pid: machine as u32, event, ..Action::plain(self.machines().text(operation)) }
-    }
-}
-
-/// A label is the operation itself, packed: two bits of kind, channel and message.
-fn label(operation: Operation) -> Label {
-    let pack = |kind: u32, channel: u16, message: u16| {
-        Label(kind << 30 | (u32::from(channel) & 0x3fff) << 16 | u32::from(message))
-    };
-    match operation {
-        Operation::Internal => Label(0),
-        Operation::Send { channel, message } => pack(1, channel, message),
-        Operation::Receive { channel, message } => pack(2, channel, message),
-    }
-}
-
-fn operation(Label(label): Label) -> Operation {
-    let (channel, message) = ((label >> 16 & 0x3fff) as u16, (label & 0xffff) as u16);
-    match label >> 30 {
-        1 => Operation::Send { channel, message },
-        2 => Operation::Receive { channel, message },
-        _ => Operation::Internal,
     }
 }

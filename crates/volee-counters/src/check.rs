@@ -158,7 +158,12 @@ impl Race<'_> {
         let search = self.forward.as_mut()?;
         match search.step(meter) {
             forward::Progress::Working => None,
-            forward::Progress::Stopped(limit) => Some(Outcome::Unknown(limit)),
+            forward::Progress::Stopped(limit) => {
+                // Its memory is used up; the other search may still know.
+                *open = false;
+                self.failed = Some(limit);
+                None
+            }
             forward::Progress::Bad { node, values } => {
                 let outcome = self.forward_bad(node, &values);
                 *open = outcome.is_some();
@@ -181,7 +186,12 @@ impl Race<'_> {
         let search = self.backward.as_mut()?;
         match search.step(meter) {
             backward::Progress::Working => None,
-            backward::Progress::Stopped(limit) => Some(Outcome::Unknown(limit)),
+            backward::Progress::Stopped(limit) => {
+                // Its memory is used up; the other search may still know.
+                *open = false;
+                self.failed = Some(limit);
+                None
+            }
             backward::Progress::Bad { node, values } => {
                 let outcome = self.backward_bad(node, &values);
                 *open = outcome.is_some();

@@ -21,8 +21,9 @@ const WORK: u64 = 30_000_000;
 const MERGES: usize = 24;
 /// Sets that one with hidden columns may be split into.
 const PARTS: usize = 24;
-/// How far back on a path a repeated location makes a cycle.
+/// How far back on a path a repeated location makes a cycle, and how many sets are looked at for that.
 const LOOKBACK: usize = 6;
+const PASTS: usize = 60;
 
 /// How a set was found.
 #[derive(Debug, Clone)]
@@ -258,30 +259,47 @@ impl<'a> Forward<'a> {
         node
     }
 
-    /// If the location was met a few transitions ago, the word in between is a cycle worth knowing.
+    /// If the location was met a few transitions ago, the word in between is a cycle worth knowing. A merged set has two
+    /// pasts, and both are looked at; a meta-transition counts as one round of its cycle, so that cycles which enable
+    /// each other become one.
     fn find_cycle(&mut self, node: usize) {
         let head = self.nodes[node].location;
-        let mut word = Vec::new();
-        let mut at = node;
-        while word.len() < LOOKBACK {
+        let mut work = vec![(node, Vec::new())];
+        let mut looked_at = 0;
+        'pasts: while let Some((at, mut word)) = work.pop() {
+            looked_at += 1;
+            if looked_at > PASTS {
+                return;
+            }
             match self.nodes[at].origin {
+                Origin::Initial => {}
+                Origin::Merge(older, newer) => work.extend([(older, word.clone()), (newer, word)]),
+                Origin::Meta { parent, cycle } => {
+                    let cycle = &self.cycles.at(self.nodes[at].location)[cycle];
+                    for part in cycle.word.iter().rev() {
+                        match part {
+                            Part::Step(transition) => word.push(*transition),
+                            Part::Repeat { .. } => continue 'pasts,
+                        }
+                    }
+                    if self.nodes[parent].location == head && word.len() > cycle.word.len() {
+                        let forward: Vec<TransitionId> = word.iter().rev().copied().collect();
+                        self.cycles.add_word(self.program, head, &forward);
+                    }
+                    if word.len() < LOOKBACK {
+                        work.push((parent, word));
+                    }
+                }
                 Origin::Step { parent, transition } => {
                     word.push(transition);
-                    at = parent;
+                    if self.nodes[parent].location == head && word.len() > 1 {
+                        let forward: Vec<TransitionId> = word.iter().rev().copied().collect();
+                        self.cycles.add_word(self.program, head, &forward);
+                    }
+                    if word.len() < LOOKBACK {
+                        work.push((parent, word));
+                    }
                 }
-                Origin::Merge(_, newer) => {
-                    at = newer;
-                    continue;
-                }
-                Origin::Meta { parent, .. } => {
-                    at = parent;
-                    continue;
-                }
-                Origin::Initial => return,
-            }
-            if self.nodes[at].location == head && word.len() > 1 {
-                let forward: Vec<TransitionId> = word.iter().rev().copied().collect();
-                self.cycles.add_word(self.program, head, &forward);
             }
         }
     }

@@ -28,5 +28,5 @@ pub use check::{
 pub use fst::{Condition, parse_condition, parse_fst};
 pub use processes::{Failure, ProcessOptions, Translation, translate};
 pub use program::{Domain, Instruction, LocationId, Program, Region, Transition, TransitionId};
-pub use spec::{of_net, parse_spec};
+pub use spec::{ControlledNet, of_net, parse_spec};
 pub use witness::{Count, CounterRun, Part, ReplayError, State, Witness};

@@ -116,6 +116,14 @@ impl Witness {
         if bad { Ok(states) } else { Err(ReplayError::NotBad) }
     }
 
+    /// All transitions in their order, loops written out; `None` where there are more than `most` or the word is no run.
+    pub fn written_out(&self, program: &Program, most: usize) -> Option<Vec<TransitionId>> {
+        let mut state = State { location: self.location, values: self.values.clone() };
+        let mut out = Vec::new();
+        write_out(program, &self.parts, &mut state, most, &mut out, 0)?;
+        Some(out)
+    }
+
     /// The word in notation, with the transitions' names.
     pub fn notation(&self, program: &Program) -> String {
         notation(program, &self.parts)
@@ -125,6 +133,40 @@ impl Witness {
     pub fn length(&self) -> Option<Int> {
         length(&self.parts, 0)
     }
+}
+
+fn write_out(
+    program: &Program,
+    parts: &[Part],
+    state: &mut State,
+    most: usize,
+    out: &mut Vec<TransitionId>,
+    depth: usize,
+) -> Option<()> {
+    for part in parts {
+        match part {
+            Part::Step(id) => {
+                if out.len() >= most {
+                    return None;
+                }
+                run(program, part, state, depth).ok()?;
+                out.push(*id);
+            }
+            Part::Repeat { count, body } => {
+                let rounds = match count {
+                    Count::Times(n) => n.to_i64()?,
+                    Count::Form(row) => evaluate(row, &state.values).to_i64()?,
+                };
+                if depth >= NESTING || rounds > most as i64 {
+                    return None;
+                }
+                for _ in 0..rounds {
+                    write_out(program, body, state, most, out, depth + 1)?;
+                }
+            }
+        }
+    }
+    Some(())
 }
 
 /// A replayed run, for display.

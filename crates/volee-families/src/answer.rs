@@ -18,6 +18,8 @@ pub enum Method {
     CutOff,
     /// Explicit search of instances of growing size: finds violations only.
     Instances,
+    /// Sets of vectors with acceleration, for targets with upper bounds.
+    Sets,
 }
 
 impl Method {
@@ -29,6 +31,7 @@ impl Method {
             Method::EmersonNamjoshi => "fraen",
             Method::CutOff => "fbra",
             Method::Instances => "instances",
+            Method::Sets => "sets",
         }
     }
 }

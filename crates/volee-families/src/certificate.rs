@@ -42,6 +42,13 @@ pub enum Certificate {
         /// Their possible contents.
         contents: Vec<Vec<u32>>,
     },
+    /// The counters engine has a closed set of vectors that misses the targets, upper bounds included, and has checked it.
+    Sets {
+        /// How many sets it consists of.
+        sets: usize,
+        /// In so many states of control.
+        control: usize,
+    },
 }
 
 /// Why a certificate proves nothing.
@@ -60,6 +67,7 @@ impl Certificate {
             Certificate::Backward { inequalities, basis, .. } => inequalities.len() + basis.len(),
             Certificate::Forward { cover } => cover.len(),
             Certificate::Projection { contents, .. } => contents.len(),
+            Certificate::Sets { sets, .. } => *sets,
         }
     }
 
@@ -77,6 +85,7 @@ impl Certificate {
             }
             Certificate::Forward { cover } => check_forward(net, cover),
             Certificate::Projection { places, contents } => check_projection(net, places, contents),
+            Certificate::Sets { .. } => fail("sets are checked where they are found"),
         }
     }
 }

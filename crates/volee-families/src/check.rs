@@ -12,6 +12,7 @@ use crate::backward::Backward;
 use crate::certificate::Certificate;
 use crate::cutoff::{CutOff, cut_off};
 use crate::emerson_namjoshi::{EmersonNamjoshi, Maximal, emerson_namjoshi};
+use crate::exact::{self, Exactly};
 use crate::instance::{Found, search_instance, witness};
 use crate::karp_miller::karp_miller;
 use crate::omega_tree::OmegaTree;
@@ -30,7 +31,7 @@ pub enum Choice {
 
 impl Choice {
     /// All names that [`Choice::parse`] reads.
-    pub const NAMES: [&'static str; 6] = ["auto", "bra", "frakm", "fraen", "fbra", "instances"];
+    pub const NAMES: [&'static str; 7] = ["auto", "bra", "frakm", "fraen", "fbra", "instances", "sets"];
 
     /// Reads a name.
     pub fn parse(name: &str) -> Option<Self> {
@@ -41,6 +42,7 @@ impl Choice {
             "fraen" => Choice::Only(Method::EmersonNamjoshi),
             "fbra" => Choice::Only(Method::CutOff),
             "instances" => Choice::Only(Method::Instances),
+            "sets" => Choice::Only(Method::Sets),
             _ => return None,
         })
     }
@@ -88,6 +90,7 @@ pub fn check(
         Choice::Only(Method::EmersonNamjoshi) => emerson_namjoshi(&relaxed, &meter, progress),
         Choice::Only(Method::CutOff) => cut_off(&relaxed, &meter, progress),
         Choice::Only(Method::Instances) => instances(net, &meter),
+        Choice::Only(Method::Sets) => sets(net, &meter),
     };
     let Outcome { answer, method, statistics } = outcome;
     let mut checked = Checked {
@@ -100,6 +103,7 @@ pub fn check(
     };
     match answer {
         Answer::Unknown(limit) => checked.verdict = Verdict::Unknown(limit),
+        Answer::Holds(certificate @ Certificate::Sets { .. }) => checked.certificate = Some(certificate),
         Answer::Holds(certificate) => match certificate.check(&relaxed) {
             Ok(()) => checked.certificate = Some(certificate),
             Err(error) => {
@@ -114,18 +118,27 @@ pub fn check(
 fn violated(net: &Net, example: Counterexample, meter: &Meter, checked: &mut Checked) {
     let (example, least) = match witness(net, &example) {
         Ok(_) => smaller(net, example, meter),
-        Err(_) => match instances(net, meter).answer {
-            Answer::Violated(found) => {
+        // Only the net with its upper bounds relaxed does this.
+        Err(_) => match few_instances(net, meter) {
+            Some(found) => {
                 checked.method = Method::Instances;
                 (found, true)
             }
-            Answer::Unknown(_) | Answer::Holds(_) => {
-                let message = "the net with its upper bounds relaxed can reach the target, but no run of the net itself \
-                               was found"
-                    .into();
-                checked.verdict = Verdict::Unknown(Limit::Other { message });
-                return;
-            }
+            None => match exact::decide(net, meter) {
+                Exactly::Violated(found) => {
+                    checked.method = Method::Sets;
+                    smaller(net, found, meter)
+                }
+                Exactly::Holds { sets, control } => {
+                    checked.method = Method::Sets;
+                    checked.certificate = Some(Certificate::Sets { sets, control });
+                    return;
+                }
+                Exactly::Unknown(limit) => {
+                    checked.verdict = Verdict::Unknown(limit);
+                    return;
+                }
+            },
         },
     };
     match witness(net, &example) {
@@ -166,11 +179,34 @@ fn smaller(net: &Net, example: Counterexample, meter: &Meter) -> (Counterexample
     (example, false)
 }
 
+/// The smallest instances, which show most violations there are.
+fn few_instances(net: &Net, meter: &Meter) -> Option<Counterexample> {
+    const FEW: usize = 12;
+    let limit = affordable(net, meter, SMALL_SEARCH);
+    for (initial, marking) in Sizes::new(net, FEW) {
+        meter.check().ok()?;
+        if let Found::Bad { trace, target } = search_instance(net, &marking, limit) {
+            return Some(Counterexample { initial, marking, trace, target });
+        }
+    }
+    None
+}
+
 /// How many markings fit into the memory budget, at most `wanted`.
 fn affordable(net: &Net, meter: &Meter, wanted: usize) -> usize {
     let each = net.places.len() as u64 * 8 + 160;
     let fit = meter.budget().memory.map_or(u64::MAX, |bytes| bytes / each);
     wanted.min(usize::try_from(fit).unwrap_or(usize::MAX))
+}
+
+/// Sets of vectors alone.
+fn sets(net: &Net, meter: &Meter) -> Outcome {
+    let answer = match exact::decide(net, meter) {
+        Exactly::Holds { sets, control } => Answer::Holds(Certificate::Sets { sets, control }),
+        Exactly::Violated(example) => Answer::Violated(example),
+        Exactly::Unknown(limit) => Answer::Unknown(limit),
+    };
+    Outcome { answer, method: Method::Sets, statistics: Statistics::default() }
 }
 
 /// Explicit search of instances of growing size: the last resort where nothing is monotone.

@@ -14,6 +14,7 @@ mod check;
 mod cutoff;
 mod emerson_namjoshi;
 mod error;
+mod exact;
 mod generate;
 mod instance;
 mod karp_miller;

@@ -148,6 +148,7 @@ pub(crate) enum Way {
 const REACHABILITY: &[Kind] = &[Kind::Deadlock, Kind::Assertions, Kind::Invariant, Kind::Reachable];
 const INFINITE: &[Kind] = &[Kind::Ltl, Kind::Never, Kind::Progress, Kind::Acceptance];
 const OF_FAMILIES: &[Kind] = &[
+    Kind::Deadlock,
     Kind::Assertions,
     Kind::Invariant,
     Kind::Apart,

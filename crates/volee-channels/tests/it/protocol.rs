@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use volee_channels::{Boundedness, Configuration, Fifo, read_scm, search};
-use volee_system::{Budget, Limit, Meter, Quiet, Witness, replay};
+use volee_system::{Budget, Flow, Limit, Meter, Quiet, Step, System, Witness, replay};
 
 const PROTOCOL: &str = "scm connect_disconnect :\nnb_channels = 2 ;\nparameters :\nreal connect ;\nreal close ;\nreal disconnect ;\n\
 automaton A :\ninitial : 0\nstate 0 :\nto 1 : when true , 0 ! connect ;\nstate 1 :\nto 0 : when true , 0 ! close ;\n\
@@ -98,4 +98,32 @@ fn what_is_wrong_is_told_with_its_place() {
     for end in 0..PROTOCOL.len() {
         let _ = read_scm("m.scm", &PROTOCOL[..end]);
     }
+}
+
+#[test]
+fn labels_are_as_few_as_operations() {
+    let machines = read_scm("cd.scm", PROTOCOL).expect("a good description");
+    let mut system = Fifo::new(&machines);
+    let mut state = Vec::new();
+    let _ = system.initial(&mut |first| {
+        state = first.to_vec();
+        Flow::Continue(())
+    });
+    let mut seen = Vec::new();
+    for _ in 0..6 {
+        let mut next = state.clone();
+        let _ = system.steps(&state, &mut |step: Step, target: &[u8]| {
+            seen.push(step.label);
+            next = target.to_vec();
+            Flow::Continue(())
+        });
+        state = next;
+    }
+    assert!(!seen.is_empty() && seen.iter().all(|label| label.0 < 16), "{seen:?}");
+    let mut texts: Vec<String> = seen.iter().map(|l| system.label(*l).into_owned()).collect();
+    texts.sort();
+    texts.dedup();
+    seen.sort();
+    seen.dedup();
+    assert_eq!(texts.len(), seen.len(), "{texts:?}");
 }

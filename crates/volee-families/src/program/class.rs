@@ -58,7 +58,7 @@ impl Class<'_> {
             let names: Vec<&str> = self.program.proctypes.iter().map(|p| p.name.as_str()).collect();
             self.errors.push(
                 Diagnostic::error("which processes come in any number?", None)
-                    .with_help(format!("name them with --for-any; this model has {}", names.join(", "))),
+                    .with_help(format!("name them; this model has {}", names.join(", "))),
             );
         }
         for name in for_any {
@@ -138,8 +138,7 @@ impl Class<'_> {
         let name = self.program.proctypes[run.0 as usize].name.clone();
         let again = self.runs.contains(&run) || self.program.active.contains(&run);
         if again || self.users.contains(&from) || on_cycle(proctype, node) {
-            let help =
-                format!("start it once, outside loops, or let it come in any number with --for-any {name}");
+            let help = format!("start it once, outside loops, or let `{name}` come in any number");
             self.refuse(&format!("`run {name}` may happen more than once"), &None, Some(&help));
         }
         self.runs.push(run);

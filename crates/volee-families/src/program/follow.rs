@@ -69,6 +69,11 @@ pub fn follow(
         let at = steps.len();
         furthest = furthest.max(at);
         if at == example.trace.len() && follower.ends_badly(&asked.kind, &path, last_fault.as_ref())? {
+            if asked.kind == Kind::Deadlock
+                && let Some(end) = path.last()
+            {
+                steps.extend(follower.deaths(&end.state).1);
+            }
             let witness = Witness { initial: 0, steps, loop_start: None };
             return Ok(Followed { witness, reason: reason(asked, example, last_fault) });
         }
@@ -105,6 +110,7 @@ fn reason(asked: &Asked, example: &Counterexample, fault: Option<Fault>) -> Reas
         Kind::Invariant(_) => ReasonKind::Invariant,
         Kind::Cover(_) => ReasonKind::Reachable,
         Kind::Property => ReasonKind::Trap,
+        Kind::Deadlock => ReasonKind::InvalidEndState,
     };
     because(kind, name)
 }
@@ -133,6 +139,31 @@ impl Follower<'_> {
         Point { state, places, left }
     }
 
+    fn steps(&mut self, state: &[u8]) -> Vec<(Step, Vec<u8>)> {
+        let mut all: Vec<(Step, Vec<u8>)> = Vec::new();
+        let _ = self.system.steps(state, &mut |step: Step, target: &[u8]| {
+            all.push((step, target.to_vec()));
+            Flow::Continue(())
+        });
+        self.tries += all.len();
+        all
+    }
+
+    /// The net keeps processes that have ended; in the machine the youngest go. Takes those steps as long as there are no
+    /// others.
+    fn deaths(&mut self, state: &[u8]) -> (Vec<u8>, Vec<u32>) {
+        let (mut state, mut ordinals) = (state.to_vec(), Vec::new());
+        loop {
+            let mut all = self.steps(&state);
+            let ends = |actions: Vec<Action>| actions.iter().all(|a| a.text == "-end-");
+            if all.is_empty() || !(0..all.len()).all(|i| ends(self.system.explain(&state, i))) {
+                return (state, ordinals);
+            }
+            ordinals.push(0);
+            state = all.swap_remove(0).1;
+        }
+    }
+
     /// Every step of the machine by processes that may be the movers.
     fn candidates(
         &mut self,
@@ -140,12 +171,7 @@ impl Follower<'_> {
         places: &HashMap<u32, PlaceId>,
         movers: &[Mover],
     ) -> Vec<Candidate> {
-        let mut all: Vec<(Step, Vec<u8>)> = Vec::new();
-        let _ = self.system.steps(state, &mut |step: Step, target: &[u8]| {
-            all.push((step, target.to_vec()));
-            Flow::Continue(())
-        });
-        self.tries += all.len();
+        let all = self.steps(state);
         let mut found: Vec<(bool, Candidate)> = Vec::new();
         for (ordinal, (step, target)) in all.into_iter().enumerate() {
             let actions = self.system.explain(state, ordinal);
@@ -206,6 +232,10 @@ impl Follower<'_> {
             Kind::Cover(text) => {
                 let points: Vec<&str> = text.split(',').map(str::trim).collect();
                 seated(&points, most, &mut Vec::new(), &mut holds)?
+            }
+            Kind::Deadlock => {
+                let (state, _) = self.deaths(&end.state);
+                self.steps(&state).is_empty() && !self.system.is_valid_end(&state)
             }
             // The automaton reads the net's own steps, which were just found to be the machine's.
             Kind::Property => true,

@@ -8,6 +8,7 @@
 
 mod build;
 mod class;
+mod deadlock;
 mod follow;
 mod meeting;
 mod names;
@@ -32,6 +33,8 @@ pub struct Questions {
     pub invariants: Vec<(String, volee_program::Expr)>,
     /// Points of control that must never be occupied together, one process each.
     pub covers: Vec<(String, Vec<(ProctypeId, NodeId)>)>,
+    /// Whether some process can always move, or all may rest; asked of families with at least one process of each type.
+    pub deadlock: bool,
 }
 
 /// A program as a net, with what leads back from markings to numbers of processes.
@@ -83,6 +86,8 @@ pub enum Kind {
     Cover(String),
     /// A property automaton is in a trap.
     Property,
+    /// Nobody can move, and somebody may not rest where it is.
+    Deadlock,
 }
 
 impl Family {
@@ -93,6 +98,11 @@ impl Family {
             // Runs go on behind errors, and how many there were is of no interest then.
             for transition in &mut net.transitions {
                 transition.rows.retain(|row| !self.wrongs.contains(&row.place.index()));
+            }
+        }
+        if asked.kind == Kind::Deadlock {
+            for initial in &mut net.initial {
+                self.templates.iter().for_each(|t| initial.base[t.place.index()] = 1);
             }
         }
         net
@@ -150,5 +160,10 @@ pub fn family_of(
             class::check_expression(program, name, expr).map_err(FamilyError::Refused)?;
         }
     }
-    build::build(program, &users, questions, property)
+    let family = build::build(program, &users, questions, property)?;
+    if questions.deadlock && property.is_none() && family.asked.iter().all(|a| a.kind != Kind::Deadlock) {
+        let message = "whether somebody can always move is too complicated to be said of places";
+        return Err(FamilyError::Refused(vec![volee_system::Diagnostic::error(message, None)]));
+    }
+    Ok(family)
 }

@@ -37,11 +37,27 @@ impl Builder<'_> {
         net.initial = self.initial(layout, net.places.len());
         let templates = self.templates(layout);
         let regulated = self.regulated(layout);
-        let asked = self.asked(questions, layout);
+        let mut asked = self.asked(questions, layout);
+        if questions.deadlock
+            && self.property.is_none()
+            && let Some(targets) = super::deadlock::deadlocks(&net, &self.rests(layout, net.places.len()))
+        {
+            asked.insert(0, Asked { question: "deadlock".into(), kind: Kind::Deadlock, targets });
+        }
         let once =
             |c: &&super::build::Class| !c.user && !c.regulated && self.locals[c.start].1.node != UNSTARTED;
         let once = self.classes.iter().filter(once).count() as u32;
         Family { net, templates, asked, once, regulated, wrongs: layout.wrongs..layout.property }
+    }
+
+    /// For each place whether a process may stay there for ever.
+    fn rests(&self, layout: Layout, places: usize) -> Vec<bool> {
+        let mut rests = vec![true; places];
+        for (l, (class, local)) in self.locals.iter().enumerate() {
+            let nodes = &self.program.proctypes[self.classes[*class].proctype.0 as usize].nodes;
+            rests[layout.locals + l] = nodes.get(local.node as usize).is_none_or(|n| n.valid_end);
+        }
+        rests
     }
 
     fn groups(&self, layout: Layout) -> Vec<Vec<PlaceId>> {

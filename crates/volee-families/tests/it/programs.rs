@@ -10,7 +10,7 @@ use std::sync::Arc;
 use volee_families::{Asked, Choice, Family, Kind, Questions, Random, check, family_of, follow};
 use volee_program::{MachineOptions, ProctypeId};
 use volee_promela::Lowered;
-use volee_system::{Budget, Flow, Quiet, Step, System, Verdict};
+use volee_system::{Budget, Flow, Limit, Quiet, Step, System, Verdict};
 
 fn lowered(text: &str) -> Lowered {
     let (model, diagnostics) = volee_promela::parse("model.pml", text, &volee_promela::Options::default());
@@ -23,7 +23,8 @@ fn questions(model: &Lowered, invariants: &[&str]) -> Questions {
         let parsed = volee_promela::parse_predicate(model.model(), text).expect("an expression");
         ((*text).to_string(), model.expression(&parsed).expect("an expression"))
     };
-    Questions { invariants: invariants.iter().map(expr).collect(), ..Questions::default() }
+    let invariants = invariants.iter().map(expr).collect();
+    Questions { invariants, deadlock: true, ..Questions::default() }
 }
 
 fn family(model: &Lowered, invariants: &[&str]) -> Family {
@@ -40,11 +41,18 @@ fn instance(text: &str, users: u32) -> Box<dyn System> {
     Box::new(model.machine(MachineOptions { plain: true, ..MachineOptions::default() }))
 }
 
-/// Everything reachable: whether some step has a fault, and for each invariant whether it is false somewhere.
-fn explore(system: &mut dyn System, invariants: &[&str]) -> Option<(bool, Vec<bool>)> {
+/// What is wrong in an instance: faults, deadlocks, and for each invariant whether it is false somewhere.
+#[derive(Debug, Default)]
+struct Seen {
+    fault: bool,
+    deadlock: bool,
+    broken: Vec<bool>,
+}
+
+fn explore(system: &mut dyn System, invariants: &[&str]) -> Option<Seen> {
     let predicates: Vec<_> = invariants.iter().map(|i| system.predicate(i).expect("an expression")).collect();
-    let mut broken = vec![false; invariants.len()];
-    let (mut fault, mut seen, mut queue) = (false, HashSet::new(), VecDeque::new());
+    let mut found = Seen { broken: vec![false; invariants.len()], ..Seen::default() };
+    let (mut seen, mut queue) = (HashSet::new(), VecDeque::new());
     let _ = system.initial(&mut |state| {
         queue.push_back(state.to_vec());
         Flow::Continue(())
@@ -57,32 +65,40 @@ fn explore(system: &mut dyn System, invariants: &[&str]) -> Option<(bool, Vec<bo
             return None;
         }
         for (i, predicate) in predicates.iter().enumerate() {
-            broken[i] |= system.holds(*predicate, &state) != Ok(true);
+            found.broken[i] |= system.holds(*predicate, &state) != Ok(true);
         }
+        let mut any = false;
         let _ = system.steps(&state, &mut |step: Step, target: &[u8]| {
-            fault |= step.fault.is_some();
+            any = true;
+            found.fault |= step.fault.is_some();
             queue.push_back(target.to_vec());
             Flow::Continue(())
         });
+        found.deadlock |= !any && !system.is_valid_end(&state);
     }
-    Some((fault, broken))
+    Some(found)
 }
 
 /// Decides one question, and follows a violation through the machine.
 fn holds(text: &str, family: &Family, asked: &Asked) -> bool {
+    decided(text, family, asked).unwrap_or_else(|limit| panic!("{text}\n{}: {limit}", asked.question))
+}
+
+fn decided(text: &str, family: &Family, asked: &Asked) -> Result<bool, Limit> {
     let net = family.net(asked);
-    let checked = check(&net, Choice::Auto, Budget::default(), &mut Quiet).expect("well formed");
+    let budget = Budget { memory: Some(4 << 20), ..Budget::default() };
+    let checked = check(&net, Choice::Auto, budget, &mut Quiet).expect("well formed");
     match checked.verdict {
-        Verdict::Holds => true,
+        Verdict::Holds => Ok(true),
         Verdict::Violated(_) => {
             let example = checked.counterexample.expect("violated");
             let users = family.sizes(&example.marking)[0].1;
             let mut system = instance(text, users);
             let followed = follow(family, &net, asked, &example, system.as_mut());
             assert!(followed.is_ok(), "{text}\n{}: {followed:?}", asked.question);
-            false
+            Ok(false)
         }
-        Verdict::Unknown(limit) => panic!("{text}\n{}: {limit}", asked.question),
+        Verdict::Unknown(limit) => Err(limit),
     }
 }
 
@@ -126,6 +142,39 @@ fn buffered_channels_are_part_of_the_globals() {
     let text = "chan q = [1] of { bit }; byte n; active proctype Server() { do :: atomic { q?_ -> n = 0 } od } \
                 proctype User() { atomic { empty(q) -> n = n + 1; q!1 } }";
     assert_eq!(answers(text, &["n < 2"]), (true, vec![true]));
+}
+
+fn deadlock(text: &str) -> bool {
+    let family = family(&lowered(text), &[]);
+    let asked = family.asked.iter().find(|a| a.kind == Kind::Deadlock).expect("asked");
+    !holds(text, &family, asked)
+}
+
+const LOCK: &str = "chan take = [0] of { bit }, give = [0] of { bit }; \
+                    active proctype Server() { do :: take?_ -> give?_ od } proctype User() { do :: take!0; give!0 od }";
+
+#[test]
+fn a_lock_that_everybody_gives_back_has_no_deadlock() {
+    assert!(!deadlock(LOCK));
+    assert!(!deadlock("bit free = 1; proctype User() { do :: atomic { free -> free = 0 }; free = 1 od }"));
+    assert!(deadlock("bit free = 1; proctype User() { do :: atomic { free -> free = 0 } od }"));
+}
+
+#[test]
+fn a_deadlock_of_two_locks_needs_two_users_and_is_found_with_them() {
+    let text = "bit a = 1, b = 1; proctype User() { if :: atomic { a -> a = 0 }; atomic { b -> b = 0 } \
+                :: atomic { b -> b = 0 }; atomic { a -> a = 0 } fi; a = 1; b = 1 }";
+    let family = family(&lowered(text), &[]);
+    let asked = family.asked.iter().find(|a| a.kind == Kind::Deadlock).expect("asked");
+    let checked =
+        check(&family.net(asked), Choice::Auto, Budget::default(), &mut Quiet).expect("well formed");
+    let example = checked.counterexample.expect("violated");
+    assert_eq!(family.sizes(&example.marking), [("User", 2)]);
+    assert!(deadlock(text));
+    // In one order there is none.
+    assert!(!deadlock(
+        "bit a = 1, b = 1; proctype User() { atomic { a -> a = 0 }; atomic { b -> b = 0 }; b = 1; a = 1 }"
+    ));
 }
 
 /// A statement; `deep` bounds nesting.
@@ -199,7 +248,7 @@ fn random_text(seed: u64) -> String {
 #[test]
 fn random_families_agree_with_their_instances() {
     const INVARIANTS: [&str; 3] = ["!(b0 && b1)", "c != 2", "len(q) == 0 || !b1"];
-    let (mut compared, mut violated, mut kept) = (0, 0, 0);
+    let (mut compared, mut violated, mut kept, mut undecided, mut free_of_deadlock) = (0, 0, 0, 0, 0);
     for seed in 0..1_200 {
         let text = random_text(seed);
         let model = lowered(&text);
@@ -207,23 +256,33 @@ fn random_families_agree_with_their_instances() {
         else {
             continue;
         };
-        let mut explicit: Vec<(bool, Vec<bool>)> = Vec::new();
+        let mut explicit: Vec<(u32, Seen)> = Vec::new();
         for users in 0..3 {
-            explicit.extend(explore(instance(&text, users).as_mut(), &INVARIANTS));
+            explicit.extend(explore(instance(&text, users).as_mut(), &INVARIANTS).map(|seen| (users, seen)));
         }
         for asked in &family.asked {
-            let bad = explicit.iter().any(|(fault, broken)| match &asked.kind {
-                Kind::Faults => *fault,
-                Kind::Invariant(text) => broken[INVARIANTS.iter().position(|i| i == text).expect("asked")],
+            let bad = explicit.iter().any(|(users, seen)| match &asked.kind {
+                Kind::Faults => seen.fault,
+                Kind::Deadlock => *users > 0 && seen.deadlock,
+                Kind::Invariant(text) => {
+                    seen.broken[INVARIANTS.iter().position(|i| i == text).expect("asked")]
+                }
                 _ => false,
             });
-            let holds = holds(&text, &family, asked);
+            let Ok(holds) = decided(&text, &family, asked) else {
+                assert_eq!(asked.kind, Kind::Deadlock, "seed {seed}: coverability is always decided\n{text}");
+                undecided += 1;
+                continue;
+            };
             assert!(!(bad && holds), "seed {seed}: {}\n{text}", asked.question);
             compared += 1;
             violated += u32::from(!holds);
             kept += u32::from(holds);
+            free_of_deadlock += u32::from(holds && asked.kind == Kind::Deadlock);
         }
     }
+    println!("{free_of_deadlock} without a deadlock, {undecided} undecided");
+    assert!(free_of_deadlock > 30 && undecided < 100, "{free_of_deadlock} {undecided}");
     println!("{compared} questions, {violated} violated, {kept} hold");
     assert!(
         compared > 2_000 && violated > compared / 10 && kept > compared / 10,

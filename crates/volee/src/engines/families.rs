@@ -80,6 +80,7 @@ fn asked_of(
     for asked in &states.asked {
         let question = match &asked.kind {
             Kind::Faults if questions.contains(&Question::Assertions) => Question::Assertions,
+            Kind::Deadlock => Question::Deadlock,
             Kind::Faults | Kind::Property => continue,
             Kind::Invariant(text) => Question::Invariant(text.clone()),
             Kind::Cover(text) => Question::Apart(text.clone()),
@@ -119,6 +120,7 @@ fn states_questions(lowered: &Lowered, questions: &[Question]) -> Result<Questio
     let mut all = Questions::default();
     for question in questions {
         match question {
+            Question::Deadlock => all.deadlock = true,
             Question::Invariant(text) => {
                 all.invariants.push((text.clone(), expression(lowered, "invariant", text)?));
             }
@@ -363,6 +365,11 @@ fn certificate(certificate: &Proof) -> String {
             "{} of {} are enough to see it",
             counted(contents.len(), "configuration"),
             counted(places.len(), "place")
+        ),
+        Proof::Sets { sets, control } => format!(
+            "{} of markings that no step leaves, over {}",
+            counted(*sets, "set"),
+            counted(*control, "control state")
         ),
     }
 }
