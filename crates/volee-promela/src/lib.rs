@@ -8,6 +8,7 @@
 //! errors that can be found are reported at once, each with its place in the original file.
 
 mod ast;
+pub mod census;
 mod intern;
 pub mod limits;
 mod lower;

@@ -82,6 +82,13 @@ pub(crate) fn unread_globals(program: &Program, observed: &Observed) -> Vec<(u32
     unread::unread_globals(program, &Observed::by_program(program).and(observed))
 }
 
+/// Takes globals that the model hides out of the state, as far as nobody reads them: (first byte, how many). This is no
+/// optimisation but what hiding means; what is hidden and read all the same stays. Gives what was taken out.
+pub fn drop_hidden(program: &mut Program, hidden: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let observed = Observed::by_program(program);
+    unread::drop_hidden(program, hidden, &observed)
+}
+
 /// The optimised program: node numbers stay what they were.
 pub fn optimise(program: &Program, observed: &Observed) -> Program {
     let own = Observed::by_program(program).and(observed);

@@ -21,6 +21,30 @@ pub(super) fn drop_unread_globals(program: &mut Program, observed: &Observed) {
     program.globals.retain(|v| read.contains(v.offset));
 }
 
+/// What is stored to these bytes of the globals goes nowhere, as far as nobody reads them; the bytes that are dropped.
+pub(super) fn drop_hidden(
+    program: &mut Program,
+    hidden: &[(u32, u32)],
+    observed: &Observed,
+) -> Vec<(u32, u32)> {
+    let read = read_globals(program, observed);
+    let dropped: Vec<(u32, u32)> = hidden
+        .iter()
+        .copied()
+        .filter(|&(start, length)| (start..start + length).all(|at| !read.contains(at)))
+        .collect();
+    let inside = |at: u32| dropped.iter().any(|&(start, length)| (start..start + length).contains(&at));
+    let unread = |location: &Location| location.scope == Scope::Global && inside(location.offset);
+    for proctype in &mut program.proctypes {
+        for transition in proctype.nodes.iter_mut().flat_map(|n| &mut n.transitions) {
+            forget(&mut transition.action, &unread);
+        }
+    }
+    program.globals_init.retain(|(location, _)| !unread(location));
+    program.globals.retain(|v| !inside(v.offset));
+    dropped
+}
+
 /// The bytes of the globals that do not matter.
 pub(super) fn unread_globals(program: &Program, observed: &Observed) -> Vec<(u32, u32)> {
     let mut all = Cells::none(program.globals_size);

@@ -99,6 +99,17 @@ impl Control {
         control
     }
 
+    /// The fields of a send that are `_`.
+    pub fn fields_left_open(&self, statement: u32) -> Vec<usize> {
+        let Some(Statement { kind: StatementKind::Send { arguments, .. }, .. }) =
+            self.statements.get(statement as usize)
+        else {
+            return Vec::new();
+        };
+        let open = |e: &Expr| matches!(&e.kind, ExprKind::Variable(r) if r.base == Base::Scratch);
+        arguments.iter().enumerate().filter(|(_, e)| open(e)).map(|(index, _)| index).collect()
+    }
+
     pub fn entry(&self) -> NodeId {
         NodeId(self.entry)
     }

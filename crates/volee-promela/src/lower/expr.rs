@@ -15,6 +15,8 @@ pub(super) struct Lowering<'a> {
     /// Whose locals are meant.
     proctype: Option<usize>,
     pub errors: Vec<Diagnostic>,
+    /// Globals that are no part of a state, so that nothing can be asked of them.
+    pub hidden: &'a [model::GlobalId],
     pub uses_last: bool,
     pub uses_timeout: bool,
     pub uses_priorities: bool,
@@ -28,6 +30,7 @@ impl<'a> Lowering<'a> {
             controls,
             proctype: None,
             errors: Vec::new(),
+            hidden: &[],
             uses_last: false,
             uses_timeout: false,
             uses_priorities: false,
@@ -190,6 +193,12 @@ impl<'a> Lowering<'a> {
             },
             Base::Scratch | Base::Priority | Base::Stdin => (Scope::Nowhere, 0),
         };
+        if let Base::Global(id) = reference.base
+            && self.hidden.contains(&id)
+        {
+            let name = &self.model.globals[id.0 as usize].name;
+            self.error(format!("`{name}` is hidden: its value is no part of a state"), &reference.place);
+        }
         let declared = match reference.base {
             Base::Global(id) => self.model.globals[id.0 as usize].ty,
             Base::Local(id) => match self.proctype {

@@ -29,6 +29,8 @@ pub struct Lowered {
     model: Arc<Model>,
     storage: Arc<Storage>,
     controls: Arc<Vec<Control>>,
+    /// Globals that are no part of a state.
+    hidden: Vec<model::GlobalId>,
 }
 
 /// Lowers a resolved model.
@@ -66,7 +68,21 @@ pub fn lower(model: Arc<Model>) -> Result<Lowered, Vec<Diagnostic>> {
     if !lowering.errors.is_empty() {
         return Err(lowering.errors);
     }
-    Ok(Lowered { program: Arc::new(program), model, storage, controls: Arc::new(controls) })
+    let hidden = hide(&mut program, &model, &storage);
+    Ok(Lowered { program: Arc::new(program), model, storage, controls: Arc::new(controls), hidden })
+}
+
+/// Takes hidden variables that nobody reads out of the state; which ones.
+fn hide(program: &mut Program, model: &Model, storage: &Storage) -> Vec<model::GlobalId> {
+    let extent = |index: usize| {
+        let variable = &model.globals[index];
+        (storage.globals.offsets[index], storage.size_of(variable.ty) * variable.length.unwrap_or(1))
+    };
+    let is_hidden = |&index: &usize| model.globals[index].visibility == model::Visibility::Hidden;
+    let hidden: Vec<usize> = (0..model.globals.len()).filter(is_hidden).collect();
+    let extents: Vec<(u32, u32)> = hidden.iter().map(|&index| extent(index)).collect();
+    let dropped = volee_program::optimise::drop_hidden(program, &extents);
+    hidden.into_iter().filter(|&i| dropped.contains(&extent(i))).map(|i| model::GlobalId(i as u32)).collect()
 }
 
 impl Lowered {
@@ -94,6 +110,7 @@ impl Lowered {
     /// The expression has side effects or means nothing outside a process.
     pub fn expression(&self, expr: &model::Expr) -> Result<Expr, Diagnostic> {
         let mut lowering = Lowering::new(&self.model, &self.storage, &self.controls);
+        lowering.hidden = &self.hidden;
         let lowered = lowering.expr(expr);
         match lowering.errors.into_iter().next() {
             Some(error) => Err(error),

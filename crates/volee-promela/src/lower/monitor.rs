@@ -27,6 +27,7 @@ pub(super) fn lower(lowering: &mut Lowering<'_>, trace: &Trace) -> EventMonitor 
         let mut complete = false;
         collect(
             lowering,
+            &control,
             &nodes,
             index,
             &mut vec![false; nodes.len()],
@@ -49,6 +50,7 @@ pub(super) fn lower(lowering: &mut Lowering<'_>, trace: &Trace) -> EventMonitor 
 #[allow(clippy::too_many_arguments)]
 fn collect(
     lowering: &mut Lowering<'_>,
+    control: &Control,
     nodes: &[Node],
     index: usize,
     seen: &mut Vec<bool>,
@@ -62,16 +64,20 @@ fn collect(
     *complete |= nodes[index].valid_end;
     for transition in &nodes[index].transitions {
         let at = transition.statement.place.as_ref().unwrap_or(place);
+        let anything = control.fields_left_open(transition.statement.number);
         let (send, channel, fields) = match &transition.action {
             Action::Skip | Action::Print(_) | Action::Else => {
-                collect(lowering, nodes, transition.target.0 as usize, seen, steps, complete, place);
+                collect(lowering, control, nodes, transition.target.0 as usize, seen, steps, complete, place);
                 continue;
             }
             Action::End => continue,
             Action::Send { channel, values, .. } => {
-                // A variable in a send matches any value; only constants are compared.
-                let fields = values.iter().map(|v| matches!(v, Expr::Const(_)).then(|| v.clone())).collect();
-                (true, channel, fields)
+                // A variable or `_` in a send matches any value; only constants are compared.
+                let field = |(index, value): (usize, &Expr)| {
+                    let compared = matches!(value, Expr::Const(_)) && !anything.contains(&index);
+                    compared.then(|| value.clone())
+                };
+                (true, channel, values.iter().enumerate().map(field).collect())
             }
             Action::Receive { channel, patterns, .. } => {
                 let field = |p: &Pattern| match p {

@@ -147,3 +147,20 @@ fn a_state_in_which_nobody_can_move_does_not_lack_progress() {
     assert_eq!(lacking("byte x; active proctype P() { timeout }"), [true, true, false]);
     assert_eq!(lacking("byte x; active proctype P() provided (x == 0) { x = 1; x = 0 }"), [true, false]);
 }
+
+#[test]
+fn what_is_hidden_and_never_read_is_no_part_of_a_state() {
+    let text = "byte g; hidden byte h; active proctype P() { g = 1 } active proctype Q() { h = g }";
+    assert_eq!(counts(text), (7, 9, false));
+    assert!(machine(text, true).predicate("h == 0").is_err_and(|d| d.to_string().contains("hidden")));
+    let read = "hidden byte h; active proctype P() { h = 1; assert(h == 1) }";
+    assert!(!counts(read).2);
+}
+
+#[test]
+fn an_underscore_in_a_trace_stands_for_every_value() {
+    let text = "chan q = [2] of { byte }; active proctype P() { q!2; q?_ } trace { do :: q!_ :: q?_ od }";
+    assert_eq!(errors(text), Vec::<String>::new());
+    let text = "chan q = [2] of { byte }; active proctype P() { q!2 } trace { do :: q!1 od }";
+    assert_eq!(errors(text).len(), 1);
+}
