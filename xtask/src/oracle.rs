@@ -12,12 +12,8 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
             .map_or(Ok(default), |t| t.parse().map_err(|_| format!("{name} takes a number")))
     };
     match arguments.first().map(String::as_str) {
-        Some("promela") => crate::random_promela::oracle(number("--count", 200)?, number("--seed", 1)?),
+        Some("programs") => crate::programs::run(arguments),
         Some("integers") => crate::integers::oracle(number("--count", 50_000)?, number("--seed", 1)?),
-        Some("print") => {
-            print!("{}", crate::random_promela::Generator::model(number("--seed", 1)?));
-            Ok(())
-        }
-        _ => Err("usage: cargo xtask oracle promela|integers [--count N] [--seed S] | print --seed S".into()),
+        _ => Err("usage: cargo xtask oracle programs|integers [--count N] [--seed S] [--spin]".into()),
     }
 }

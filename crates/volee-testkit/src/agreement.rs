@@ -1,0 +1,361 @@
+//! All ways to search a program answer the same.
+//!
+//! The plain program, explored by the simplest code there is, is what everything else is measured against: searches of the
+//! plain and of the optimised program, in every order and reduction, in little memory, by two workers; and for infinite runs
+//! each way to look for them. Every run found in an optimised program is led along the plain one.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use volee_logic::formula;
+use volee_program::{Machine, MachineOptions, Program};
+use volee_promela::{Lowered, lower, parse};
+use volee_search::{
+    Check, Claim, ClaimOptions, Emptiness, Fairness, LtlQuestion, NestedStore, Order, Outcome, Reduction,
+    Watch, check, check_claim,
+};
+use volee_system::{
+    Budget, Limit, Meter, Quiet, ReasonKind, Severity, System, Verdict, collect_initial, collect_steps, lift,
+    replay,
+};
+
+/// States up to which a program is compared.
+pub const MOST_STATES: usize = 3_000;
+
+/// Predicates that mean something in every random program.
+const INVARIANTS: [&str; 5] =
+    ["g0 < 2", "len(qb) == 0", "_nr_pr < 4", "g0 + len(qb) != 2", "g0 != 1 || empty(qb)"];
+
+/// Makes the never claim of a program an automaton.
+pub type NeverClaim = dyn Fn(&Program, &mut Machine) -> Option<Claim>;
+
+/// Searches a program by two workers.
+pub type ByTwo = dyn Fn(&Machine, &Check) -> Result<Outcome, String>;
+
+/// What only the crates above these can do.
+#[derive(Clone, Copy, Default)]
+pub struct Hooks<'a> {
+    /// The never claim of a program as an automaton.
+    pub never: Option<&'a NeverClaim>,
+    /// The search of a program by two workers.
+    pub by_two: Option<&'a ByTwo>,
+}
+
+/// What a comparison came to where nothing differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Agreement {
+    /// The front end does not take the program, with its first message.
+    Refused(String),
+    /// It has too many states to be compared.
+    TooLarge,
+    /// All answers are the same.
+    Same(Plain),
+}
+
+/// What the plain program does, by the simplest exploration.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Plain {
+    /// How many states.
+    pub states: usize,
+    /// Transitions as SPIN counts them.
+    pub transitions: usize,
+    /// Some state is an invalid end.
+    pub deadlock: bool,
+    /// The errors, as texts.
+    pub faults: BTreeSet<String>,
+    /// Whether an invariant fails.
+    pub invariant_fails: bool,
+}
+
+/// The lowered program of a text.
+///
+/// # Errors
+/// The first message of the front end.
+pub fn read(text: &str) -> Result<Lowered, String> {
+    let (model, diagnostics) = parse("random.pml", text, &volee_promela::Options::default());
+    let Some(model) = model else {
+        let error = diagnostics.iter().find(|d| d.severity == Severity::Error);
+        return Err(error.map_or_else(|| "no message".into(), ToString::to_string));
+    };
+    lower(Arc::new(model)).map_err(|all| all[0].to_string())
+}
+
+/// Explores a plain program; none if it has too many states.
+pub fn explore_plainly(machine: &mut Machine, invariant: &str) -> Result<Option<Plain>, String> {
+    let predicate = machine.predicate(invariant).map_err(|d| d.to_string())?;
+    let mut seen: HashSet<Vec<u8>> = HashSet::new();
+    let mut pending = collect_initial(machine);
+    let mut plain = Plain { transitions: pending.len(), ..Plain::default() };
+    while let Some(state) = pending.pop() {
+        if !seen.insert(state.clone()) {
+            continue;
+        }
+        if seen.len() > MOST_STATES {
+            return Ok(None);
+        }
+        plain.invariant_fails |= machine.holds(predicate, &state) == Ok(false);
+        let steps = collect_steps(machine, &state);
+        plain.deadlock |= steps.is_empty() && !machine.is_valid_end(&state);
+        for (step, target) in steps {
+            if let Some(fault) = step.fault {
+                let fault = machine.fault(fault);
+                let place = fault.place.map(|p| p.to_string()).unwrap_or_default();
+                plain.faults.insert(format!("{place} {}", fault.message));
+            }
+            if !step.stays {
+                plain.transitions += 1;
+                pending.push(target);
+            }
+        }
+    }
+    plain.states = seen.len();
+    Ok(Some(plain))
+}
+
+/// Compares all ways to search a program; `seed` decides what is left to chance.
+///
+/// # Errors
+/// What differs, in words.
+pub fn compare(text: &str, seed: u64, hooks: Hooks<'_>) -> Result<Agreement, String> {
+    let lowered = match read(text) {
+        Ok(lowered) => lowered,
+        Err(message) => return Ok(Agreement::Refused(message)),
+    };
+    let mut random = crate::Random::new(seed);
+    let invariant = *random.pick(&INVARIANTS);
+    let machine = |plain: bool| lowered.machine(MachineOptions { plain, ..MachineOptions::default() });
+    let Some(plain) = explore_plainly(&mut machine(true), invariant)? else { return Ok(Agreement::TooLarge) };
+    let searches = Searches { machine: &machine, plain: &plain, invariant, seed };
+    searches.all(hooks.by_two.filter(|_| random.one_in(24)))?;
+    claims(&lowered, &machine, hooks, random.one_in(4))?;
+    Ok(Agreement::Same(plain))
+}
+
+/// More memory than any search of a small program needs.
+const PLENTY: u64 = 1 << 30;
+
+fn meter(memory: u64) -> Meter {
+    let time = if memory < PLENTY { Duration::from_millis(100) } else { Duration::from_secs(60) };
+    Meter::start(Budget { time: Some(time), memory: Some(memory), ..Budget::default() })
+}
+
+/// The finite questions of one program.
+struct Searches<'a> {
+    machine: &'a dyn Fn(bool) -> Machine,
+    plain: &'a Plain,
+    invariant: &'a str,
+    seed: u64,
+}
+
+impl Searches<'_> {
+    fn all(&self, by_two: Option<&ByTwo>) -> Result<(), String> {
+        let full = self.search("plain", true, Check::new(), PLENTY)?;
+        let (states, transitions) = (full.statistics.states, full.statistics.transitions);
+        let Plain { states: all, transitions: steps, .. } = *self.plain;
+        if (states, transitions) != (all as u64, steps as u64) {
+            return Err(format!("plain: {states} states, {transitions} transitions; simply {all}, {steps}"));
+        }
+        self.search("plain, breadth first", true, Check::new().order(Order::BreadthFirst), PLENTY)?;
+        let default = self.search("default", false, Check::new(), PLENTY)?;
+        if default.statistics.states > states {
+            return Err(format!("default: {} states, plain {states}", default.statistics.states));
+        }
+        let breadth = self.search("breadth first", false, Check::new().order(Order::BreadthFirst), PLENTY)?;
+        for (plain, memory) in
+            [(true, full.statistics.memory_bytes), (false, default.statistics.memory_bytes)]
+        {
+            let name = if plain { "plain" } else { "default" };
+            for reduction in [Reduction::Persistent, Reduction::Sleep, Reduction::Both] {
+                let how = Check::new().reduction(reduction).seed(self.seed);
+                self.search(&format!("{name}, {reduction:?}"), plain, how.clone(), PLENTY)?;
+                if all > 200 {
+                    self.search(
+                        &format!("{name}, {reduction:?}, little memory"),
+                        plain,
+                        how,
+                        memory * 2 / 3,
+                    )?;
+                }
+            }
+            if all > 200 {
+                let how = Check::new().seed(self.seed);
+                self.search(&format!("{name}, little memory"), plain, how, memory / 2)?;
+            }
+        }
+        by_two.map_or(Ok(()), |search| self.by_two(search, &breadth))
+    }
+
+    fn search(&self, name: &str, plain: bool, how: Check, memory: u64) -> Result<Outcome, String> {
+        let mut machine = (self.machine)(plain);
+        let predicate = machine.predicate(self.invariant).map_err(|d| d.to_string())?;
+        let how = how.all_errors(true).invariant(self.invariant, predicate);
+        let outcome = check(&mut machine, &how, &meter(memory), &mut Quiet);
+        // A search that forgets may take very long; what it would have said is then not known.
+        if memory < PLENTY && matches!(outcome.limit, Some(Limit::Memory { .. } | Limit::Time { .. })) {
+            return Ok(outcome);
+        }
+        self.same(name, &outcome, how.reduction == Reduction::None)?;
+        self.lead_along(name, &mut machine, &outcome, plain)?;
+        Ok(outcome)
+    }
+
+    /// Whether the answers are those of the simple exploration.
+    fn same(&self, name: &str, outcome: &Outcome, every_fault: bool) -> Result<(), String> {
+        if let Some(limit) = &outcome.limit {
+            return Err(format!("{name}: {limit}"));
+        }
+        for answer in &outcome.answers {
+            let violated = matches!(answer.verdict, Verdict::Violated(_));
+            let expected = match answer.question.as_str() {
+                "deadlock" => self.plain.deadlock,
+                "assertions" => !self.plain.faults.is_empty(),
+                _ => self.plain.invariant_fails,
+            };
+            if violated != expected {
+                return Err(format!("{name}: {} violated: {violated}, simply {expected}", answer.question));
+            }
+            if let Verdict::Violated(all) = &answer.verdict
+                && answer.question == "assertions"
+            {
+                let told = |place: Option<&volee_system::Place>, message: &str| {
+                    format!("{} {message}", place.map(ToString::to_string).unwrap_or_default())
+                };
+                let met: BTreeSet<String> =
+                    all.iter().map(|v| told(v.reason.place.as_ref(), &v.reason.message)).collect();
+                let unknown = met.difference(&self.plain.faults).next();
+                if let Some(fault) = unknown {
+                    return Err(format!("{name}: `{fault}`, which the plain program does not have"));
+                }
+                let missing = self.plain.faults.difference(&met).next();
+                if let Some(fault) = missing.filter(|_| every_fault && self.plain.faults.len() < 8) {
+                    return Err(format!("{name}: without `{fault}`"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Every run replays, and in the plain program too.
+    fn lead_along(
+        &self,
+        name: &str,
+        machine: &mut Machine,
+        outcome: &Outcome,
+        plain: bool,
+    ) -> Result<(), String> {
+        let mut judge = (!plain).then(|| (self.machine)(true));
+        for answer in &outcome.answers {
+            let Verdict::Violated(all) = &answer.verdict else { continue };
+            for violation in all.iter().filter(|v| v.reason.kind != ReasonKind::Unreachable) {
+                replay(machine, &violation.witness)
+                    .map_err(|e| format!("{name}: {}: {e}", answer.question))?;
+                if let Some(judge) = &mut judge {
+                    lift(machine, judge, &violation.witness).map_err(|e| {
+                        format!("{name}: {}: not a run of the plain program: {e:?}", answer.question)
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Two workers have the figures and answers of one.
+    fn by_two(&self, search: &ByTwo, alone: &Outcome) -> Result<(), String> {
+        let mut own = (self.machine)(false);
+        let predicate = own.predicate(self.invariant).map_err(|d| d.to_string())?;
+        let how = Check::new().all_errors(true).order(Order::BreadthFirst);
+        let together = search(&own, &how.invariant(self.invariant, predicate))?;
+        let figures = |o: &Outcome| (o.statistics.states, o.statistics.transitions);
+        if figures(&together) != figures(alone) {
+            return Err(format!("two workers: {:?}, alone {:?}", figures(&together), figures(alone)));
+        }
+        self.same("two workers", &together, false)?;
+        self.lead_along("two workers", &mut own, &together, false)
+    }
+}
+
+/// The questions about infinite runs: the program's own claims, progress, acceptance.
+fn claims(
+    lowered: &Lowered,
+    machine: &dyn Fn(bool) -> Machine,
+    hooks: Hooks<'_>,
+    fair: bool,
+) -> Result<(), String> {
+    let model = Arc::clone(lowered.model());
+    for property in &model.ltl {
+        decide(&format!("ltl {}", property.name), machine, fair, &mut |machine| {
+            let formula = formula::parse(&property.text, "ltl").map_err(|d| d.to_string())?;
+            let question =
+                LtlQuestion::new(machine, formula, &property.text, "ltl").map_err(|d| d.to_string())?;
+            Ok((question.claim().clone(), question.needs_every_step()))
+        })?;
+    }
+    if let (Some(never), Some(_)) = (hooks.never, &lowered.program.never) {
+        decide("never", machine, fair, &mut |machine| {
+            let claim = never(&lowered.program, machine).ok_or("no claim")?;
+            Ok((claim, false))
+        })?;
+    }
+    for (text, watch) in [("!([]<>mark)", Watch::Progress), ("[]<>mark", Watch::Accept)] {
+        decide(text, machine, fair, &mut |_| {
+            let formula = formula::parse(text, "marks").map_err(|d| d.to_string())?;
+            let automaton = volee_logic::ltl::translate(&formula).map_err(|e| e.to_string())?;
+            Ok((Claim::new(automaton, vec![watch.clone()]), false))
+        })?;
+    }
+    Ok(())
+}
+
+/// Makes a claim for a machine, and says whether it needs every single step.
+type MakeClaim<'a> = &'a mut dyn FnMut(&mut Machine) -> Result<(Claim, bool), String>;
+
+fn decide(
+    name: &str,
+    machine: &dyn Fn(bool) -> Machine,
+    fair: bool,
+    make: MakeClaim<'_>,
+) -> Result<(), String> {
+    let mut first: [Option<bool>; 2] = [None, None];
+    for plain in [true, false] {
+        let stores = [
+            Emptiness::Components,
+            Emptiness::Nested(NestedStore::Exact),
+            Emptiness::Nested(NestedStore::Bounded { bytes: 1 << 20, seed: 1 }),
+        ];
+        let fairnesses = if fair { &[Fairness::None, Fairness::Weak][..] } else { &[Fairness::None] };
+        for emptiness in stores {
+            for &fairness in fairnesses {
+                if fairness == Fairness::Weak && emptiness != Emptiness::Components {
+                    continue;
+                }
+                let mut own = machine(plain);
+                let (claim, every_step) = make(&mut own)?;
+                if every_step && !plain {
+                    continue;
+                }
+                let options = ClaimOptions { emptiness, fairness, faults: false };
+                let outcome = check_claim(&mut own, &claim, options, &meter(PLENTY), &mut Quiet);
+                let violated = match &outcome.verdict {
+                    Verdict::Holds => false,
+                    Verdict::Violated(all) => {
+                        for violation in all {
+                            replay(&mut own, &violation.witness).map_err(|e| format!("{name}: {e}"))?;
+                        }
+                        true
+                    }
+                    Verdict::Unknown(Limit::Memory { .. }) => continue,
+                    Verdict::Unknown(limit) => return Err(format!("{name}, {emptiness:?}: {limit}")),
+                };
+                let expected = first[usize::from(fairness == Fairness::Weak)].get_or_insert(violated);
+                if *expected != violated {
+                    let mode = if plain { "plain" } else { "default" };
+                    return Err(format!(
+                        "{name}, {mode}, {emptiness:?}, {fairness:?}: violated {violated}, first {expected}"
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! The shared corpus, and peers: what a test compares with where it is there, and a line that is seen where it is not.
+//!
+//! A skip is written to the process's stderr itself, which the test harness does not capture, with the number of skips so far:
+//! the last such line of a run says how many comparisons were not made. `VOLEE_SKIP_IS_FAILURE=1` makes a skip a failure.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+static SKIPPED: AtomicUsize = AtomicUsize::new(0);
+
+/// A part of the corpus beside the checkout, `promela` for instance. Where it is not there, the comparison is skipped and
+/// that is seen.
+pub fn corpus(part: &str) -> Option<PathBuf> {
+    let found = folder(part);
+    if found.is_none() {
+        skip(&format!("the corpus `{part}` is not beside this checkout"));
+    }
+    found
+}
+
+fn folder(part: &str) -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = root.join("../shared/corpus").join(part);
+    folder.is_dir().then_some(folder)
+}
+
+/// Whether all these programs can be called here; if not, the comparison is skipped and that is seen.
+pub fn peers(programs: &[&str]) -> bool {
+    let missing = programs.iter().find(|program| !is_there(program));
+    if let Some(program) = missing {
+        skip(&format!("`{program}` is not installed"));
+    }
+    missing.is_none()
+}
+
+/// Whether a program can be called here.
+pub fn is_there(program: &str) -> bool {
+    let mut call = Command::new(program);
+    call.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).arg("--version");
+    call.status().is_ok()
+}
+
+/// Says that a comparison is not made.
+///
+/// # Panics
+/// `VOLEE_SKIP_IS_FAILURE` is set.
+pub fn skip(why: &str) {
+    let count = SKIPPED.fetch_add(1, Ordering::Relaxed) + 1;
+    let line = format!("skipped: {why} ({count} comparisons skipped so far in this run)\n");
+    let _ = std::io::stderr().lock().write_all(line.as_bytes());
+    let failure = std::env::var("VOLEE_SKIP_IS_FAILURE").is_ok_and(|value| value != "0" && !value.is_empty());
+    assert!(!failure, "a skipped comparison is a failure here: {why}");
+}
