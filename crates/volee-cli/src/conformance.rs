@@ -88,7 +88,7 @@ pub fn quiescence(livelock: Livelock) -> &'static str {
 
 /// Opens a specification: merged steps of a program would hide messages, so there are none.
 pub fn open(model: &ModelArgs, context: &Context) -> Result<Model, Failure> {
-    ModelArgs { plain: true, ..model.clone() }.open(context)
+    model.open_step_by_step(context)
 }
 
 /// What is wrong, in the terms of a verb.

@@ -1,15 +1,19 @@
 //! Explicit systems for the verbs that need the whole graph: read as they are, or any other model explored first;
 //! labels hidden and renamed, several files composed.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use volee::logic::formula::{EventPattern, split_process};
 use volee::lts::{
-    Composition, Format, Lts, LtsError, Relabelling, explore, read_file, relabel, write_as, write_file,
+    Composition, Format, Lts, LtsError, Meant, Relabelling, apply_all, explore, explore_as, read_file,
+    relabel, write_as, write_file,
 };
 use volee::report::{Answer, QuestionAnswer, count, counted};
-use volee::system::{Limit, Meter};
-use volee::{Model, Options, System};
+use volee::system::{Fault, FaultId, Flow, Label, Limit, Meter, Sink};
+use volee::{Model, Naming, Options, System};
 
 use crate::context::Context;
 use crate::files;
@@ -19,13 +23,17 @@ use crate::progress::ProgressLine;
 /// How systems are read and what is done to their labels first.
 #[derive(Debug, Clone, Args)]
 pub struct SourceArgs {
-    /// Make labels internal that match this regular expression as a whole
-    #[arg(long, value_name = "REGEX", help_heading = "Labels")]
+    /// Make events internal: a pattern (`ask!REQ,_`, `Client[*]:ask`), or a regular expression for the whole label
+    #[arg(long, value_name = "PATTERN", help_heading = "Labels")]
     hide: Vec<String>,
 
-    /// Give labels that match REGEX as a whole another text; $1 is its first group
-    #[arg(long, value_name = "REGEX=TEXT", help_heading = "Labels")]
+    /// Give events another text: a pattern, or a regular expression for the whole label, of which $1 is the first group
+    #[arg(long, value_name = "PATTERN=TEXT", help_heading = "Labels")]
     rename: Vec<String>,
+
+    /// What the steps of a program are called: what happens (`ask!REQ,1`), that and who does it, or the text of statements
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Labels::Events, help_heading = "Labels")]
+    labels: Labels,
 
     /// Run another system in parallel with the (first) one
     #[arg(long, value_name = "FILE", help_heading = "Composition")]
@@ -40,8 +48,16 @@ pub struct SourceArgs {
     defines: Vec<String>,
 
     /// All states and steps of the language's semantics: so it is always where the graph itself is looked at
-    #[arg(long = "plain", help_heading = "Model")]
-    _plain: bool,
+    #[arg(long, help_heading = "Model")]
+    plain: bool,
+}
+
+/// What the steps of a program are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Labels {
+    Events,
+    Who,
+    Text,
 }
 
 /// Why there is no system: the input is wrong, or a limit was reached.
@@ -95,13 +111,16 @@ impl SourceArgs {
             }
             let mut network = Composition::new(parts, self.sync.as_deref())?;
             lts = explore(&mut network, meter, &mut ProgressLine::new(meter.budget().memory))?;
+            return Ok(relabel(lts, &self.rules()?));
         }
-        self.relabel(lts)
+        Ok(lts)
     }
 
     /// A further system: labels changed as those of the first.
     pub fn load_alone(&self, path: &Path, meter: &Meter, context: &Context) -> Result<Lts, Stop> {
-        self.relabel(self.open(path, meter, context)?)
+        let lts = self.open(path, meter, context)?;
+        // Those of the first were changed after it was composed.
+        Ok(if self.with.is_empty() { lts } else { relabel(lts, &self.rules()?) })
     }
 
     /// A system to be explored step by step; what needs the whole graph is refused.
@@ -114,36 +133,106 @@ impl SourceArgs {
         if is_explicit(path) {
             return Ok(Box::new(read_file(path)?));
         }
+        let system = self.open_model(path, context)?.system;
+        Ok(match self.labels {
+            Labels::Events => Box::new(Anonymous { system }),
+            Labels::Who | Labels::Text => system,
+        })
+    }
+
+    /// A system whose labels tell who acts.
+    pub fn open_telling_who(&self, path: &Path, context: &Context) -> Result<Box<dyn System>, Stop> {
+        if is_explicit(path) {
+            return Ok(Box::new(read_file(path)?));
+        }
         Ok(self.open_model(path, context)?.system)
     }
 
-    fn relabel(&self, lts: Lts) -> Result<Lts, Stop> {
+    fn rules(&self) -> Result<Vec<Relabelling>, Stop> {
         let mut rules = Vec::new();
         for pattern in &self.hide {
-            rules.push(Relabelling::hide(pattern)?);
+            rules.push(Relabelling::hide(pattern)?.or_where(meant_by(pattern)?));
         }
         for rule in &self.rename {
-            rules.push(Relabelling::parse_rename(rule)?);
+            let pattern = Relabelling::pattern_of(rule)?;
+            rules.push(Relabelling::parse_rename(rule)?.or_where(meant_by(&pattern)?));
         }
-        Ok(relabel(lts, &rules))
+        Ok(rules)
     }
 
+    /// A system with its labels changed, unless that has to wait until it is composed with others.
     fn open(&self, path: &Path, meter: &Meter, context: &Context) -> Result<Lts, Stop> {
+        let rules = if self.with.is_empty() { self.rules()? } else { Vec::new() };
         if is_explicit(path) {
-            return Ok(read_file(path)?);
+            return Ok(relabel(read_file(path)?, &rules));
         }
         let mut model = self.open_model(path, context)?;
-        Ok(explore(model.system.as_mut(), meter, &mut ProgressLine::new(meter.budget().memory))?)
+        let mut name = |names: &[String]| self.name(names, &rules);
+        Ok(explore_as(
+            model.system.as_mut(),
+            &mut name,
+            meter,
+            &mut ProgressLine::new(meter.budget().memory),
+        )?)
+    }
+
+    /// What a step with these names is called after all rules: rules see who acts, also where the label does not tell.
+    fn name(&self, names: &[String], rules: &[Relabelling]) -> Option<String> {
+        let anonymous = names.iter().map(|name| without_who(name));
+        let all: Vec<String> = names.iter().cloned().chain(anonymous).collect();
+        let (text, changed) = apply_all(rules, &all)?;
+        Some(if changed || self.labels != Labels::Events { text } else { without_who(&text) })
     }
 
     /// Every step has a label that somebody may look at, and no relation here is blind to all of them: strong equivalence
     /// counts steps, the others tell apart what was not hidden, and what is hidden is chosen after the system is read. So
     /// nothing is merged, whether `--plain` is given or not.
     fn open_model(&self, path: &Path, context: &Context) -> Result<Model, Stop> {
-        let options = Options { defines: self.defines.clone(), plain: true, ..Options::default() };
+        let options = Options { defines: self.defines.clone(), plain: self.plain, ..Options::default() };
+        let naming = match self.labels {
+            Labels::Text => Naming::Text,
+            Labels::Events | Labels::Who => Naming::Events,
+        };
+        let options = Options { naming, ..options.step_by_step() };
         let model = Model::open(path, &options).map_err(|d| Stop::Wrong(d.into()))?;
         context.warn(&model.warnings);
         Ok(model)
+    }
+}
+
+/// The steps that a pattern of the one grammar means.
+fn meant_by(pattern: &str) -> Result<Meant, Stop> {
+    // A text that is no pattern of an event may still be a regular expression.
+    let matcher = EventPattern::parse(pattern).matcher().map_err(|e| Failure::new(e.to_string()))?;
+    Ok(Arc::new(move |name| matcher.matches(name)))
+}
+
+/// `in?5; out!5` of `P[0]:in?5; P[0]:out!5`.
+fn without_who(text: &str) -> String {
+    let event = |part: &'_ str| split_process(part).map_or(part, |(_, _, event)| event).to_owned();
+    text.split("; ").map(event).collect::<Vec<_>>().join("; ")
+}
+
+/// A system whose labels do not tell who acts.
+struct Anonymous {
+    system: Box<dyn System>,
+}
+
+impl System for Anonymous {
+    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
+        self.system.initial(push)
+    }
+
+    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        self.system.steps(state, sink)
+    }
+
+    fn label(&self, label: Label) -> Cow<'_, str> {
+        without_who(&self.system.label(label)).into()
+    }
+
+    fn fault(&self, fault: FaultId) -> Fault {
+        self.system.fault(fault)
     }
 }
 

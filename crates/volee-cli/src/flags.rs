@@ -12,6 +12,7 @@ pub fn of_setting(setting: Setting) -> &'static str {
         Setting::Plain => "--plain",
         Setting::Copies => "--copies",
         Setting::Capacity => "--capacity",
+        Setting::Naming => "--labels",
         Setting::Memory => "--memory",
         Setting::Time => "--time",
         Setting::Depth => "--max-depth",

@@ -251,7 +251,7 @@ impl<'a> Report<'a> {
 /// An event of a formula that never happens is probably misspelt.
 fn never_happens(event: &str) -> Diagnostic {
     Diagnostic::warning(format!("no explored step is the event `{event}`"), None).with_help(
-        "an event is the text of a statement, as `volee simulate` prints it; in --mu a label in quotes must be the whole label; \
+        "`volee info MODEL --events` lists what happens in a model; a text in quotes must be the whole event, and \
          /pattern/ matches by regular expression",
     )
 }

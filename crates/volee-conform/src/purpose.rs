@@ -7,7 +7,7 @@
 //! visible actions.
 
 use regex::Regex;
-use volee_logic::formula::{AtomKind, EventPattern, Formula, LabelMatcher, LabelPattern};
+use volee_logic::formula::{AtomKind, EventMatcher, EventPattern, Formula, LabelPattern, split_process};
 use volee_logic::tl::{Alphabet, Dfa, DfaState, Limits, Verdict3, compile};
 use volee_lts::{Lts, StateId};
 
@@ -42,7 +42,7 @@ pub struct Purpose {
 
 enum Source {
     Automaton(Vec<Arrow>),
-    Formula { dfa: Dfa, atoms: Vec<Atom> },
+    Formula { dfa: Dfa, atoms: Vec<EventMatcher> },
     Cover { what: Vec<Matcher>, met: bool },
     After,
     Nothing,
@@ -61,11 +61,6 @@ enum Pattern {
     Otherwise,
     Text,
     Regex(Regex),
-}
-
-struct Atom {
-    process: Option<(String, Option<u32>)>,
-    label: LabelMatcher,
 }
 
 impl Purpose {
@@ -120,8 +115,7 @@ impl Purpose {
                     ));
                 }
             };
-            let label = pattern.matcher().map_err(|e| ConformError::input(e.to_string()))?;
-            atoms.push(Atom { process: pattern.process, label });
+            atoms.push(pattern.matcher().map_err(|e| ConformError::input(e.to_string()))?);
         }
         let alphabet = if plain { Alphabet::Events } else { Alphabet::Sets };
         let dfa = compile(&formula.pool, formula.root, &ids, alphabet, Limits::default())
@@ -221,7 +215,7 @@ impl Purpose {
                 out.extend([u16::from(hit), 1]);
             }
             Source::Formula { dfa, atoms } => {
-                let letter: Vec<bool> = atoms.iter().map(|a| a.matches(label)).collect();
+                let letter: Vec<bool> = atoms.iter().map(|a| means(a, label)).collect();
                 let seen = label.action.is_some() || letter.contains(&true);
                 let next = |s: u16| dfa.step(DfaState(u32::from(s)), |a| letter[a as usize]).0 as u16;
                 out.extend((0..count).map(|s| if seen { next(s) } else { s }));
@@ -342,27 +336,16 @@ fn without_process(statement: &str) -> &str {
     split_process(statement).map_or(statement, |(_, _, text)| text)
 }
 
-fn split_process(label: &str) -> Option<(&str, u32, &str)> {
-    let (process, action) = label.split_once("] ")?;
-    let (name, pid) = process.split_once('[')?;
-    Some((name, pid.parse().ok()?, action))
-}
-
-impl Atom {
-    fn matches(&self, label: &SpecLabel) -> bool {
-        let statement = label.statement.as_deref().unwrap_or(&label.name);
-        let parts = split_process(statement);
-        let process_fits = match (&self.process, parts) {
-            (None, _) => true,
-            (Some((wanted, number)), Some((name, pid, _))) => {
-                wanted == name && number.is_none_or(|n| n == pid)
-            }
-            (Some(_), None) => false,
-        };
-        let text_fits = |text: &str| self.label.matches(text);
-        process_fits
-            && (text_fits(&label.name)
-                || text_fits(statement)
-                || parts.is_some_and(|(_, _, action)| text_fits(action)))
+/// Whether a pattern means a message of the interface, the event that it is in the program, or the statement behind it.
+fn means(pattern: &EventMatcher, label: &SpecLabel) -> bool {
+    if pattern.matches(&label.name) {
+        return true;
     }
+    let Some(statement) = &label.statement else { return false };
+    let event = label.name.replacen('?', "!", 1);
+    let who = split_process(statement).map(|(name, pid, _)| format!("{name}[{pid}]:"));
+    pattern.matches(statement)
+        || who.is_some_and(|who| {
+            [&label.name, &event].iter().any(|text| pattern.matches(&format!("{who}{text}")))
+        })
 }

@@ -18,6 +18,19 @@ use crate::{LabelId, Labels, Lts, LtsBuilder, LtsError, PackedStates, StateId};
 /// # Errors
 /// The budget runs out, or the system has no initial state.
 pub fn explore(system: &mut dyn System, meter: &Meter, progress: &mut dyn Progress) -> Result<Lts, LtsError> {
+    explore_as(system, &mut |names| names.first().cloned(), meter, progress)
+}
+
+/// The same with other labels: `name` is given all names of a step and says what it is called, or that it is internal.
+///
+/// # Errors
+/// The budget runs out, or the system has no initial state.
+pub fn explore_as(
+    system: &mut dyn System,
+    name: &mut dyn FnMut(&[String]) -> Option<String>,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> Result<Lts, LtsError> {
     let initial = collect_initial(system);
     let mut graph = Graph::new();
     match initial.len() {
@@ -51,7 +64,7 @@ pub fn explore(system: &mut dyn System, meter: &Meter, progress: &mut dyn Progre
         }
         state.clear();
         state.extend_from_slice(graph.states.get(next));
-        graph.expand(system, StateId(next as u32), &state)?;
+        graph.expand(system, name, StateId(next as u32), &state)?;
         next += 1;
     }
     let states = graph.states.len() as u32;
@@ -74,10 +87,17 @@ pub(crate) struct LabelMap {
 }
 
 impl LabelMap {
-    pub(crate) fn get(&mut self, system: &dyn System, step: Step, labels: &mut Labels) -> LabelId {
+    pub(crate) fn get(
+        &mut self,
+        system: &dyn System,
+        name: &mut dyn FnMut(&[String]) -> Option<String>,
+        step: Step,
+        labels: &mut Labels,
+    ) -> LabelId {
         if let Some(fault) = step.fault {
             return *self.faults.entry((step.label, fault)).or_insert_with(|| {
-                labels.intern(&format!("{} ({})", system.label(step.label), system.fault(fault).message))
+                let text = name(&system.names(step.label)).unwrap_or_else(|| "i".into());
+                labels.intern(&format!("{text} ({})", system.fault(fault).message))
             });
         }
         let at = step.label.0 as usize;
@@ -87,7 +107,7 @@ impl LabelMap {
         if self.known.len() <= at {
             self.known.resize(at + 1, None);
         }
-        let label = labels.intern(&system.label(step.label));
+        let label = name(&system.names(step.label)).map_or(LabelId::TAU, |text| labels.intern(&text));
         self.known[at] = Some(label);
         label
     }
@@ -107,7 +127,13 @@ impl Graph {
         self.states.memory() + self.builder.memory()
     }
 
-    fn expand(&mut self, system: &mut dyn System, source: StateId, state: &[u8]) -> Result<(), LtsError> {
+    fn expand(
+        &mut self,
+        system: &mut dyn System,
+        name: &mut dyn FnMut(&[String]) -> Option<String>,
+        source: StateId,
+        state: &[u8],
+    ) -> Result<(), LtsError> {
         let Graph { states, row, .. } = self;
         row.clear();
         let _ = system.steps(state, &mut |step: Step, target: &[u8]| {
@@ -119,7 +145,7 @@ impl Graph {
         }
         for at in 0..self.row.len() {
             let (step, target) = self.row[at];
-            let label = self.labels.get(system, step, self.builder.labels_mut());
+            let label = self.labels.get(system, name, step, self.builder.labels_mut());
             self.builder.add(source, label, target);
         }
         Ok(())

@@ -1,19 +1,27 @@
-//! Hiding and renaming labels by regular expressions.
+//! Hiding and renaming labels by regular expressions, or by whatever else the caller means labels with.
 //!
-//! Patterns match whole labels, as users of such tools expect of `PUT.*`. Rules apply in the order given, each to
+//! Patterns match whole labels, as users of such tools expect of `PUT.*`. A step may have several names; a rule applies
+//! where it means any of them. Rules apply in the order given, each to
 //! the result of those before it; a hidden label is the internal step and no later rule sees it.
+
+use std::sync::Arc;
 
 use regex::Regex;
 
 use crate::{LabelId, Labels, Lts, LtsError};
 
 /// One rule.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Relabelling {
     pattern: Regex,
     /// The new text, with `$1` and so on for groups; none hides.
     replacement: Option<String>,
+    /// Other labels that are meant.
+    also: Option<Meant>,
 }
+
+/// Which labels are meant.
+pub type Meant = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 impl Relabelling {
     /// Labels that match become internal.
@@ -21,7 +29,7 @@ impl Relabelling {
     /// # Errors
     /// The pattern is not a regular expression.
     pub fn hide(pattern: &str) -> Result<Self, LtsError> {
-        Ok(Relabelling { pattern: whole(pattern)?, replacement: None })
+        Ok(Relabelling { pattern: whole(pattern)?, replacement: None, also: None })
     }
 
     /// Labels that match get another text.
@@ -29,7 +37,14 @@ impl Relabelling {
     /// # Errors
     /// The pattern is not a regular expression.
     pub fn rename(pattern: &str, replacement: &str) -> Result<Self, LtsError> {
-        Ok(Relabelling { pattern: whole(pattern)?, replacement: Some(replacement.into()) })
+        Ok(Relabelling { pattern: whole(pattern)?, replacement: Some(replacement.into()), also: None })
+    }
+
+    /// The rule applies to these labels too.
+    #[must_use]
+    pub fn or_where(mut self, also: Meant) -> Self {
+        self.also = Some(also);
+        self
     }
 
     /// Reads `PATTERN=TEXT`; the first `=` that is not preceded by `\` divides.
@@ -37,22 +52,43 @@ impl Relabelling {
     /// # Errors
     /// There is no `=`, or the pattern is not a regular expression.
     pub fn parse_rename(rule: &str) -> Result<Self, LtsError> {
-        let bytes = rule.as_bytes();
-        let divider = (0..bytes.len()).find(|&at| bytes[at] == b'=' && (at == 0 || bytes[at - 1] != b'\\'));
-        let Some(divider) = divider else {
-            return Err(LtsError::input(format!("`{rule}` renames nothing: write PATTERN=TEXT")));
-        };
-        Relabelling::rename(&rule[..divider].replace("\\=", "="), &rule[divider + 1..])
+        let (pattern, text) = divided(rule)?;
+        Relabelling::rename(&pattern, text)
     }
 
-    /// What becomes of a label; `None` when it is hidden.
-    pub fn apply(&self, name: &str) -> Option<String> {
-        let Some(groups) = self.pattern.captures(name) else { return Some(name.into()) };
-        let replacement = self.replacement.as_ref()?;
-        let mut text = String::new();
-        groups.expand(replacement, &mut text);
-        Some(text)
+    /// The pattern of `PATTERN=TEXT`.
+    ///
+    /// # Errors
+    /// There is no `=`.
+    pub fn pattern_of(rule: &str) -> Result<String, LtsError> {
+        divided(rule).map(|(pattern, _)| pattern)
     }
+
+    /// What becomes of a step with these names; nothing if the rule does not mean it, and no text when it is hidden.
+    fn applied<T: AsRef<str>>(&self, names: &[T]) -> Option<Option<String>> {
+        let groups = names.iter().find_map(|name| self.pattern.captures(name.as_ref()));
+        let also = || names.iter().any(|name| self.also.as_ref().is_some_and(|also| also(name.as_ref())));
+        if groups.is_none() && !also() {
+            return None;
+        }
+        Some(self.replacement.as_ref().map(|replacement| match groups {
+            Some(groups) => {
+                let mut text = String::new();
+                groups.expand(replacement, &mut text);
+                text
+            }
+            None => replacement.clone(),
+        }))
+    }
+}
+
+fn divided(rule: &str) -> Result<(String, &str), LtsError> {
+    let bytes = rule.as_bytes();
+    let divider = (0..bytes.len()).find(|&at| bytes[at] == b'=' && (at == 0 || bytes[at - 1] != b'\\'));
+    let Some(divider) = divider else {
+        return Err(LtsError::input(format!("`{rule}` renames nothing: write PATTERN=TEXT")));
+    };
+    Ok((rule[..divider].replace("\\=", "="), &rule[divider + 1..]))
 }
 
 pub(crate) fn whole(pattern: &str) -> Result<Regex, LtsError> {
@@ -63,13 +99,21 @@ pub(crate) fn whole(pattern: &str) -> Result<Regex, LtsError> {
     })
 }
 
-/// What all rules make of a label: the text, or `None` for the internal step.
-pub(crate) fn apply_all(rules: &[Relabelling], name: &str) -> Option<String> {
-    let mut text = name.to_owned();
+/// What all rules make of a step with these names: its text, and whether a rule has given it; `None` for the internal step.
+pub fn apply_all<T: AsRef<str>>(rules: &[Relabelling], names: &[T]) -> Option<(String, bool)> {
+    let mut renamed: Option<String> = None;
     for rule in rules {
-        text = rule.apply(&text)?;
+        let applied = match &renamed {
+            Some(text) => rule.applied(&[text]),
+            None => rule.applied(names),
+        };
+        match applied {
+            None => {}
+            Some(text) => renamed = Some(text?),
+        }
     }
-    Some(text)
+    let own = || names.first().map(|name| name.as_ref().to_owned()).unwrap_or_default();
+    Some(renamed.map_or_else(|| (own(), false), |text| (text, true)))
 }
 
 /// The same system with labels hidden and renamed.
@@ -82,8 +126,8 @@ pub fn relabel(lts: Lts, rules: &[Relabelling]) -> Lts {
     let map: Vec<LabelId> = lts
         .labels()
         .iter()
-        .map(|(id, name)| match apply_all(rules, name) {
-            Some(text) if id != LabelId::TAU => labels.intern(&text),
+        .map(|(id, name)| match apply_all(rules, &[name]) {
+            Some((text, _)) if id != LabelId::TAU => labels.intern(&text),
             _ => LabelId::TAU,
         })
         .collect();

@@ -17,7 +17,7 @@ use crate::program::{self, ChannelType, Expr, Node, Piece, Program, Statement, T
 use crate::types::Kind;
 
 /// A value as a user writes it.
-fn value_text(program: &Program, kind: Kind, value: i32) -> String {
+pub(crate) fn value_text(program: &Program, kind: Kind, value: i32) -> String {
     match kind {
         Kind::Mtype(set) => mtype_name(program, set, value).map_or_else(|| value.to_string(), str::to_owned),
         Kind::Bool => if value != 0 { "true" } else { "false" }.into(),
@@ -259,6 +259,7 @@ impl Teller<'_> {
             stuck: false,
             message: &mut self.message,
             reached: &mut self.reached,
+            passed: None,
         }
     }
 }

@@ -135,6 +135,23 @@ pub(crate) struct Executor<'a> {
     pub message: &'a mut Vec<i32>,
     /// Which transitions were ever executed.
     pub reached: &'a mut [u8],
+    /// The messages that enter and leave buffers, where somebody wants to know: which way, the channel's number, how many
+    /// values, the values.
+    pub passed: Option<&'a mut Vec<i32>>,
+}
+
+/// Numbers before the values of a message that passed.
+pub(crate) const PASSED_HEADER: usize = 3;
+
+/// Into a buffer or out of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    In,
+    Out,
+    /// Looked at and left there.
+    Copied,
+    /// No message: a transition inside a `d_step`, by its number.
+    Done,
 }
 
 impl Executor<'_> {
@@ -224,6 +241,7 @@ impl Executor<'_> {
             write_scalar(&mut self.frame.bytes, at + offset, *scalar, *value);
         }
         self.frame.bytes[start] += 1;
+        self.tell(Way::In, number);
         self.observe(true, number, send.no_event);
     }
 
@@ -265,8 +283,16 @@ impl Executor<'_> {
             self.frame.bytes[end - shape.message..end].fill(0);
             self.frame.bytes[start] -= 1;
         }
+        self.tell(if receive.keep { Way::Copied } else { Way::Out }, number);
         self.bind_message(receive);
         self.observe(false, number, receive.no_event);
+    }
+
+    fn tell(&mut self, way: Way, channel: i32) {
+        if let Some(passed) = &mut self.passed {
+            passed.extend([way as i32, channel, self.message.len() as i32]);
+            passed.extend_from_slice(self.message);
+        }
     }
 
     fn bind_message(&mut self, receive: &Receive) {
@@ -407,6 +433,9 @@ impl Executor<'_> {
             };
             let Some(m) = chosen else { break };
             self.reached[m.id as usize] = 1;
+            if let Some(passed) = &mut self.passed {
+                passed.extend([Way::Done as i32, m.id as i32, 0]);
+            }
             match handed_over.take() {
                 Some(channel) => self.take(&m.op, channel),
                 None => self.apply(&m.op),

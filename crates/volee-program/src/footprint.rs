@@ -300,6 +300,7 @@ impl Footprint<'_> {
             stuck: false,
             message,
             reached: self.reached,
+            passed: None,
         }
     }
 

@@ -10,6 +10,7 @@ mod components;
 mod display;
 mod divide;
 mod eval;
+mod events;
 mod exec;
 mod fewer;
 mod follow;
@@ -22,7 +23,7 @@ mod program;
 mod reduction;
 mod types;
 
-pub use machine::{ChannelSlots, Machine, MachineOptions, PredicateCompiler};
+pub use machine::{ChannelSlots, LabelStyle, Machine, MachineOptions, PredicateCompiler};
 pub use program::{
     Action, BinaryOp, ChannelId, ChannelInstance, ChannelTest, ChannelType, Claim, EventMonitor, Expr, Index,
     Location, MonitorKind, MonitorStep, Node, NodeId, Pattern, Piece, Proctype, ProctypeId, Program, Scope,

@@ -19,11 +19,12 @@ use crate::components::components;
 use crate::display;
 use crate::divide::Division;
 use crate::eval::write_scalar;
+use crate::events::EventLabels;
 use crate::exec::Executor;
 use crate::follow::{Follower, Moves, Wanted, merged_transitions, walk};
 use crate::frame::Frame;
 use crate::moves::{Enumerator, Level, Visitor, any_mark, evaluate};
-use crate::optimise::{Observed, optimise, unread_globals};
+use crate::optimise::{Observed, Steps, optimise, unread_globals};
 use crate::program::{Expr, Program};
 use crate::reduction::Choice;
 
@@ -42,6 +43,20 @@ pub struct MachineOptions {
     pub plain: bool,
     /// Messages left in channels make an end state invalid.
     pub strict_ends: bool,
+    /// Never merge steps: each is of interest. What nobody reads may still be forgotten.
+    pub single_steps: bool,
+    /// What steps are called.
+    pub labels: LabelStyle,
+}
+
+/// What steps are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LabelStyle {
+    /// By the text of the statement: `A[0] c!k`. Costs nothing.
+    #[default]
+    Statements,
+    /// By what happens: `A[0]:c!2`. Steps are then never merged, so that each is told.
+    Events,
 }
 
 /// Where a channel is in a packed state: a byte for the number of messages, then the messages, the oldest first, then zeros. A
@@ -83,6 +98,8 @@ pub struct Machine {
     pub(crate) division: Option<Division>,
     /// Room for the state whose parts are asked for.
     pub(crate) source: Vec<u8>,
+    /// The labels met, where they are events.
+    events: EventLabels,
 }
 
 impl Machine {
@@ -103,6 +120,7 @@ impl Machine {
             merged: Arc::default(),
             division: None,
             source: Vec::new(),
+            events: EventLabels::default(),
         };
         machine.prepare();
         machine
@@ -111,7 +129,9 @@ impl Machine {
     /// Optimises and compiles for what is observed.
     fn prepare(&mut self) {
         if !self.options.plain {
-            self.program = Arc::new(optimise(&self.original, &self.observed));
+            let single = self.options.single_steps || self.options.labels == LabelStyle::Events;
+            let steps = if single { Steps::Single } else { Steps::Merged };
+            self.program = Arc::new(optimise(&self.original, &self.observed, steps));
         }
         let mut compiled = compile(&self.program);
         let endless = FaultId(compiled.faults.len() as u32);
@@ -125,6 +145,7 @@ impl Machine {
         self.compiled = Arc::new(compiled);
         self.choice = None;
         self.division = None;
+        self.events = EventLabels::default();
     }
 
     /// Where the channels that exist from the start are in every state, in the order of their numbers.
@@ -206,6 +227,7 @@ impl Machine {
                 stuck: false,
                 message: &mut message,
                 reached,
+                passed: None,
             };
             let declared = self.compiled.bodies[usize::from(proctype.0)].priority;
             executor.start(usize::from(proctype.0), declared, &[]);
@@ -224,6 +246,33 @@ fn store_global(compiled: &Compiled, frame: &mut Frame, target: &crate::code::Ta
 struct ToSink<'a> {
     sink: &'a mut dyn Sink,
     source: &'a [u8],
+}
+
+/// Pushes steps labelled by what happens in them.
+struct EventsToSink<'a> {
+    to: ToSink<'a>,
+    program: &'a Program,
+    compiled: &'a Compiled,
+    events: &'a mut EventLabels,
+}
+
+impl EventsToSink<'_> {
+    fn named(&mut self, levels: &[Level], fault: Option<FaultId>, stays: bool) -> Step {
+        let label = self.events.label(self.program, self.compiled, levels);
+        Step { label, ..first_step(levels, fault, stays) }
+    }
+}
+
+impl Visitor for EventsToSink<'_> {
+    fn step(&mut self, levels: &[Level], fault: Option<FaultId>, target: &Frame) -> Flow {
+        let step = self.named(levels, fault, false);
+        self.to.sink.push(step, &target.bytes)
+    }
+
+    fn stuck(&mut self, levels: &[Level], fault: FaultId) -> Flow {
+        let step = self.named(levels, Some(fault), true);
+        self.to.sink.push(step, self.to.source)
+    }
 }
 
 pub(crate) fn first_step(levels: &[Level], fault: Option<FaultId>, stays: bool) -> Step {
@@ -280,10 +329,26 @@ impl System for Machine {
     }
 
     fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
-        self.enumerator.run(&self.compiled, state, &mut ToSink { sink, source: state })
+        let to = ToSink { sink, source: state };
+        if self.options.labels == LabelStyle::Statements {
+            return self.enumerator.run(&self.compiled, state, &mut { to });
+        }
+        let mut to =
+            EventsToSink { to, program: &self.program, compiled: &self.compiled, events: &mut self.events };
+        self.enumerator.run(&self.compiled, state, &mut to)
+    }
+
+    fn names(&self, label: Label) -> Vec<String> {
+        match self.options.labels {
+            LabelStyle::Statements => vec![self.label(label).into_owned()],
+            LabelStyle::Events => self.events.names(label).to_vec(),
+        }
     }
 
     fn label(&self, label: Label) -> Cow<'_, str> {
+        if self.options.labels == LabelStyle::Events {
+            return self.events.names(label).first().map_or("", String::as_str).into();
+        }
         let (proctype, node, index) = self.compiled.transitions[(label.0 >> 8) as usize];
         let proctype = &self.program.proctypes[usize::from(proctype)];
         let text = &proctype.nodes[node as usize].transitions[index as usize].statement.text;
@@ -392,12 +457,13 @@ impl System for Machine {
     }
 
     fn reducible(&mut self) -> Option<&mut dyn Reducible> {
-        Some(self)
+        // Steps that stand for all have other events than those they stand for.
+        (self.options.labels == LabelStyle::Statements).then_some(self as &mut dyn Reducible)
     }
 
     fn divisible(&mut self) -> Option<&mut dyn Divisible> {
-        // Whether a process may move at all depends on all others here.
-        if self.compiled.restricted {
+        // Whether a process may move at all depends on all others here; and a part of a step has no event of its own.
+        if self.compiled.restricted || self.options.labels == LabelStyle::Events {
             return None;
         }
         if self.division.is_none() {

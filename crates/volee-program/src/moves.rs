@@ -88,6 +88,11 @@ struct Partner {
 }
 
 impl Level {
+    /// Whether nobody else can move.
+    pub fn timeout(&self) -> bool {
+        self.timeout
+    }
+
     fn restart(&mut self, only: Option<usize>, timeout: bool) {
         self.only = only;
         self.next_pid = only.map_or(self.frame.count(), |p| p + 1);
@@ -393,6 +398,7 @@ fn make(
         stuck: false,
         message: &mut level.message,
         reached,
+        passed: None,
     };
     executor.reached[m.id as usize] = 1;
     if !matches!(m.op, Op::End) {
@@ -488,6 +494,7 @@ fn hand_over(
         stuck: false,
         message: &mut next.message,
         reached,
+        passed: None,
     };
     executor.reached[m.id as usize] = 1;
     executor.reached[other.id as usize] = 1;

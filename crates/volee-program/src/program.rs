@@ -184,6 +184,8 @@ pub struct Statement {
     pub number: u32,
     /// As written.
     pub text: Arc<str>,
+    /// The label before it, where it has one of its own: the name that its author gave it.
+    pub label: Option<Arc<str>>,
     /// Where it stands.
     pub place: Option<Place>,
 }

@@ -32,4 +32,4 @@ pub use ltl::LtlQuestion;
 pub use monitor::{Runs, TlQuestion};
 pub use nested::NestedStore;
 pub use volee_store::Replacement;
-pub use watch::{EventWatch, Names, Watch, bind, watches_events};
+pub use watch::{Names, Watch, bind, watches_events};

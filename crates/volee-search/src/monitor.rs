@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use volee_logic::formula::{AtomKind, Formula};
+use volee_logic::formula::Formula;
 use volee_logic::tl::{Alphabet, DfaState, Limits, Monitor, MonitorState, Verdict3};
 use volee_system::{
     Action, Diagnostic, Fault, FaultId, Flow, Label, Marks, Meter, PredicateId, Progress, Reason, ReasonKind,
@@ -52,11 +52,8 @@ impl TlQuestion {
         file: &str,
     ) -> Result<Self, Diagnostic> {
         let watches = bind(system, formula, Names::Events, text, file)?;
-        // Different names are different events; patterns and predicates may be true together.
-        let names = |a: volee_logic::formula::AtomId| {
-            matches!(formula.pool.atoms()[a.0 as usize].kind, AtomKind::Name(_))
-        };
-        let alphabet = if formula.atoms().into_iter().all(names) { Alphabet::Events } else { Alphabet::Sets };
+        // One step may be several events: an atomic sequence, or a statement under its own and another name.
+        let alphabet = Alphabet::Sets;
         let monitor = Monitor::new(formula, alphabet, Limits::default())
             .map_err(|e| Diagnostic::error(e.to_string(), None))?;
         let words = |a: volee_logic::formula::AtomId| {

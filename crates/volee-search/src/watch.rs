@@ -1,10 +1,9 @@
 //! From the atoms of a formula to what is looked at in a system: state predicates, labels, marks of control.
 //!
-//! A bare name is an event in a question about events and a predicate in a question about states. Labels that name
-//! the process which acts (`Sender[2] c!msg`) are taken apart: patterns see the action, and a process in front of a
-//! pattern is compared with the name and number.
+//! A bare name is an event in a question about events and a predicate in a question about states. An event is meant by
+//! any of the names of its step: `Sender[2]:c!msg,3`, or the statement `Sender[2] c!msg,n` behind it.
 
-use volee_logic::formula::{Atom, AtomKind, EventPattern, Formula, LabelMatcher, LabelPattern};
+use volee_logic::formula::{Atom, AtomKind, EventMatcher, EventPattern, Formula, LabelPattern};
 use volee_system::{Diagnostic, FaultId, Label, Place, PredicateId, System};
 
 /// What an atom looks at.
@@ -13,18 +12,11 @@ pub enum Watch {
     /// A predicate of the system.
     Predicate(PredicateId),
     /// The label of a step.
-    Event(EventWatch),
+    Event(EventMatcher),
     /// Some process is at a progress label, or the run has ended: only what goes on for ever lacks progress.
     Progress,
     /// Some process is at an accept label.
     Accept,
-}
-
-/// An event pattern, ready to be compared with labels.
-#[derive(Debug, Clone)]
-pub struct EventWatch {
-    process: Option<(String, Option<u32>)>,
-    label: LabelMatcher,
 }
 
 /// What bare names of a formula are.
@@ -70,8 +62,7 @@ pub fn watches_events(watches: &[Watch]) -> bool {
 }
 
 fn event(pattern: &EventPattern) -> Result<Watch, Diagnostic> {
-    let label = pattern.matcher().map_err(|e| Diagnostic::error(e.to_string(), None))?;
-    Ok(Watch::Event(EventWatch { process: pattern.process.clone(), label }))
+    pattern.matcher().map(Watch::Event).map_err(|e| Diagnostic::error(e.to_string(), None))
 }
 
 fn predicate<S: System + ?Sized>(
@@ -88,27 +79,6 @@ fn predicate<S: System + ?Sized>(
         let inside = wrong.place.as_ref().filter(|p| p.line == 1).map_or(0, |p| p.column - 1);
         Diagnostic { place: Some(Place::new(file, line, column + inside)), ..wrong }
     })
-}
-
-impl EventWatch {
-    /// Whether a label is meant.
-    pub fn matches(&self, label: &str) -> bool {
-        let Some((name, pid, action)) = split_process(label) else {
-            return self.process.is_none() && self.label.matches(label);
-        };
-        let process_fits = match &self.process {
-            None => true,
-            Some((wanted, number)) => wanted == name && number.is_none_or(|n| n == pid),
-        };
-        process_fits && (self.label.matches(action) || self.label.matches(label))
-    }
-}
-
-/// `Sender[2] c!msg` as `Sender`, 2, `c!msg`.
-fn split_process(label: &str) -> Option<(&str, u32, &str)> {
-    let (process, action) = label.split_once("] ")?;
-    let (name, pid) = process.split_once('[')?;
-    Some((name, pid.parse().ok()?, action))
 }
 
 /// What is seen in a state and in a step: the letter of an automaton.
@@ -189,7 +159,7 @@ impl<'a> Sight<'a> {
             self.labels.resize(index + 1, None);
         }
         if self.labels[index].is_none() {
-            self.labels[index] = Some(self.read_label(&system.label(label)));
+            self.labels[index] = Some(self.read_label(&system.names(label)));
         }
         if let Some(seen) = &self.labels[index] {
             for (&atom, &seen) in self.events.iter().zip(seen.iter()) {
@@ -204,9 +174,9 @@ impl<'a> Sight<'a> {
         self.events.iter().enumerate().filter(move |(place, _)| !met(*place)).map(|(_, &atom)| atom)
     }
 
-    fn read_label(&self, text: &str) -> Box<[bool]> {
+    fn read_label(&self, names: &[String]) -> Box<[bool]> {
         let matches = |&atom: &usize| match &self.watches[atom] {
-            Watch::Event(event) => event.matches(text),
+            Watch::Event(event) => event.matches_any(names),
             _ => false,
         };
         self.events.iter().map(matches).collect()

@@ -101,6 +101,12 @@ pub trait System {
     /// The text of a label that this system has pushed. The internal step is `i` or `tau`.
     fn label(&self, label: Label) -> Cow<'_, str>;
 
+    /// Every text by which a pattern may mean a label, its own first: the single events of a step that is several, the
+    /// statements behind them. Asked once per label.
+    fn names(&self, label: Label) -> Vec<String> {
+        vec![self.label(label).into_owned()]
+    }
+
     /// Whether a state without steps is a proper end rather than a deadlock.
     fn is_valid_end(&mut self, _state: &[u8]) -> bool {
         false

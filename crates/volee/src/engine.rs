@@ -147,6 +147,8 @@ pub(crate) enum Way {
 
 const REACHABILITY: &[Kind] = &[Kind::Deadlock, Kind::Assertions, Kind::Invariant, Kind::Reachable];
 const INFINITE: &[Kind] = &[Kind::Ltl, Kind::Never, Kind::Progress, Kind::Acceptance];
+/// Questions that may be about single steps.
+const STEPS: &[Kind] = &[Kind::Ltl, Kind::Tl, Kind::Automaton, Kind::Mu];
 const OF_FAMILIES: &[Kind] = &[
     Kind::Deadlock,
     Kind::Assertions,
@@ -314,6 +316,12 @@ impl Way {
             Setting::Capacity => match self {
                 Way::Channels => Err(self.no_effect("channels are taken as unbounded")),
                 _ => Ok(()),
+            },
+            Setting::Naming => match self {
+                Way::Cycles | Way::Monitor | Way::Deterministic => Ok(()),
+                Way::Equations | Way::SharedEquations => Ok(()),
+                Way::Families => Err(self.no_effect("events of a family are the texts of statements")),
+                _ => Err(self.not_a_search(STEPS)),
             },
             Setting::Depth => match self {
                 Way::Search | Way::Monitor => Ok(()),

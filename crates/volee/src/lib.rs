@@ -26,7 +26,7 @@ pub use question::{Kind, Question};
 pub use settings::{Asked, Emptiness, Setting, Settings};
 pub use source::Source;
 
-pub use model::{Model, Options};
+pub use model::{Model, Naming, Options};
 pub use volee_bes as bes;
 pub use volee_channels as channels;
 pub use volee_cluster as cluster;

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use volee_program::{MachineOptions, ProctypeId, Program};
+use volee_program::{LabelStyle, MachineOptions, ProctypeId, Program};
 use volee_promela::Lowered;
 use volee_report::brief;
 use volee_system::{Diagnostic, System};
@@ -32,6 +32,35 @@ pub struct Options {
     pub copies: Vec<(String, u32)>,
     /// So many messages fit into every buffered channel, whatever the model says of it.
     pub capacity: Option<u32>,
+    /// Every step of a program is of interest, so that none are merged; what nobody reads may still be forgotten.
+    pub single_steps: bool,
+    /// What single steps of a program are called.
+    pub naming: Naming,
+}
+
+/// What the single steps of a program are called.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Naming {
+    /// By what happens: `Client[1]:ask!REQ,1`.
+    #[default]
+    Events,
+    /// By the text of the statement: `Client[1] ask!REQ,me`.
+    Text,
+}
+
+impl Options {
+    /// The same for a question about single steps.
+    #[must_use]
+    pub fn step_by_step(&self) -> Options {
+        Options { single_steps: true, ..self.clone() }
+    }
+
+    /// The same with every variable and step of the program as it was written. Its steps are those of [`Options::step_by_step`],
+    /// so that a run of one is a run of the other.
+    #[must_use]
+    pub fn plainly(&self) -> Options {
+        Options { plain: true, single_steps: false, naming: Naming::default(), ..self.clone() }
+    }
 }
 
 /// A model that was read and understood.
@@ -135,7 +164,15 @@ fn open_promela(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic
         let message = "no process is there at the start, so nothing can happen";
         return Err(vec![Diagnostic::error(message, place).with_help(help)]);
     }
-    let machine = lowered.machine(MachineOptions { plain: options.plain, ..MachineOptions::default() });
+    let machine = lowered.machine(MachineOptions {
+        plain: options.plain,
+        single_steps: options.single_steps,
+        labels: match (options.single_steps, options.naming) {
+            (true, Naming::Events) => LabelStyle::Events,
+            _ => LabelStyle::Statements,
+        },
+        ..MachineOptions::default()
+    });
     Ok(Opened { system: Box::new(machine), warnings: diagnostics, promela: Some(lowered) })
 }
 

@@ -126,7 +126,7 @@ fn event(lowered: &Lowered, pattern: &EventPattern) -> Result<Seen> {
         None => None,
         Some((name, number)) => Some((proctype(lowered, name)?, *number)),
     };
-    Ok(Seen::Event { process, matches: Box::new(move |label| matcher.matches(label)) })
+    Ok(Seen::Event { process, matches: Box::new(move |label| matcher.matches_event(label)) })
 }
 
 fn proctype(lowered: &Lowered, name: &str) -> Result<ProctypeId> {

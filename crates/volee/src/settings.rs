@@ -8,7 +8,7 @@ use volee_families::Choice;
 use volee_search::{Approximation, Fairness, Order, Reduction, Replacement, Runs};
 use volee_system::Budget;
 
-use crate::model::Options;
+use crate::model::{Naming, Options};
 
 /// How infinite runs are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +96,7 @@ pub enum Setting {
     Plain,
     Copies,
     Capacity,
+    Naming,
     Memory,
     Time,
     Depth,
@@ -122,11 +123,12 @@ pub enum Setting {
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Setting; 26] = [
+    pub const ALL: [Setting; 27] = [
         Setting::Defines,
         Setting::Plain,
         Setting::Copies,
         Setting::Capacity,
+        Setting::Naming,
         Setting::Memory,
         Setting::Time,
         Setting::Depth,
@@ -158,6 +160,7 @@ impl Setting {
             Setting::Plain => "a plain model",
             Setting::Copies => "a number of processes",
             Setting::Capacity => "a capacity of channels",
+            Setting::Naming => "what steps are called",
             Setting::Memory => "a memory budget",
             Setting::Time => "a time limit",
             Setting::Depth => "a depth limit",
@@ -205,6 +208,7 @@ impl Asked<'_> {
             Setting::Plain => o.plain,
             Setting::Copies => !o.copies.is_empty(),
             Setting::Capacity => o.capacity.is_some(),
+            Setting::Naming => o.naming != Naming::default(),
             Setting::Memory => b.memory.is_some(),
             Setting::Time => b.time.is_some(),
             Setting::Depth => b.depth.is_some(),

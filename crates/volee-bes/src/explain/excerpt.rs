@@ -46,6 +46,10 @@ impl<S: System + ?Sized> System for Excerpt<'_, S> {
         self.shown.transitions[label.0 as usize].label.as_str().into()
     }
 
+    fn names(&self, label: Label) -> Vec<String> {
+        self.system.names(self.shown.transitions[label.0 as usize].id)
+    }
+
     fn predicate(&mut self, _: &str) -> Result<PredicateId, Diagnostic> {
         self.asked += 1;
         Ok(PredicateId(self.asked - 1))

@@ -12,7 +12,7 @@ mod words;
 
 use std::collections::HashMap;
 
-use volee_system::{Flow, System, Witness};
+use volee_system::{Flow, Label, System, Witness};
 
 pub(crate) use self::excerpt::stands_alone;
 pub use self::export::{to_aut, to_dot};
@@ -119,6 +119,8 @@ pub struct Transition {
     pub source: usize,
     /// Which of its steps.
     pub ordinal: u32,
+    /// The label as the system knows it.
+    pub id: Label,
     /// The label's text.
     pub label: String,
     /// The state after.

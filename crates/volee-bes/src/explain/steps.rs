@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use volee_logic::mu::{Action, Equation, Item as Part, Local, LocalOp, Operator};
-use volee_system::{System, collect_steps};
+use volee_system::{Label, System, collect_steps};
 
 use super::{Explanation, Item, Proof, Transition, chooses};
 use crate::model::ModelGraph;
@@ -11,6 +11,9 @@ use crate::model::ModelGraph;
 /// A step out of a state, with its label's text.
 pub(super) struct Taken {
     pub ordinal: u32,
+    pub id: Label,
+    /// What patterns may call it.
+    pub names: Vec<String>,
     pub label: String,
     pub target: Vec<u8>,
 }
@@ -22,6 +25,8 @@ pub(super) fn steps_of<S: System + ?Sized>(system: &mut S, state: &[u8]) -> Vec<
         .zip(steps)
         .map(|(ordinal, (step, target))| Taken {
             ordinal,
+            id: step.label,
+            names: system.names(step.label),
             label: system.label(step.label).into_owned(),
             target,
         })
@@ -49,8 +54,8 @@ pub(super) fn collect<S: System + ?Sized>(
             };
             let (source, target) = (number(&item.place), number(&taken.target));
             if seen.insert((source, taken.ordinal)) {
-                let Taken { ordinal, label, .. } = taken;
-                explanation.transitions.push(Transition { source, ordinal, label, target });
+                let Taken { ordinal, id, label, .. } = taken;
+                explanation.transitions.push(Transition { source, ordinal, id, label, target });
             }
         }
     }
@@ -86,7 +91,7 @@ pub(super) fn steps_behind<S: System + ?Sized>(
             Part::Here(_) => false,
             Part::Step(action, node) => {
                 reached.contains(&(step.target.as_slice(), *node))
-                    && actions[usize::from(action.0)].matches(&step.label)
+                    && actions[usize::from(action.0)].matches(&step.names)
             }
         })
     };
@@ -141,7 +146,7 @@ fn fact<S: System + ?Sized>(
                 nothing(graph.predicate_holds(index, &item.place) != negated)
             }
             LocalOp::Enabled(action, negated) => {
-                let at = steps.iter().position(|step| actions[usize::from(action.0)].matches(&step.label));
+                let at = steps.iter().position(|step| actions[usize::from(action.0)].matches(&step.names));
                 Fact { value: at.is_some() != negated, steps: at.into_iter().collect() }
             }
             LocalOp::Join(operator) => {

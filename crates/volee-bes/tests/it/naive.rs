@@ -135,8 +135,9 @@ fn relation(system: &Small, tree: &Tree, run: RegularId, values: &mut Vec<u64>) 
             .steps
             .iter()
             .map(|steps| {
-                let taken =
-                    steps.iter().filter(|(label, _)| tree.actions[*action].matches(LABELS[*label as usize]));
+                let taken = steps
+                    .iter()
+                    .filter(|(label, _)| tree.actions[*action].matches(&[LABELS[*label as usize]]));
                 taken.fold(0, |row, (_, target)| row | 1 << target)
             })
             .collect(),

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use volee::{Answers, Certificate, Engine, ExplanationForm, Settings, ask, usual_memory};
+use volee::{Answers, Certificate, Engine, ExplanationForm, Options, Settings, Source, ask, usual_memory};
 
 use self::args::{DirectionArg, FamiliesArgs, QuestionArgs, StorageArgs, TemporalArgs};
 use crate::args::{BudgetArgs, ModelArgs, WorkersArgs};
@@ -83,7 +83,8 @@ impl Check {
     pub fn run(self, context: &Context) -> Ended {
         self.trace.validate()?;
         let form = self.temporal.diagnostic.as_deref().map(form_of).transpose()?;
-        let source = self.model.source();
+        let naming = self.temporal.labels.into();
+        let source = Source::new(&self.model.model, Options { naming, ..self.model.options() });
         let mut asked = ask(&source)
             .questions(self.questions.named()?)
             .only(self.questions.only.clone())

@@ -19,7 +19,7 @@ use volee::report::{
 use volee::system::{
     Action, EventKind, Limit, Meter, Reason, ReasonKind, Run, RunState, RunStep, parse_duration,
 };
-use volee::{Model, Options};
+use volee::{Model, Naming, Options};
 
 use crate::args::BudgetArgs;
 use crate::conformance::{self, InterfaceArgs};
@@ -218,7 +218,12 @@ impl Conform {
                 Failure::new("--random walks through one specification, not through several files").into()
             );
         };
-        let options = Options { defines: self.defines.clone(), plain: true, ..Options::default() };
+        let options = Options {
+            defines: self.defines.clone(),
+            single_steps: true,
+            naming: Naming::Text,
+            ..Options::default()
+        };
         let mut model = Model::open(path, &options).map_err(Failure::from)?;
         context.warn(&model.warnings);
         let interface = self.interface.interface(&model)?;

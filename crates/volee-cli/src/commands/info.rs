@@ -5,14 +5,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Map, Value};
-use volee::lts::{Divergence, Info as Figures, Lts, Method, info, reduce};
-use volee::report::{Answer, count};
+use volee::lts::{Divergence, Info as Figures, Lts, Method, events, info, reduce};
+use volee::report::{Answer, QuestionAnswer, count, counted};
 use volee::system::Meter;
 
 use crate::args::BudgetArgs;
 use crate::context::Context;
 use crate::explicit::{self, SourceArgs, Stop};
 use crate::outcome::{Ended, Outcome};
+use crate::progress::ProgressLine;
 
 /// A graph with more transitions than this is not shown.
 const LARGEST_SHOWN: usize = 40;
@@ -23,12 +24,17 @@ const LABELS_SHOWN: usize = 12;
 #[command(after_help = "\
 Examples:
   volee info protocol.aut
+  volee info model.pml --events             what formulas, rules and purposes may name
   volee info protocol.aut --hide 'ACK.*'    with some labels made internal
   volee info model.pml --picture small.dot  the reduced graph as a picture")]
 pub struct Info {
     /// The system: a file of states and steps, or any model, which is then explored; - is stdin
     #[arg(value_name = "MODEL")]
     model: PathBuf,
+
+    /// List what happens in the model, as every formula, rule and purpose may name it
+    #[arg(long)]
+    events: bool,
 
     /// Write the graph, reduced modulo branching bisimulation, e.g. to a .dot file
     #[arg(long, value_name = "FILE")]
@@ -48,6 +54,9 @@ impl Info {
 
     fn info(&self, context: &Context) -> Result<Outcome, Stop> {
         let meter = self.budget.meter(context);
+        if self.events {
+            return self.list_events(&meter, context);
+        }
         let lts = self.source.load(&self.model, &meter, context)?;
         let figures = info(&lts);
         let small = reduced(&lts, &meter)?;
@@ -66,6 +75,34 @@ impl Info {
             figures.label_uses.iter().map(|(name, uses)| (name.clone(), Value::from(*uses))).collect();
         answer.add("labels", uses);
         Ok(Outcome::new(answer, self.text(&figures, &small, context)))
+    }
+
+    /// The events of a model, each with the number of steps that are it. A limit cuts the list short, and that is said.
+    fn list_events(&self, meter: &Meter, context: &Context) -> Result<Outcome, Stop> {
+        let mut system = self.source.open_telling_who(&self.model, context)?;
+        let mut progress = ProgressLine::new(meter.budget().memory);
+        let (events, limit) = events(system.as_mut(), meter, &mut progress)?;
+        drop(progress);
+        let mut answer = Answer::new("info").about(self.model.display().to_string(), "explicit");
+        match &limit {
+            None => answer.push(QuestionAnswer::holds("events")),
+            Some(limit) => answer.push(QuestionAnswer::unknown("events", limit)),
+        }
+        let mut text = String::new();
+        for (event, uses) in &events {
+            let _ = writeln!(text, "{uses:>10}  {event}");
+        }
+        let found = counted(events.len(), "event");
+        let line = match limit {
+            None => format!(
+                "{found}; the process in front may be left out, _ stands for any value, [*] for any number"
+            ),
+            Some(limit) => format!("{found} so far: {limit}"),
+        };
+        let _ = writeln!(text, "{}", context.palette.faint(line));
+        let listed: Map<String, Value> = events.into_iter().map(|(e, uses)| (e, Value::from(uses))).collect();
+        answer.add("events", listed);
+        Ok(Outcome::new(answer, text))
     }
 
     fn text(&self, figures: &Figures, small: &Lts, context: &Context) -> String {

@@ -5,6 +5,7 @@ mod channels;
 mod conform;
 mod counters;
 mod documents;
+mod events;
 mod families;
 mod formulas;
 mod memory;

@@ -16,7 +16,7 @@ pub(crate) mod scan;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-pub use events::{EventPattern, LabelMatcher, LabelPattern, PatternError};
+pub use events::{EventMatcher, EventPattern, LabelPattern, PatternError, Who, split_process};
 pub use parse::parse;
 pub use patterns::pattern_names;
 pub use random::{Shape, SplitMix, random_formula};

@@ -347,6 +347,11 @@ impl<'a, 'p> Parser<'a, 'p> {
         }
     }
 
+    /// Whether a comma would end an argument here.
+    pub fn in_arguments(&self) -> bool {
+        self.frames.iter().any(|frame| matches!(frame, Frame::Call { .. }))
+    }
+
     /// What a macro with these arguments stands for.
     pub fn expand(&mut self, index: usize, arguments: Vec<NodeId>, name: Span) -> Result<NodeId, Diagnostic> {
         if let Some(&node) = self.shared.expansions.get(&(index, arguments.clone())) {

@@ -154,19 +154,39 @@ impl Parser<'_, '_> {
         if self.scanner.peek() == Some('(') {
             self.scanner.balanced()?;
         }
+        // In the arguments of a pattern a comma ends the argument; there `c!msg(1)` is the way to write more values.
+        while !self.in_arguments() && self.more_values() {}
         let from = process.map_or(start, |end| end + 1);
         let text = self.scanner.text[from..self.scanner.at].chars().filter(|c| !c.is_whitespace()).collect();
         let process = process.map(|end| self.process(start, end)).transpose()?;
         self.event(LabelPattern::Channel(text), process, start)
     }
 
-    /// `Name` or `Name[2]` before the colon.
+    /// Takes `,3` or `,_` or `,NAME`, written without a space.
+    fn more_values(&mut self) -> bool {
+        let before = self.scanner.at;
+        if self.scanner.eat(",") {
+            self.scanner.eat("-");
+            let length = self.scanner.word().len().max(self.scanner.digits().len());
+            self.scanner.at += length;
+            if length > 0 {
+                return true;
+            }
+        }
+        self.scanner.at = before;
+        false
+    }
+
+    /// `Name`, `Name[2]` or `Name[*]` before the colon.
     fn process(&self, start: usize, end: usize) -> Result<(String, Option<u32>), Diagnostic> {
         let text = self.scanner.text[start..end].trim();
         let Some((name, index)) = text.split_once('[') else {
             return Ok((text.to_string(), None));
         };
         let index = index.trim_end_matches(']').trim();
+        if index == "*" {
+            return Ok((name.trim().to_string(), None));
+        }
         match index.parse() {
             Ok(pid) => Ok((name.trim().to_string(), Some(pid))),
             Err(_) => {

@@ -3,8 +3,9 @@
 //! Labels are matched by their text, once per label: [`Labels`] keeps, for each label id that a system has pushed, the
 //! set of a formula's predicates that hold of it as one word of bits. The hot loop then tests a bit.
 
-use regex::Regex;
 use volee_system::{Label, System};
+
+use crate::formula::{EventMatcher, EventPattern, LabelPattern, PatternError};
 
 /// An action predicate of a formula, as an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,10 +16,8 @@ pub struct ActionId(pub u8);
 pub enum Action {
     /// Every label, or none.
     Constant(bool),
-    /// Exactly this label.
-    Label(String),
-    /// Labels that match the expression from beginning to end.
-    Pattern(Regex),
+    /// Steps that a pattern of the one grammar means: a text in quotes, or a regular expression.
+    Event(EventPattern, EventMatcher),
     /// The internal action, written `i` or `tau`.
     Internal,
     /// Labels that do not satisfy it.
@@ -33,8 +32,7 @@ impl PartialEq for Action {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Action::Constant(a), Action::Constant(b)) => a == b,
-            (Action::Label(a), Action::Label(b)) => a == b,
-            (Action::Pattern(a), Action::Pattern(b)) => a.as_str() == b.as_str(),
+            (Action::Event(a, _), Action::Event(b, _)) => a == b,
             (Action::Internal, Action::Internal) => true,
             (Action::Not(a), Action::Not(b)) => a == b,
             (Action::And(a), Action::And(b)) | (Action::Or(a), Action::Or(b)) => a == b,
@@ -46,23 +44,32 @@ impl PartialEq for Action {
 impl Eq for Action {}
 
 impl Action {
-    /// Whether the label's text satisfies the predicate.
-    pub fn matches(&self, label: &str) -> bool {
+    /// What a text in quotes or a regular expression means.
+    ///
+    /// # Errors
+    /// The regular expression is not one.
+    pub fn event(label: LabelPattern) -> Result<Self, PatternError> {
+        let pattern = EventPattern::any_process(label);
+        let matcher = pattern.matcher()?;
+        Ok(Action::Event(pattern, matcher))
+    }
+
+    /// Whether a step with these names satisfies the predicate.
+    pub fn matches<T: AsRef<str>>(&self, names: &[T]) -> bool {
         match self {
             Action::Constant(value) => *value,
-            Action::Label(text) => text == label,
-            Action::Pattern(pattern) => pattern.is_match(label),
-            Action::Internal => label == "i" || label == "tau",
-            Action::Not(inner) => !inner.matches(label),
-            Action::And(all) => all.iter().all(|a| a.matches(label)),
-            Action::Or(all) => all.iter().any(|a| a.matches(label)),
+            Action::Event(_, matcher) => matcher.matches_any(names),
+            Action::Internal => names.iter().any(|name| matches!(name.as_ref(), "i" | "tau")),
+            Action::Not(inner) => !inner.matches(names),
+            Action::And(all) => all.iter().all(|a| a.matches(names)),
+            Action::Or(all) => all.iter().any(|a| a.matches(names)),
         }
     }
 
     /// The labels and patterns that the predicate names, for the note about those that never occur.
     pub fn named<'a>(&'a self, names: &mut Vec<&'a Action>) {
         match self {
-            Action::Label(_) | Action::Pattern(_) => names.push(self),
+            Action::Event(..) => names.push(self),
             Action::Not(inner) => inner.named(names),
             Action::And(all) | Action::Or(all) => all.iter().for_each(|a| a.named(names)),
             Action::Constant(_) | Action::Internal => {}
@@ -115,7 +122,7 @@ impl Labels {
     /// Looks at a label's text, for good.
     #[cold]
     pub fn learn<S: System + ?Sized>(&mut self, system: &S, label: Label) -> u64 {
-        let text = system.label(label);
+        let text = system.names(label);
         self.silent.retain(|named| !named.matches(&text));
         let mask = self
             .actions

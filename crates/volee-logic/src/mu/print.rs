@@ -5,6 +5,7 @@ use std::fmt;
 use super::action::Action;
 use super::equations::Sign;
 use super::normal::{Formula, Node, NodeId};
+use crate::formula::{EventPattern, LabelPattern};
 
 /// Longer texts are cut here when a subformula is described.
 const DESCRIPTION_LENGTH: usize = 120;
@@ -113,12 +114,10 @@ impl fmt::Display for Action {
         };
         match self {
             Action::Constant(value) => write!(f, "{value}"),
-            Action::Label(text) => write!(f, "\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
-            Action::Pattern(pattern) => {
-                let text = pattern.as_str();
-                let inner = text.strip_prefix("^(?:").and_then(|t| t.strip_suffix(")$")).unwrap_or(text);
-                write!(f, "/{}/", inner.replace('/', "\\/"))
+            Action::Event(EventPattern { label: LabelPattern::Exact(text), .. }, _) => {
+                write!(f, "\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
             }
+            Action::Event(pattern, _) => write!(f, "{pattern}"),
             Action::Internal => f.write_str("tau"),
             Action::Not(inner) => write!(f, "not {inner}"),
             Action::And(all) => list(f, all, "and"),

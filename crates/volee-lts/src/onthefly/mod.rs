@@ -117,7 +117,10 @@ impl Sides<'_> {
             Flow::Continue(())
         });
         let (system, map, labels) = (&*self.systems[at], &mut self.maps[at], &mut self.labels);
-        let mut steps: Vec<_> = raw.into_iter().map(|(s, t)| (map.get(system, s, labels), t)).collect();
+        let mut steps: Vec<_> = raw
+            .into_iter()
+            .map(|(s, t)| (map.get(system, &mut |names| names.first().cloned(), s, labels), t))
+            .collect();
         steps.sort_unstable();
         steps.dedup();
         steps

@@ -89,12 +89,24 @@ pub fn drop_hidden(program: &mut Program, hidden: &[(u32, u32)]) -> Vec<(u32, u3
     unread::drop_hidden(program, hidden, &observed)
 }
 
+/// Whether steps are done together that nobody else can tell apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Steps {
+    /// Where the states matter.
+    Merged,
+    /// Where every step is an event. Forgetting what is dead or never read takes no step away and changes no value that is
+    /// sent, so that the states that become equal are strongly bisimilar.
+    Single,
+}
+
 /// The optimised program: node numbers stay what they were.
-pub fn optimise(program: &Program, observed: &Observed) -> Program {
+pub fn optimise(program: &Program, observed: &Observed, steps: Steps) -> Program {
     let own = Observed::by_program(program).and(observed);
     let mut program = program.clone();
     unread::drop_unread_globals(&mut program, &own);
-    merge::merge_steps(&mut program, &own);
+    if steps == Steps::Merged {
+        merge::merge_steps(&mut program, &own);
+    }
     live::reset_dead_locals(&mut program, &own);
     program
 }

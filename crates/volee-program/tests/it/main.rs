@@ -1,6 +1,7 @@
 //! The behaviour of programs: optimised and reduced ones against the plain program, explored whole by the simplest search.
 
 mod coverage;
+mod events;
 mod forgetting;
 mod graph;
 mod lifting;

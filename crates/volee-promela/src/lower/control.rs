@@ -26,6 +26,8 @@ pub(super) struct Control {
     entry: u32,
     /// The node of each label.
     labels: Vec<u32>,
+    /// Their names.
+    label_names: Vec<Arc<str>>,
     /// The statements by number: what a step does, and how it is shown.
     statements: Vec<Statement>,
     end: volee_system::Place,
@@ -92,6 +94,7 @@ impl Control {
             points,
             entry,
             labels,
+            label_names: behaviour.labels.iter().map(|label| label.name.as_ref().into()).collect(),
             statements: elements.statements.iter().map(|s| without_bodies(s)).collect(),
             end: behaviour.end.clone(),
         };
@@ -160,6 +163,18 @@ impl Control {
             .collect()
     }
 
+    /// The label that names what a way out does: one before a single statement or a `d_step`, not before a choice.
+    fn label(&self, way: &Way) -> Option<Arc<str>> {
+        let statement = self.statements.get(way.statement as usize)?;
+        let single = match way.step {
+            StepKind::Statement => !is_compound(&statement.kind),
+            StepKind::DStep(_) => matches!(statement.kind, StatementKind::DStep(_)),
+            _ => false,
+        };
+        let label = statement.labels.first().filter(|_| single)?;
+        self.label_names.get(label.0 as usize).cloned()
+    }
+
     fn transition(&self, way: &Way, lowering: &mut Lowering<'_>) -> Transition {
         let statement = self.statements.get(way.statement as usize);
         let text: Arc<str> = match (way.step, statement) {
@@ -185,12 +200,29 @@ impl Control {
             target: NodeId(way.target),
             atomic: way.atomic,
             escape: way.escape,
-            statement: volee_program::Statement { number: way.statement, text, place },
+            statement: volee_program::Statement {
+                number: way.statement,
+                text,
+                label: self.label(way),
+                place,
+            },
             merged: Vec::new(),
             through: Vec::new(),
             resets: Vec::new(),
         }
     }
+}
+
+fn is_compound(kind: &StatementKind) -> bool {
+    matches!(
+        kind,
+        StatementKind::If(_)
+            | StatementKind::Do(_)
+            | StatementKind::Atomic(_)
+            | StatementKind::DStep(_)
+            | StatementKind::Block(_)
+            | StatementKind::Unless { .. }
+    )
 }
 
 /// A statement without the statements inside it, which have elements of their own.

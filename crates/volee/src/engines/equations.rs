@@ -5,7 +5,7 @@ use volee_bes::SolveError;
 use volee_bes::answer::{self, AnswerError, Method};
 use volee_logic::mu::{Equations, Library, parse};
 use volee_report::{bytes, counted, seconds};
-use volee_system::{Diagnostic, Limit, Reason, ReasonKind, System, Verdict, Witness};
+use volee_system::{Diagnostic, Limit, Reason, ReasonKind, Verdict, Witness};
 
 use super::{Job, Part, shown};
 use crate::answer::{Answer, AskError, Certificate, Role, violated};
@@ -21,12 +21,11 @@ const LARGEST_DIAGNOSTIC: usize = 2_000_000;
 /// Answers one formula.
 pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, AskError> {
     let equations = formula(question, &job.settings.macros)?;
-    let options = options(job);
-    let mut model = job.open_as(&options)?;
+    let mut model = job.open_as(&options(job))?;
     let system = model.system.as_mut();
     let found = answer::ask(system, equations, job.settings.solver, most(job), job.meter, job.progress);
     Ok(match found {
-        Ok(found) => told(job, system, question, found, &options)?,
+        Ok(found) => told(job, question, found)?,
         Err(AnswerError::Solve(SolveError::Limit(limit))) => unknown(question, limit),
         Err(AnswerError::Solve(other)) => return Err(Diagnostic::error(other.to_string(), None).into()),
         Err(AnswerError::Formula(wrong)) => return Err(wrong.into()),
@@ -35,7 +34,7 @@ pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, Ask
 
 /// How the model is read: a formula speaks of steps by their labels and counts them, so that none may be merged.
 pub(super) fn options(job: &Job<'_>) -> Options {
-    Options { plain: true, ..job.subject.options() }
+    job.subject.options().step_by_step()
 }
 
 /// How much of an explanation is kept.
@@ -61,13 +60,7 @@ pub(super) fn formula(question: &Question, macros: &[(String, String)]) -> Resul
 }
 
 /// A value with the run and the part of the system that show it.
-pub(super) fn told(
-    job: &Job<'_>,
-    system: &mut dyn System,
-    question: &Question,
-    found: answer::Answer,
-    options: &Options,
-) -> Result<Part, AskError> {
+pub(super) fn told(job: &mut Job<'_>, question: &Question, found: answer::Answer) -> Result<Part, AskError> {
     let explanation = &found.explanation;
     let verdict = if found.value {
         Verdict::Holds
@@ -83,7 +76,9 @@ pub(super) fn told(
         (false, true) => None,
     };
     if let Some(role) = role.filter(|_| !explanation.run.steps.is_empty()) {
-        answer.runs.push(shown(system, &explanation.run, role, options)?);
+        let options = job.subject.options().plainly();
+        let mut model = job.open_as(&options)?;
+        answer.runs.push(shown(model.system.as_mut(), &explanation.run, role, &options)?);
     }
     let mut part = costs(job, &found);
     part.silent = found.silent;

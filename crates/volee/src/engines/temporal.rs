@@ -46,8 +46,13 @@ impl Searched {
 pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, AskError> {
     let options = job.subject.options();
     let mut searched = search(job, question, &options)?;
-    if searched.is_violated() && !searched.options.plain && searched.model.promela.is_some() {
-        let plain = search(job, question, &Options { plain: true, ..options })?;
+    let is_program = searched.model.promela.is_some();
+    if is_program && searched.options.single_steps {
+        // The steps of the plain program are the same, and it has all variables.
+        searched.options = options.plainly();
+        searched.model = job.open_as(&searched.options)?;
+    } else if is_program && searched.is_violated() && !searched.options.plain {
+        let plain = search(job, question, &options.plainly())?;
         if plain.is_violated() {
             searched = plain;
         }
@@ -63,16 +68,16 @@ pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, Ask
 }
 
 /// Whether every single step matters for a question: merged steps hide events.
-fn needs_plain(question: &Question) -> bool {
+fn is_about_steps(question: &Question) -> bool {
     matches!(question, Question::Tl(_) | Question::Automaton { .. })
 }
 
 fn search(job: &mut Job<'_>, question: &Question, options: &Options) -> Result<Searched, AskError> {
     let usual = job.subject.options() == *options;
     let mut model = if usual { job.open()? } else { job.open_as(options)? };
-    let plain = Options { plain: true, ..options.clone() };
-    if model.promela.is_some() && !options.plain && needs_plain(question) {
-        return search(job, question, &plain);
+    let merged = model.promela.is_some() && !options.single_steps;
+    if merged && is_about_steps(question) {
+        return search(job, question, &options.step_by_step());
     }
     let how = claim_options(job);
     let outcome = match question {
@@ -80,8 +85,8 @@ fn search(job: &mut Job<'_>, question: &Question, options: &Options) -> Result<S
             let file = question.origin();
             let parsed = formula::parse(text, &file)?;
             let bound = LtlQuestion::new(model.system.as_mut(), parsed, text, &file)?;
-            if bound.needs_every_step() && model.promela.is_some() && !options.plain {
-                return search(job, question, &plain);
+            if bound.needs_every_step() && merged {
+                return search(job, question, &options.step_by_step());
             }
             bound.check(model.system.as_mut(), how, job.meter, job.progress)
         }

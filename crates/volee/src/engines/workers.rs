@@ -136,7 +136,7 @@ pub(crate) fn equations(job: &mut Job<'_>, question: &Question) -> Result<Part, 
     let silent = if graph.numbered().is_some() { graph.silent() } else { Vec::new() };
     let found =
         answer::Answer { value: joint.value, method, statistics: joint.statistics, explanation, silent };
-    let mut part = told_formula(job, model.system.as_mut(), question, found, &options)?;
+    let mut part = told_formula(job, question, found)?;
     part.fields.extend(workers.fields);
     part.remarks.splice(0..0, workers.remarks);
     Ok(part)
@@ -234,7 +234,7 @@ fn work(
         }
         What::Formula { question, macros } => {
             let equations = formula(question, macros).map_err(first)?;
-            let mut model = open(&Options { plain: true, ..options })?;
+            let mut model = open(&options.step_by_step())?;
             opened();
             let graph = ModelGraph::new(model.system.as_mut(), equations).map_err(|d| first(d.into()))?;
             encode(&volee_cluster::equations::work(driver, graph)?)

@@ -8,10 +8,27 @@ use volee::bes::Solver;
 use volee::counters::Direction;
 use volee::families::Choice;
 use volee::search::{Approximation, Fairness, Order, Reduction, Replacement, Runs};
-use volee::{Emptiness, Question, Settings};
+use volee::{Emptiness, Naming, Question, Settings};
 
 use crate::files;
 use crate::outcome::Failure;
+
+/// What the steps of a program are called.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum LabelsArg {
+    #[default]
+    Events,
+    Text,
+}
+
+impl From<LabelsArg> for Naming {
+    fn from(labels: LabelsArg) -> Self {
+        match labels {
+            LabelsArg::Events => Naming::Events,
+            LabelsArg::Text => Naming::Text,
+        }
+    }
+}
 
 /// What is asked.
 #[derive(Debug, Args)]
@@ -107,6 +124,10 @@ pub struct TemporalArgs {
     /// Which runs a --tl formula is about: every finite prefix, or whole runs that end
     #[arg(long, value_enum, default_value_t = RunsArg::Prefixes, help_heading = "Temporal questions")]
     runs: RunsArg,
+
+    /// What steps of a program are called where formulas name them: by what happens, or by the text of the statement
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t, help_heading = "Temporal questions")]
+    pub labels: LabelsArg,
 
     /// Only runs count in which no process is for ever able to move without ever moving (weak fairness)
     #[arg(long, help_heading = "Temporal questions")]

@@ -3,13 +3,13 @@
 //! An action predicate stays one as long as it can, so that `not`, `and` and `or` join predicates of a single step; it
 //! becomes a step when it is put in a sequence, repeated, or ends the modality.
 
-use regex::RegexBuilder;
 use volee_system::Diagnostic;
 
 use super::super::action::{Action, Labels};
 use super::super::lex::{Span, Token};
 use super::super::tree::{Regular, RegularId};
 use super::Parser;
+use crate::formula::LabelPattern;
 
 /// How often `{n,m}` may repeat.
 const MAXIMUM_REPEAT: u32 = 1000;
@@ -154,8 +154,8 @@ impl Parser<'_> {
     fn run_atom(&mut self) -> Result<Run, Diagnostic> {
         let span = self.span();
         let atom = match self.peek().clone() {
-            Token::Label(text) => Run::Action(Action::Label(text)),
-            Token::Pattern(text) => Run::Action(Action::Pattern(pattern(&text, &span)?)),
+            Token::Label(text) => Run::Action(event(LabelPattern::Exact(text), &span)?),
+            Token::Pattern(text) => Run::Action(event(LabelPattern::Regex(text), &span)?),
             Token::Word(word) => match word.as_str() {
                 "true" | "any" => Run::Action(Action::Constant(true)),
                 "false" => Run::Action(Action::Constant(false)),
@@ -200,13 +200,14 @@ fn only_action(run: Run, span: &Span) -> Result<Action, Diagnostic> {
     }
 }
 
-/// A pattern matches whole labels.
-fn pattern(text: &str, span: &Span) -> Result<regex::Regex, Diagnostic> {
-    RegexBuilder::new(&format!("^(?:{text})$")).size_limit(1 << 20).build().map_err(|error| {
-        let reason = error.to_string();
-        let last = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_string();
-        span.error(format!("`{text}` is not a regular expression: {last}"))
-    })
+/// A text in quotes, or a regular expression.
+fn event(label: LabelPattern, span: &Span) -> Result<Action, Diagnostic> {
+    let text = match &label {
+        LabelPattern::Regex(text) => text.clone(),
+        _ => String::new(),
+    };
+    Action::event(label)
+        .map_err(|error| span.error(format!("`{text}` is not a regular expression: {}", error.reason())))
 }
 
 /// `n`, `n,` or `n,m`.
