@@ -132,6 +132,11 @@ impl WorkersArgs {
                 .map_err(|error| Failure::new(error.to_string()))?;
             return Ok(Some(Engine::Cluster(Cluster { restarts: self.restart, ..cluster })));
         }
-        Ok(self.workers.map(Engine::Workers))
+        let stray =
+            self.secret_file.as_ref().map(|_| "--secret-file").or((self.restart > 0).then_some("--restart"));
+        match stray {
+            Some(flag) => Err(Failure::new(format!("{flag} needs --cluster"))),
+            None => Ok(self.workers.map(Engine::Workers)),
+        }
     }
 }

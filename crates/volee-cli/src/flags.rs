@@ -71,6 +71,7 @@ fn of_engine(name: &str) -> String {
 fn name(what: Refused) -> String {
     match what {
         Refused::Setting(setting) => of_setting(setting).into(),
+        Refused::Claim(_) => "--property".into(),
         Refused::Question(kind) => {
             of_question(kind).map_or_else(|| format!("the question `{}`", kind.word()), Into::into)
         }

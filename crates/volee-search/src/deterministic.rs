@@ -42,8 +42,7 @@ impl DeterministicProperty {
             let message = format!(
                 "the automaton is not deterministic: state {state} has two transitions for one letter"
             );
-            let help =
-                "this search needs a deterministic automaton; a formula can be checked with --ltl instead";
+            let help = "this search needs a deterministic automaton; a formula need not become one";
             return Err(Diagnostic::error(message, None).with_help(help));
         }
         automaton.complete();

@@ -221,21 +221,37 @@ impl<'a> Ask<'a> {
         all.extend(others);
         let mut seen = std::collections::HashSet::new();
         all.retain(|question| seen.insert(question.clone()));
-        of_model.extend(all.iter().cloned());
-        for word in self.only.iter().chain(&self.skip) {
-            if !of_model.iter().any(|question| question.is_meant_by(word)) {
-                let mut names: Vec<String> = of_model.iter().map(ToString::to_string).collect();
-                names.dedup();
-                return Err(AskError::new(
-                    format!("no question is called `{}`", volee_report::brief(word)),
-                    &format!("there are {}", names.join(", ")),
-                ));
-            }
+        of_model.extend(all.iter().filter(|question| question.claim().is_none()).cloned());
+        self.chosen(all, &of_model)
+    }
+
+    /// The questions that are wanted of all that there are.
+    fn chosen(&self, mut all: Vec<Question>, known: &[Question]) -> Result<Vec<Question>, AskError> {
+        let is_kind = |word: &str| word == "claims" || Kind::ALL.iter().any(|kind| kind.word() == word);
+        let unknown =
+            |word: &&String| !is_kind(word) && !known.iter().any(|question| question.is_meant_by(word));
+        let names = || known.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        if let Some(word) = self.only.iter().chain(&self.skip).find(unknown) {
+            let message = format!("no question is called `{}`", volee_report::brief(word));
+            return Err(AskError::new(message, &format!("there are {}", names())));
         }
+        let before = all.len();
         if !self.only.is_empty() {
             all.retain(|question| self.only.iter().any(|word| question.is_meant_by(word)));
         }
         all.retain(|question| !self.skip.iter().any(|word| question.is_meant_by(word)));
+        let left_out = all.is_empty() && before > 0;
+        if left_out || (all.is_empty() && self.claims.is_empty()) {
+            let words: Vec<String> =
+                self.only.iter().chain(&self.skip).map(|word| format!("`{word}`")).collect();
+            let message = match words.is_empty() {
+                true => format!("nothing is asked that the engine `{}` answers", self.engine.name()),
+                false => format!("nothing is left to ask, given {}", words.join(", ")),
+            };
+            let help =
+                if known.is_empty() { "ask a question".into() } else { format!("there are {}", names()) };
+            return Err(AskError::new(message, &help));
+        }
         Ok(all)
     }
 

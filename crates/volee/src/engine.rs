@@ -72,6 +72,8 @@ pub struct Refusal {
 pub enum Refused {
     /// A kind of question.
     Question(Kind),
+    /// A claim of the model.
+    Claim(Kind),
     /// Something that was set.
     Setting(Setting),
 }
@@ -105,6 +107,7 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refused::Question(kind) => write!(f, "the question `{}`", kind.word()),
+            Refused::Claim(kind) => write!(f, "the model's own claim (`{}`)", kind.word()),
             Refused::Setting(setting) => f.write_str(setting.words()),
         }
     }
@@ -192,6 +195,16 @@ impl Engine {
         }
     }
 
+    /// How it answers a question.
+    fn way_of(&self, question: &Question) -> Result<Way, Refusal> {
+        self.way(question.kind()).map_err(|refusal| match refusal.what {
+            Refused::Question(kind) if question.claim().is_some() => {
+                Refusal { what: Refused::Claim(kind), ..refusal }
+            }
+            _ => refusal,
+        })
+    }
+
     /// How it answers questions of a kind.
     pub(crate) fn way(&self, kind: Kind) -> Result<Way, Refusal> {
         let way = match self {
@@ -217,7 +230,7 @@ impl Engine {
 
     /// Why a question cannot be asked in this way: the engine does not answer it, or would not obey something that is set.
     pub fn refuses(&self, question: &Question, asked: &Asked<'_>) -> Option<Refusal> {
-        let way = match self.way(question.kind()) {
+        let way = match self.way_of(question) {
             Ok(way) => way,
             Err(refusal) => return Some(refusal),
         };
@@ -233,7 +246,7 @@ impl Engine {
     pub(crate) fn refuses_all(&self, questions: &[Question], asked: &Asked<'_>) -> Option<Refusal> {
         let mut ways = Vec::new();
         for question in questions {
-            match self.way(question.kind()) {
+            match self.way_of(question) {
                 Ok(way) => ways.push(way),
                 Err(refusal) => return Some(refusal),
             }

@@ -43,3 +43,8 @@ pub use volee_report as report;
 pub use volee_search as search;
 pub use volee_system as system;
 pub use volee_system::System;
+
+/// The chapter of the book about this library: its examples are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../book/src/library.md")]
+pub struct Book;

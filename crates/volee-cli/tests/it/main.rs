@@ -7,6 +7,7 @@ mod counters;
 mod documents;
 mod events;
 mod families;
+mod flags;
 mod formulas;
 mod memory;
 mod sandbox;

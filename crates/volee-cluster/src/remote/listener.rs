@@ -23,12 +23,12 @@ impl Listener {
     /// # Errors
     /// The address cannot be used, or is open to the network while there is no secret.
     pub fn bind(address: &str, secret: Secret) -> Result<Self, ClusterError> {
-        let complain = |why: String| ClusterError::Call(format!("--listen {address}: {why}"));
+        let complain = |why: String| ClusterError::Call(format!("cannot listen on {address}: {why}"));
         let addresses: Vec<SocketAddr> =
             address.to_socket_addrs().map_err(|error| complain(error.to_string()))?.collect();
         if !secret.is_given() && !addresses.iter().all(|a| a.ip().is_loopback()) {
             return Err(complain(
-                "without a secret a worker listens on loopback only; name a file with --secret-file".into(),
+                "without a secret a worker listens on loopback only; give it a file with the secret that all share".into(),
             ));
         }
         let listener = TcpListener::bind(&addresses[..]).map_err(|error| complain(error.to_string()))?;

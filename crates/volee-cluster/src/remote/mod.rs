@@ -211,9 +211,7 @@ fn greet(stream: &mut TcpStream, secret: &Secret, role: &str, other: &str) -> Re
     check_version(&theirs)?;
     let right = theirs.answer.is_some_and(|answer| secret.accepts(other, &own, &theirs.challenge, &answer));
     if !right {
-        return Err(
-            "it does not know the secret (or we do not): --secret-file must name the same file".into()
-        );
+        return Err("it does not know the secret (or we do not): both must be given the same file".into());
     }
     send(stream, &secret.answer(role, &theirs.challenge, &own)).map_err(told)?;
     match receive(stream, SMALL).map_err(told)? {

@@ -1,0 +1,151 @@
+//! The door as a whole: what the table of engines says, and what no room below the command line may know.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use volee::search::{Approximation, Fairness, Order, Reduction, Runs};
+use volee::system::Budget;
+use volee::{Asked, Cluster, Emptiness, Engine, Kind, Options, Question, Setting, Settings};
+
+fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        match path.is_dir() {
+            true => sources(&path, all),
+            false if path.extension().is_some_and(|e| e == "rs") => all.push(path),
+            false => {}
+        }
+    }
+}
+
+/// The flags that stand in the code of a line, not in its comments.
+fn flags(line: &str) -> Vec<&str> {
+    let code = line.trim_start();
+    if code.starts_with("//") {
+        return Vec::new();
+    }
+    let is_flag = |word: &&str| {
+        let name = word.strip_prefix("--").unwrap_or_default();
+        name.starts_with(|c: char| c.is_ascii_lowercase())
+    };
+    code.split([' ', '"', '`', '(', ',', ';']).filter(is_flag).collect()
+}
+
+#[test]
+fn only_the_command_line_knows_the_names_of_flags() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut named = Vec::new();
+    for room in fs::read_dir(crates).expect("the rooms").flatten() {
+        if ["volee-cli", "volee-lsp"].iter().any(|above| room.file_name() == *above) {
+            continue;
+        }
+        let mut files = Vec::new();
+        sources(&room.path().join("src"), &mut files);
+        for file in files {
+            let text = fs::read_to_string(&file).expect("source is text");
+            // Tests may call the binary.
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            let found = code.lines().flat_map(flags).map(|flag| format!("{}: {flag}", file.display()));
+            named.extend(found);
+        }
+    }
+    assert!(named.is_empty(), "{named:#?}");
+    assert_eq!(flags("let help = \"add --property all\";"), ["--property"]);
+}
+
+/// One question of each kind.
+fn question(kind: Kind) -> Question {
+    let text = String::from("x");
+    match kind {
+        Kind::Deadlock => Question::Deadlock,
+        Kind::Assertions => Question::Assertions,
+        Kind::RuntimeErrors => Question::RuntimeErrors,
+        Kind::Invariant => Question::Invariant(text),
+        Kind::Reachable => Question::Reachable(text),
+        Kind::Ltl => Question::ltl(text),
+        Kind::Tl => Question::Tl(text),
+        Kind::Automaton => Question::Automaton { name: text.clone(), text },
+        Kind::Never => Question::Never(text),
+        Kind::Progress => Question::Progress,
+        Kind::Acceptance => Question::Acceptance,
+        Kind::Mu => Question::mu(text),
+        Kind::Apart => Question::Apart(text),
+        Kind::Coverable => Question::Coverable,
+        Kind::Target => Question::Target,
+        Kind::Bounded => Question::Bounded,
+    }
+}
+
+/// Everything as usual but for one thing.
+fn set(setting: Setting) -> (Settings, Options, Budget) {
+    let (mut s, mut o, mut b) = (Settings::default(), Options::default(), Budget::default());
+    let text = || vec![String::from("x")];
+    match setting {
+        Setting::Defines => o.defines = text(),
+        Setting::Plain => o.plain = true,
+        Setting::Copies => o.copies = vec![("P".into(), 2)],
+        Setting::Capacity => o.capacity = Some(2),
+        Setting::Memory => b.memory = Some(1 << 20),
+        Setting::Time => b.time = Some(std::time::Duration::from_secs(1)),
+        Setting::Depth => b.depth = Some(3),
+        Setting::Order => s.order = Order::BreadthFirst,
+        Setting::AllErrors => s.all_errors = true,
+        Setting::Reduction => s.reduction = Some(Reduction::Both),
+        Setting::Replacement => s.replacement = None,
+        Setting::Approximation => s.approximation = Some(Approximation::Bitstate),
+        Setting::Seed => s.seed = 5,
+        Setting::Fairness => s.fairness = Fairness::Weak,
+        Setting::Emptiness => s.emptiness = Some(Emptiness::Nested),
+        Setting::Runs => s.runs = Runs::Maximal,
+        Setting::Macros => s.macros = vec![("m".into(), String::new())],
+        Setting::Solver => s.solver = volee::bes::Solver::BreadthFirst,
+        Setting::Diagnostic => s.diagnostic = true,
+        Setting::ForAny => s.for_any = text(),
+        Setting::Method => s.method = volee::families::Choice::parse("bra").expect("a method"),
+        Setting::Sizes => s.sizes = true,
+        Setting::Symbolic => s.symbolic = text(),
+        Setting::Parameters => s.parameters = text(),
+        Setting::Assumptions => s.assumptions = text(),
+        Setting::Direction => s.direction = volee::counters::Direction::Forward,
+    }
+    (s, o, b)
+}
+
+#[test]
+fn every_engine_answers_or_says_in_a_sentence_why_not() {
+    let engines = [
+        Engine::Auto,
+        Engine::Explicit,
+        Engine::Workers(2),
+        Engine::Cluster(Cluster::default()),
+        Engine::Families,
+        Engine::Counters,
+        Engine::Channels,
+        Engine::Equations,
+    ];
+    let (s, o, b) = (Settings::default(), Options::default(), Budget::default());
+    let usual = Asked { settings: &s, options: &o, budget: &b };
+    assert!(usual.given().is_empty(), "{:?}", usual.given());
+    let mut refused = 0;
+    for engine in &engines {
+        for kind in Kind::ALL {
+            let question = question(kind);
+            assert_eq!(question.kind(), kind);
+            let unanswered = engine.refuses(&question, &usual);
+            for setting in Setting::ALL {
+                let (settings, options, budget) = set(setting);
+                let asked = Asked { settings: &settings, options: &options, budget: &budget };
+                assert_eq!(asked.given(), [setting]);
+                let Some(refusal) = engine.refuses(&question, &asked) else {
+                    assert!(unanswered.is_none(), "{engine:?} answers {question} only with {setting:?}");
+                    continue;
+                };
+                refused += 1;
+                let sentence = refusal.to_string();
+                assert!(sentence.len() > 20 && !sentence.contains("--"), "{sentence}");
+            }
+        }
+    }
+    assert!(refused > 1000, "{refused}");
+    assert!(engines.iter().all(|e| Kind::ALL.iter().any(|k| e.refuses(&question(*k), &usual).is_none())));
+}
