@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use volee::search::{Approximation, Fairness, Order, Reduction, Runs};
 use volee::system::Budget;
-use volee::{Asked, Cluster, Emptiness, Engine, Kind, Options, Question, Setting, Settings};
+use volee::{Asked, Cluster, Emptiness, Engine, Kind, Naming, Options, Question, Setting, Settings};
 
 fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -85,6 +85,7 @@ fn set(setting: Setting) -> (Settings, Options, Budget) {
         Setting::Plain => o.plain = true,
         Setting::Copies => o.copies = vec![("P".into(), 2)],
         Setting::Capacity => o.capacity = Some(2),
+        Setting::Naming => o.naming = Naming::Text,
         Setting::Memory => b.memory = Some(1 << 20),
         Setting::Time => b.time = Some(std::time::Duration::from_secs(1)),
         Setting::Depth => b.depth = Some(3),

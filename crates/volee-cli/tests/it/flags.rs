@@ -79,6 +79,7 @@ const TABLE: &[(&str, &str)] = &[
     ("--seed 3", "OOOOrrrrr"),
     ("--fair", "ororrrrrr"),
     ("--emptiness nested", "ororrrrrr"),
+    ("--labels text", "orooorrrr"),
     ("--runs maximal", "rrrorrrrr"),
     ("--macros none.mcl", "rrrrorrrr"),
     ("--solver bfs", "rrrrOrrrr"),
