@@ -11,11 +11,12 @@ use std::ops::Range;
 
 use volee_system::{Divisible, FaultId, Fineness, Flow, Part, Sink};
 
-use crate::code::{Compiled, Move, Op};
+use crate::code::{Code, Compiled, Move, Op};
+use crate::eval::Context;
 use crate::footprint::{EVERYTHING, Footprint, Owners, is_handed_over};
 use crate::frame::Frame;
 use crate::machine::{Machine, first_step};
-use crate::moves::{Level, Visitor, sending};
+use crate::moves::{Level, SMALL_PART, Visitor, sending};
 
 /// What is needed to tell what steps depend on.
 #[derive(Debug, Clone, Default)]
@@ -23,8 +24,36 @@ pub(crate) struct Division {
     owners: Owners,
     scratch: Frame,
     reached: Vec<u8>,
-    /// By process type: whether it ever receives what is handed over.
-    receives: Vec<bool>,
+    /// By process type: from which channels it may ever take over a message.
+    receives: Vec<Sources>,
+}
+
+/// Channels that somebody may receive from.
+#[derive(Debug, Clone, Default)]
+struct Sources {
+    /// These, by number.
+    known: Vec<i32>,
+    /// Any.
+    any: bool,
+}
+
+impl Sources {
+    fn contains(&self, channel: i32) -> bool {
+        self.any || self.known.contains(&channel)
+    }
+
+    /// Adds the channels of a statement. (What is inside a `d_step` is among the nodes of its type.)
+    fn add(&mut self, op: &Op) {
+        match op {
+            Op::Receive(receive) => match receive.channel {
+                Code::Const(channel) if !self.known.contains(&channel) => self.known.push(channel),
+                Code::Const(_) => {}
+                _ => self.any = true,
+            },
+            Op::Sequence(ops) => self.add(&ops[0]),
+            _ => {}
+        }
+    }
 }
 
 impl Division {
@@ -34,12 +63,16 @@ impl Division {
             bytes.resize(end as usize, owner as u8);
         }
         let owners = Owners { bytes, fixed: cut.ends.len() };
-        let receives = compiled.bodies.iter().map(|b| b.nodes.iter().flatten().any(|m| receives(&m.op)));
+        let sources = |body: &crate::code::Body| {
+            let mut sources = Sources::default();
+            body.nodes.iter().flatten().for_each(|m| sources.add(&m.op));
+            sources
+        };
         Division {
             owners,
             scratch: Frame::default(),
             reached: vec![0; compiled.transitions.len()],
-            receives: receives.collect(),
+            receives: compiled.bodies.iter().map(sources).collect(),
         }
     }
 
@@ -51,15 +84,6 @@ impl Division {
             scratch: &mut self.scratch,
             reached: &mut self.reached,
         }
-    }
-}
-
-/// Whether a statement may take over a message. (What is inside a `d_step` is among the nodes of its type.)
-fn receives(op: &Op) -> bool {
-    match op {
-        Op::Receive(_) | Op::DStep(..) => true,
-        Op::Sequence(ops) => receives(&ops[0]),
-        _ => false,
     }
 }
 
@@ -130,13 +154,14 @@ impl Divisible for Machine {
         }
         let mut start = 0;
         for (number, m) in moves.iter().enumerate() {
-            let alone = division.hands_over(&compiled, frame, pid, m);
-            if (alone || fineness == Fineness::Fine) && start < number {
+            let channel = division.hands_over(&compiled, frame, pid, m);
+            if (channel.is_some() || fineness == Fineness::Fine) && start < number {
                 parts.push(part(start..number, None));
                 start = number;
             }
-            if alone {
-                let receives = |q: &usize| kinds(*q).iter().any(|&k| division.receives[usize::from(k)]);
+            if let Some(channel) = channel {
+                let receives = |kind: &u8| division.receives[usize::from(*kind)].contains(channel);
+                let receives = |q: &usize| kinds(*q).iter().any(receives);
                 let others = (0..usize::from(u8::MAX)).filter(|q| *q != pid).filter(receives);
                 let others: Vec<usize> = others.collect();
                 let partners = others.iter().rev();
@@ -166,24 +191,22 @@ impl Divisible for Machine {
         let mut recorder = Recorder { sink, source: &self.source, footprint };
         let flow = self.enumerator.run_part(compiled, (pid, moves, partner), &mut recorder);
         if let (Some(touched), Some(footprint)) = (touched, recorder.footprint) {
-            *touched |= if self.enumerator.cut { EVERYTHING } else { footprint.touched };
+            *touched |= footprint.touched;
         }
-        flow.map_continue(|_| ())
+        // Long sequences are cut where they come back, and where depends on what else was enumerated.
+        if self.enumerator.moves > SMALL_PART { Flow::Break(()) } else { flow.map_continue(|_| ()) }
     }
 }
 
 impl Division {
-    /// Whether a transition hands a message over, and the process alone tells.
-    fn hands_over(&mut self, compiled: &Compiled, frame: &Frame, pid: usize, m: &Move) -> bool {
-        let Some(send) = sending(&m.op) else { return false };
-        let fixed = self.owners.fixed;
+    /// The channel on which a transition hands a message over, if it does and the process alone tells.
+    fn hands_over(&mut self, compiled: &Compiled, frame: &Frame, pid: usize, m: &Move) -> Option<i32> {
+        let send = sending(&m.op)?;
+        let own = 1_u64.checked_shl((self.owners.fixed + pid) as u32).unwrap_or(0);
         let mut footprint = self.footprint(compiled);
         footprint.looks_up(frame, pid, &send.channel);
-        let own = 1_u64.checked_shl((fixed + pid) as u32).unwrap_or(0);
-        footprint.touched & !own == 0
-            && frame
-                .channel(crate::eval::Context::of(compiled, frame, pid, false).eval(&send.channel))
-                .is_some()
-            && is_handed_over(compiled, frame, pid, send)
+        let number = Context::of(compiled, frame, pid, false).eval(&send.channel);
+        let told = footprint.touched & !own == 0 && frame.channel(number).is_some();
+        (told && is_handed_over(compiled, frame, pid, send)).then_some(number)
     }
 }

@@ -29,6 +29,10 @@ const LONGEST_SEQUENCE: usize = 200_000;
 /// Moves inside sequences that an expansion may make before it begins to remember where it was: few do.
 const SMALL_EXPANSION: u32 = 10_000;
 
+/// Moves inside sequences of a part that is made by itself. Fewer than this are never cut, alone or with others: there are
+/// fewer than a hundred parts that make as many.
+pub(crate) const SMALL_PART: u32 = 64;
+
 /// Points inside sequences that an expansion remembers.
 const MOST_POINTS: usize = 1 << 20;
 
@@ -141,8 +145,8 @@ pub(crate) struct Enumerator {
     /// Executed transitions.
     pub reached: Vec<u8>,
     endless: Option<FaultId>,
-    /// The last expansion has cut a sequence that came back to where it was.
-    pub cut: bool,
+    /// Moves inside sequences of the last expansion.
+    pub moves: u32,
     /// The points inside sequences that were met in this expansion, once it is a large one.
     met: HashSet<Point>,
 }
@@ -156,7 +160,7 @@ impl Enumerator {
             levels: Vec::new(),
             reached: vec![0; transitions],
             endless: Some(endless),
-            cut: false,
+            moves: 0,
             met: HashSet::new(),
         }
     }
@@ -216,8 +220,7 @@ impl Enumerator {
         let mut top = 0;
         let mut emitted = false;
         let mut endless = false;
-        self.cut = false;
-        let mut moves = 0_u32;
+        self.moves = 0;
         if !self.met.is_empty() {
             self.met = HashSet::new();
         }
@@ -238,10 +241,9 @@ impl Enumerator {
                 Attempt::Made { keeps: Some(pid) } => {
                     upper[0].restart(Some(pid), false);
                     top += 1;
-                    moves += 1;
-                    if self.returns(top) || moves > SMALL_EXPANSION && self.is_met(top, pid) {
+                    self.moves += 1;
+                    if self.returns(top) || self.moves > SMALL_EXPANSION && self.is_met(top, pid) {
                         endless = true;
-                        self.cut = true;
                         top -= 1;
                     }
                 }

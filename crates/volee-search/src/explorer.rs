@@ -14,7 +14,7 @@ use crate::check::Statistics;
 use crate::memo::{Memo, Recalled};
 use crate::questions::{OnFault, Questions};
 use crate::reducing::Reducing;
-use volee_store::{Full, Name, Names, Visited};
+use volee_store::{Full, Name, Names, Tuple, Visited};
 
 /// Look-ups that are worth settling together.
 const BATCH: usize = 32;
@@ -99,7 +99,9 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     meter: &'a Meter,
     progress: &'a mut dyn Progress,
     pub(crate) names: Names,
-    memo: Memo,
+    memo: Memo<u64>,
+    /// The same for names that stand for more bits than they have.
+    wide_memo: Memo<Tuple>,
     pub(crate) visited: V,
     /// The state that was loaded last.
     pub(crate) state: Vec<u8>,
@@ -129,6 +131,7 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             progress: self.progress,
             names: self.names,
             memo: self.memo,
+            wide_memo: self.wide_memo,
             state: self.state,
             staged: self.staged,
             sleeps: self.sleeps,
@@ -177,6 +180,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         let memo = Memo::new(system);
         Explorer {
             memo,
+            wide_memo: Memo::new(system),
             reducing: Reducing::new(questions.check().reduction),
             system,
             questions,
@@ -260,19 +264,20 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     fn expand_from_memory(&mut self, name: Name, parent: u32) -> bool {
         let Some(tuples) = self.names.tuples() else { return false };
         let before = self.staged.len();
-        let (visited, staged) = (&self.visited, &mut self.staged);
-        let mut ordinal = 0;
-        let recalled = self.memo.expand(self.system, tuples, (name, &mut self.state), |target| {
-            visited.prefetch(target);
-            staged.push(Staged { name: target, ordinal, parent });
-            ordinal += 1;
-        });
+        let mut stage = Targets { visited: &self.visited, staged: &mut self.staged, before, parent };
+        let state = (name, &mut self.state);
+        let recalled = if tuples.is_wide() {
+            self.wide_memo.expand(self.system, tuples, state, &mut stage)
+        } else {
+            self.memo.expand(self.system, tuples, state, &mut stage)
+        };
         if recalled == Recalled::Ask {
             self.staged.truncate(before);
             return false;
         }
+        let ordinal = self.staged.len() - before;
         self.reducing.satisfy(parent);
-        self.statistics.transitions += u64::from(ordinal);
+        self.statistics.transitions += ordinal as u64;
         true
     }
 
@@ -509,6 +514,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         let memory = self.visited.bytes()
             + self.names.bytes()
             + self.memo.bytes()
+            + self.wide_memo.bytes()
             + extra_bytes
             + self.reducing.proviso.bytes()
             + (self.staged.capacity() * size_of::<Staged>()) as u64;
@@ -523,6 +529,35 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         self.statistics.reduced = self.reducing.count;
         self.statistics.table_bytes = self.visited.bytes();
         (self.statistics, self.limit, self.visited)
+    }
+}
+
+/// Stages targets whose names are known.
+struct Targets<'e, V> {
+    visited: &'e V,
+    staged: &'e mut Vec<Staged>,
+    /// How many were staged before.
+    before: usize,
+    parent: u32,
+}
+
+impl<V: Visited> crate::memo::Stage for Targets<'_, V> {
+    #[inline(always)]
+    fn one(&mut self, target: Name) {
+        self.visited.prefetch(target);
+        let ordinal = (self.staged.len() - self.before) as u32;
+        self.staged.push(Staged { name: target, ordinal, parent: self.parent });
+    }
+
+    #[inline(always)]
+    fn up_to_two(&mut self, targets: [Name; 2], count: usize) {
+        let length = self.staged.len();
+        self.one(targets[0]);
+        if count == 2 {
+            self.one(targets[1]);
+        } else {
+            self.staged.truncate(length + count);
+        }
     }
 }
 

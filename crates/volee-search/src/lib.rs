@@ -4,6 +4,7 @@
 //! Stores see bytes, never meaning; traversals see states and steps, never what they stand for.
 
 mod approximate;
+mod audit;
 mod breadth;
 mod check;
 mod confirm;
@@ -24,6 +25,7 @@ mod reducing;
 mod replacement;
 mod watch;
 
+pub use audit::{Audit, audit_remembered_steps};
 pub use check::{Answer, Approximation, Check, Order, Outcome, Reduction, Statistics, Turnover, check};
 pub use confirm::is_fair;
 pub use deterministic::DeterministicProperty;

@@ -15,7 +15,9 @@
 //! remembered as such but as a reason to ask the system for all steps of the state, as are states without any step: there
 //! the system may know of others (a `timeout`).
 
-use volee_store::{Name, Tuples, mix};
+use std::ops::{BitAnd, BitOr, BitXor};
+
+use volee_store::{Field, Name, Tuple, Tuples, mix};
 use volee_system::{Divisible, Fineness, Flow, Part, Step, System};
 
 const FIRST_PLACES: usize = 1 << 8;
@@ -25,51 +27,136 @@ const MOST_ENTRIES: usize = 1 << 21;
 const INLINE: usize = 2;
 /// The count of an entry that says that the system is to be asked for all steps of the state.
 const ASK: u32 = u32::MAX;
-/// Misses of a part before anybody asks whether it pays.
-const TRIAL: u32 = 1024;
 /// Of so many look-ups one may be a miss, in a part that pays.
 const WORTH: u32 = 4;
-/// Expansions before anybody asks whether remembering pays at all.
-const LONG_TRIAL: u64 = 1 << 14;
+/// Expansions after which somebody asks whether remembering pays at all, again and again.
+const LONG_TRIAL: u64 = 1 << 16;
+
+/// What names stand for: the name itself, or more bits than a name has.
+pub(crate) trait Word:
+    Copy + Eq + Default + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self>
+{
+    fn of(tuples: &Tuples, name: Name) -> Self;
+    fn mask(field: Field) -> Self;
+    fn number(self, field: Field) -> usize;
+    fn hash(self) -> u64;
+    fn bits(self) -> u32;
+
+    /// Gives the first `count` of these to `stage`. `None` where one has no name.
+    fn stage(words: [Self; INLINE], count: usize, tuples: &mut Tuples, stage: &mut impl Stage) -> Option<()>;
+}
+
+impl Word for u64 {
+    #[inline(always)]
+    fn of(_: &Tuples, name: Name) -> u64 {
+        name
+    }
+
+    #[inline(always)]
+    fn mask(field: Field) -> u64 {
+        field.mask() as u64
+    }
+
+    #[inline(always)]
+    fn number(self, field: Field) -> usize {
+        field.of_name(self)
+    }
+
+    #[inline(always)]
+    fn hash(self) -> u64 {
+        self
+    }
+
+    fn bits(self) -> u32 {
+        self.count_ones()
+    }
+
+    #[inline(always)]
+    fn stage(words: [u64; INLINE], count: usize, _: &mut Tuples, stage: &mut impl Stage) -> Option<()> {
+        stage.up_to_two(words, count);
+        Some(())
+    }
+}
+
+impl Word for Tuple {
+    #[inline(always)]
+    fn of(tuples: &Tuples, name: Name) -> Tuple {
+        tuples.tuple(name)
+    }
+
+    #[inline(always)]
+    fn mask(field: Field) -> Tuple {
+        field.mask()
+    }
+
+    #[inline(always)]
+    fn number(self, field: Field) -> usize {
+        field.of(self)
+    }
+
+    #[inline(always)]
+    fn hash(self) -> u64 {
+        self as u64 ^ ((self >> 64) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
+    }
+
+    fn bits(self) -> u32 {
+        self.count_ones()
+    }
+
+    #[inline(always)]
+    fn stage(
+        words: [Tuple; INLINE],
+        count: usize,
+        tuples: &mut Tuples,
+        stage: &mut impl Stage,
+    ) -> Option<()> {
+        for &word in &words[..count] {
+            stage.one(tuples.name_of(word)?);
+        }
+        Some(())
+    }
+}
 
 /// What a part did where the name, masked, was the key.
 #[derive(Debug, Clone, Copy, Default)]
-struct Entry {
-    key: u64,
+struct Entry<W> {
+    key: W,
     /// The number of the part's memory, plus one; 0 is a free place.
     part: u32,
     count: u32,
-    /// The differences, or where they start among all.
-    differences: [u64; INLINE],
+    /// Where the differences start among all, if there are more than fit here.
+    more: u32,
+    /// The differences.
+    differences: [W; INLINE],
 }
 
 /// A part of a record with a certain value.
 #[derive(Debug, Clone, Copy)]
-struct Remembered {
+struct Remembered<W> {
     part: Part,
     /// The number of the record's value.
     value: u32,
     /// The number of its memory, plus one; 0 for a part that is left to the system.
     memory: u32,
     fineness: Fineness,
-    mask: u64,
+    mask: W,
     lookups: u32,
     misses: u32,
 }
 
 /// What is remembered, for one layout of names.
 #[derive(Debug, Default)]
-pub(crate) struct Memo {
+pub(crate) struct Memo<W> {
     /// Off for good.
     off: bool,
     layout: u64,
-    entries: Vec<Entry>,
+    entries: Vec<Entry<W>>,
     len: usize,
     shift: u32,
-    differences: Vec<u64>,
+    differences: Vec<W>,
     /// For each record and the number of its value, where its parts are: the first plus one, and how many.
     values: Vec<Vec<(u32, u32)>>,
-    parts: Vec<Remembered>,
+    parts: Vec<Remembered<W>>,
     /// For each record that is left to the system, a part that is all of it, plus one.
     left: Vec<u32>,
     /// For each record, misses of its parts so far.
@@ -82,6 +169,14 @@ pub(crate) struct Memo {
     targets: Vec<Name>,
 }
 
+/// Takes the targets of steps, in order.
+pub(crate) trait Stage {
+    fn one(&mut self, target: Name);
+
+    /// Takes the first `count` of these; nobody can foresee whether there is one, so that is better not a branch.
+    fn up_to_two(&mut self, targets: [Name; INLINE], count: usize);
+}
+
 /// What an expansion came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recalled {
@@ -92,13 +187,14 @@ pub(crate) enum Recalled {
 }
 
 /// A state that is expanded, loaded when somebody asks for it.
-struct Loaded<'s> {
+struct Loaded<'s, W> {
     name: Name,
+    word: W,
     state: &'s mut Vec<u8>,
     done: bool,
 }
 
-impl Loaded<'_> {
+impl<W> Loaded<'_, W> {
     fn load(&mut self, tuples: &mut Tuples, system: &mut dyn Divisible) {
         if !self.done {
             self.state.clear();
@@ -109,7 +205,7 @@ impl Loaded<'_> {
     }
 }
 
-impl Memo {
+impl<W: Word> Memo<W> {
     /// For a system; it remembers nothing where the system cannot tell what steps depend on.
     pub(crate) fn new<S: System + ?Sized>(system: &mut S) -> Self {
         Memo { off: system.divisible().is_none(), ..Memo::default() }
@@ -129,7 +225,7 @@ impl Memo {
         system: &mut S,
         tuples: &mut Tuples,
         (name, state): (Name, &mut Vec<u8>),
-        stage: impl FnMut(Name),
+        stage: &mut impl Stage,
     ) -> Recalled {
         if self.off {
             return Recalled::Ask;
@@ -147,25 +243,26 @@ impl Memo {
         system: &mut S,
         tuples: &mut Tuples,
         (name, state): (Name, &mut Vec<u8>),
-        mut stage: impl FnMut(Name),
+        stage: &mut impl Stage,
     ) -> Option<bool> {
         if self.layout != tuples.changes() {
             self.forget(tuples);
         }
         self.expansions += 1;
-        if self.expansions == LONG_TRIAL {
+        if self.expansions.is_multiple_of(LONG_TRIAL) {
             // Where most of it is left to the system, the system does it better in one go.
-            self.off = self.executions > LONG_TRIAL * 2 / 3 * (tuples.len() - tuples.fixed()).max(1) as u64;
+            self.off = self.executions > LONG_TRIAL * 2 / 3 * self.values.len() as u64;
+            self.executions = 0;
         }
-        let mut loaded = Loaded { name, state, done: false };
+        let mut loaded = Loaded { name, word: W::of(tuples, name), state, done: false };
         let mut any = false;
         for record in (0..tuples.len() - tuples.fixed()).rev() {
-            let value = tuples.field(tuples.fixed() + record).of(name);
+            let value = loaded.word.number(tuples.field(tuples.fixed() + record));
             if value == 0 {
                 continue;
             }
             if let Some(at) = (self.left[record] as usize).checked_sub(1) {
-                any |= self.execute(system, tuples, at, &mut loaded, &mut stage)?;
+                any |= self.execute(system, tuples, at, &mut loaded, stage)?;
                 continue;
             }
             let (first, count) = match self.values[record].get(value) {
@@ -173,7 +270,7 @@ impl Memo {
                 _ => self.divide(system, tuples, (record, value), Fineness::Coarse, &mut loaded)?,
             };
             for at in first..first + count {
-                any |= self.recall(system, tuples, at, &mut loaded, &mut stage)?;
+                any |= self.recall(system, tuples, at, &mut loaded, stage)?;
             }
         }
         Some(any)
@@ -186,21 +283,21 @@ impl Memo {
         system: &mut S,
         tuples: &mut Tuples,
         at: usize,
-        loaded: &mut Loaded<'_>,
-        stage: &mut impl FnMut(Name),
+        loaded: &mut Loaded<'_, W>,
+        stage: &mut impl Stage,
     ) -> Option<bool> {
         let part = &mut self.parts[at];
         if part.memory == 0 {
             return self.execute(system, tuples, at, loaded, stage);
         }
         part.lookups += 1;
-        let (key, memory) = (loaded.name & part.mask, part.memory);
+        let (key, memory) = (loaded.word & part.mask, part.memory);
         let mask = self.entries.len() - 1;
         let mut place = home(key, memory, self.shift);
         loop {
             let entry = self.entries[place];
             if entry.part == memory && entry.key == key {
-                return self.apply(&entry, loaded.name, stage);
+                return self.apply(tuples, &entry, loaded.word, stage);
             }
             if entry.part == 0 {
                 return self.execute(system, tuples, at, loaded, stage);
@@ -210,19 +307,16 @@ impl Memo {
     }
 
     #[inline(always)]
-    fn apply(&self, entry: &Entry, name: Name, stage: &mut impl FnMut(Name)) -> Option<bool> {
-        match entry.count {
-            0 => {}
-            1 => stage(name ^ entry.differences[0]),
-            2 => {
-                stage(name ^ entry.differences[0]);
-                stage(name ^ entry.differences[1]);
-            }
-            ASK => return None,
-            count => {
-                let first = entry.differences[0] as usize;
-                let differences = &self.differences[first..first + count as usize];
-                differences.iter().for_each(|difference| stage(name ^ difference));
+    fn apply(&self, tuples: &mut Tuples, entry: &Entry<W>, word: W, stage: &mut impl Stage) -> Option<bool> {
+        if entry.count <= INLINE as u32 {
+            let [one, other] = entry.differences;
+            W::stage([word ^ one, word ^ other], entry.count as usize, tuples, stage)?;
+        } else if entry.count == ASK {
+            return None;
+        } else {
+            let differences = &self.differences[entry.more as usize..][..entry.count as usize];
+            for &difference in differences {
+                W::stage([word ^ difference; INLINE], 1, tuples, stage)?;
             }
         }
         Some(entry.count > 0)
@@ -235,8 +329,8 @@ impl Memo {
         system: &mut S,
         tuples: &mut Tuples,
         at: usize,
-        loaded: &mut Loaded<'_>,
-        stage: &mut impl FnMut(Name),
+        loaded: &mut Loaded<'_, W>,
+        stage: &mut impl Stage,
     ) -> Option<bool> {
         let system = system.divisible()?;
         loaded.load(tuples, system);
@@ -246,16 +340,17 @@ impl Memo {
         let recorded = (part.memory != 0).then_some(&mut touched);
         let mut targets = std::mem::take(&mut self.targets);
         targets.clear();
-        let _ = system.part_steps(part.part, recorded, &mut |step: Step, target: &[u8]| {
+        let flow = system.part_steps(part.part, recorded, &mut |step: Step, target: &[u8]| {
             faulty |= step.fault.is_some() || step.stays;
             targets.push(tuples.name(target));
             if faulty { Flow::Break(()) } else { Flow::Continue(()) }
         });
+        faulty |= flow.is_break();
         if part.memory != 0 {
-            self.remember(tuples, at, (loaded.name, touched), &targets, faulty);
+            self.remember(tuples, at, (loaded.word, touched), &targets, faulty);
         }
         if !faulty {
-            targets.iter().for_each(|&target| stage(target));
+            targets.iter().for_each(|&target| stage.one(target));
         }
         let any = !targets.is_empty();
         self.targets = targets;
@@ -266,7 +361,7 @@ impl Memo {
         &mut self,
         tuples: &Tuples,
         at: usize,
-        (name, touched): (Name, u64),
+        (word, touched): (W, u64),
         targets: &[Name],
         faulty: bool,
     ) {
@@ -280,25 +375,29 @@ impl Memo {
         }
         let part = &mut self.parts[at];
         part.misses += 1;
-        if part.misses > TRIAL && part.misses > part.lookups / WORTH {
+        if part.misses > trial(part.mask.bits()) && part.misses > part.lookups / WORTH {
             return self.doubt(at);
         }
         let mask = (0..tuples.len()).filter(|&c| touched >> c & 1 == 1);
-        let mask = part.mask | mask.fold(0, |mask, component| mask | tuples.field(component).mask());
+        let mask = mask.fold(part.mask, |mask, component| mask | W::mask(tuples.field(component)));
         if mask != part.mask {
             part.mask = mask;
             self.memories += 1;
             part.memory = self.memories;
         }
-        let (key, memory) = (name & part.mask, part.memory);
+        let (key, memory) = (word & part.mask, part.memory);
         let mut entry = Entry { key, part: memory, count: targets.len() as u32, ..Entry::default() };
         if faulty {
             entry.count = ASK;
         } else if targets.len() <= INLINE {
-            entry.differences.iter_mut().zip(targets).for_each(|(d, target)| *d = target ^ name);
+            entry
+                .differences
+                .iter_mut()
+                .zip(targets)
+                .for_each(|(d, target)| *d = W::of(tuples, *target) ^ word);
         } else {
-            entry.differences[0] = self.differences.len() as u64;
-            self.differences.extend(targets.iter().map(|target| target ^ name));
+            entry.more = self.differences.len() as u32;
+            self.differences.extend(targets.iter().map(|&target| W::of(tuples, target) ^ word));
         }
         self.put(entry);
         self.len += 1;
@@ -311,7 +410,15 @@ impl Memo {
     fn leave(&mut self, record: usize) {
         let part = Part { record: record as u8, first: 0, last: u16::MAX, partner: None };
         let fineness = Fineness::Coarse;
-        self.parts.push(Remembered { part, value: 0, memory: 0, fineness, mask: 0, lookups: 0, misses: 0 });
+        self.parts.push(Remembered {
+            part,
+            value: 0,
+            memory: 0,
+            fineness,
+            mask: W::default(),
+            lookups: 0,
+            misses: 0,
+        });
         self.left[record] = self.parts.len() as u32;
         self.values[record] = Vec::new();
     }
@@ -334,7 +441,7 @@ impl Memo {
         tuples: &mut Tuples,
         (record, value): (usize, usize),
         fineness: Fineness,
-        loaded: &mut Loaded<'_>,
+        loaded: &mut Loaded<'_, W>,
     ) -> Option<(usize, usize)> {
         let system = system.divisible()?;
         loaded.load(tuples, system);
@@ -349,7 +456,7 @@ impl Memo {
         let first = self.parts.len();
         for &part in &self.scratch {
             self.memories += 1;
-            let mask = tuples.field(fixed + record).mask();
+            let mask = W::mask(tuples.field(fixed + record));
             let memory = self.memories;
             self.parts.push(Remembered {
                 part,
@@ -370,7 +477,7 @@ impl Memo {
         Some((first, count))
     }
 
-    fn put(&mut self, entry: Entry) {
+    fn put(&mut self, entry: Entry<W>) {
         let mask = self.entries.len() - 1;
         let mut place = home(entry.key, entry.part, self.shift);
         while self.entries[place].part != 0 {
@@ -413,13 +520,23 @@ impl Memo {
 
     pub(crate) fn bytes(&self) -> u64 {
         let values: usize = self.values.iter().map(|v| v.capacity() * 8).sum();
-        let parts = self.parts.capacity() * size_of::<Remembered>();
-        (self.entries.capacity() * size_of::<Entry>() + self.differences.capacity() * 8 + values + parts)
+        let parts = self.parts.capacity() * size_of::<Remembered<W>>();
+        (self.entries.capacity() * size_of::<Entry<W>>() + self.differences.capacity() * 8 + values + parts)
             as u64
     }
 }
 
+/// Misses of a part before anybody asks whether it pays: where keys have few bits, they all come back in the end.
+fn trial(bits: u32) -> u32 {
+    match bits {
+        ..=18 => u32::MAX,
+        19..=28 => 1 << 15,
+        29..=36 => 1 << 10,
+        _ => 1 << 7,
+    }
+}
+
 #[inline(always)]
-fn home(key: u64, memory: u32, shift: u32) -> usize {
-    (mix(key ^ u64::from(memory) << 40) >> shift) as usize
+fn home<W: Word>(key: W, memory: u32, shift: u32) -> usize {
+    (mix(key.hash() ^ u64::from(memory) << 40) >> shift) as usize
 }

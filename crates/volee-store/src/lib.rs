@@ -58,7 +58,7 @@ pub use slots::{At, Slots};
 pub use table::Turnover;
 pub use trail::Trail;
 pub use tree::{Full, Name, Tree};
-pub use tuples::{Field, MOST_COMPONENTS, Tuples, WAITING};
+pub use tuples::{Field, MOST_COMPONENTS, Tuple, Tuples, WAITING};
 
 /// A set of names that a traversal has met.
 pub trait Visited {

@@ -52,7 +52,7 @@ impl Names {
     #[inline(always)]
     pub fn full(&self) -> Option<Full> {
         match self {
-            Names::Tuples(_) => None,
+            Names::Tuples(tuples) => tuples.is_full().then_some(Full::Nodes),
             Names::Tree(tree) => tree.full(),
         }
     }
@@ -131,12 +131,15 @@ impl Renaming {
     #[inline]
     pub fn translate(&mut self, names: &mut Names, name: Name) -> Name {
         match self {
-            Renaming::Layout(layouts, _) if name & WAITING == 0 => layouts.translate(name),
+            Renaming::Layout(layouts, _) if name & WAITING == 0 => match names {
+                Names::Tuples(tuples) => tuples.renamed(layouts, name),
+                Names::Tree(_) => name,
+            },
             Renaming::Layout(_, waiting) | Renaming::Scheme(_, waiting) if name & WAITING != 0 => {
                 names.name(waiting.state(name))
             }
             Renaming::Scheme(tuples, _) => names.name(tuples.load(name)),
-            Renaming::Layout(layouts, _) => layouts.translate(name),
+            Renaming::Layout(..) => name,
         }
     }
 }
@@ -151,9 +154,9 @@ mod tests {
     use crate::hash::mix;
 
     /// A state of a walk: a header with the number of records, two globals, and records of two kinds.
-    fn wander(state: &mut Vec<u8>, random: u64, spread: u64) {
+    fn wander(state: &mut Vec<u8>, random: u64, (spread, most): (u64, u8)) {
         match random % 8 {
-            0 if state[0] < 6 => {
+            0 if state[0] < most => {
                 state[0] += 1;
                 let kind = (random >> 8) as u8 & 1;
                 state.extend_from_slice(if kind == 0 { &[0, 1] } else { &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10] });
@@ -183,13 +186,13 @@ mod tests {
         Components { ends: vec![1, 2, 10], records: Some(Records { count_at: 0, lengths: vec![2, 10] }) }
     }
 
-    fn walk(spread: u64, expect_tree: bool) {
+    fn walk(spread: u64, most: u8) -> Names {
         let mut names = Names::new(Some(cut()));
         let mut known: HashMap<Vec<u8>, Name> = HashMap::new();
         let mut state = vec![0; 10];
         for i in 0..30_000u64 {
             let random = mix(i ^ spread << 32);
-            wander(&mut state, random, spread);
+            wander(&mut state, random, (spread, most));
             let mut name = names.name(&state);
             if names.has_waiting() {
                 let mut renaming = names.rename(if i % 2 == 0 { 30 } else { 63 }).expect("tuples");
@@ -208,16 +211,21 @@ mod tests {
         let distinct: std::collections::HashSet<_> = known.values().collect();
         assert_eq!(distinct.len(), known.len());
         assert!(known.len() > 1000 && !known.values().any(|&name| name == 0));
-        assert_eq!(names.tree().is_some(), expect_tree);
+        names
     }
 
     #[test]
     fn names_are_one_to_one_with_states_through_all_layouts() {
-        walk(3, false);
+        assert!(walk(3, 6).tuples().is_some_and(|tuples| !tuples.is_wide()));
     }
 
     #[test]
-    fn what_does_not_fit_a_word_goes_on_with_trees() {
-        walk(250, true);
+    fn what_does_not_fit_a_word_has_a_number_for_the_rest() {
+        assert!(walk(250, 6).tuples().is_some_and(|tuples| tuples.is_wide()));
+    }
+
+    #[test]
+    fn what_does_not_fit_that_goes_on_with_trees() {
+        assert!(walk(250, 20).tree().is_some());
     }
 }

@@ -7,6 +7,9 @@
 //! its place among those that wait (a name with [`WAITING`] set). The names of states are exact: equal names are equal
 //! states. After COLLAPSE (Holzmann, "State compression in SPIN", 1997) with fields of bits instead of bytes.
 //!
+//! Where the tuple has more bits than a word, a name has the fields of the last components itself and, of the others
+//! together, a number ([`Others`]): one more look-up where a step touches them.
+//!
 //! Naming and loading work against a *base*, the state that was loaded last, and touch what differs from it.
 //!
 //! No name is 0: the numbers of the first component start at 1. So do those of records, whose 0 says that there is none.
@@ -15,12 +18,20 @@ use volee_system::Components;
 
 use crate::Name;
 use crate::dictionary::Dictionary;
+use crate::hash::mix;
 
 /// Set in the name of a state that waits for wider fields.
 pub const WAITING: Name = 1 << 63;
 
-/// Bits that all fields may have together.
-const MOST_BITS: u32 = 63;
+/// The numbers of all components, side by side.
+pub type Tuple = u128;
+
+/// Bits that a name has at most.
+const NAME_BITS: u32 = 63;
+/// Bits of the fields that a name has itself where it does not have them all.
+const OWN_BITS: u32 = 40;
+/// Bits of all fields, at most: what a name does not have itself is a word.
+const MOST_BITS: u32 = OWN_BITS + 64;
 
 /// Components at most: a set of them is a word.
 pub const MOST_COMPONENTS: usize = 64;
@@ -31,7 +42,7 @@ const SPARE_BITS: u32 = 5;
 /// Values from which on a field has room for more of them.
 const MANY_VALUES: usize = 8;
 
-/// Where the number of a component stands in a name.
+/// Where the number of a component stands in a tuple.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Field {
     shift: u32,
@@ -41,13 +52,19 @@ pub struct Field {
 impl Field {
     /// The bits of the field, in place.
     #[inline(always)]
-    pub fn mask(self) -> u64 {
+    pub fn mask(self) -> Tuple {
         ((1 << self.width) - 1) << self.shift
     }
 
     /// The number that stands in it.
     #[inline(always)]
-    pub fn of(self, name: Name) -> usize {
+    pub fn of(self, tuple: Tuple) -> usize {
+        ((tuple >> self.shift) as u64 & ((1 << self.width) - 1)) as usize
+    }
+
+    /// The same where the tuple has no more bits than a name.
+    #[inline(always)]
+    pub fn of_name(self, name: Name) -> usize {
         (name >> self.shift & ((1 << self.width) - 1)) as usize
     }
 }
@@ -75,11 +92,56 @@ impl Component {
         (most + self.first).saturating_sub(1).checked_ilog2().map_or(0, |log| log + 1)
     }
 
-    fn value(&self, name: Name) -> &[u8] {
-        match self.field.of(name).checked_sub(self.first) {
+    fn value(&self, tuple: Tuple) -> &[u8] {
+        match self.field.of(tuple).checked_sub(self.first) {
             Some(number) => self.values.get(number),
             None => &[],
         }
+    }
+}
+
+/// The fields that names do not have themselves: together they are a word, and names have its number.
+#[derive(Debug, Clone, Default)]
+struct Others {
+    words: Vec<u64>,
+    /// Numbers, plus one, by hash; 0 is a free place.
+    places: Vec<u32>,
+}
+
+impl Others {
+    fn intern(&mut self, word: u64) -> usize {
+        if self.words.len() * 2 >= self.places.len() {
+            self.grow();
+        }
+        let mask = self.places.len() - 1;
+        let mut at = (mix(word) >> 32) as usize & mask;
+        loop {
+            match (self.places[at] as usize).checked_sub(1) {
+                Some(number) if self.words[number] == word => return number,
+                Some(_) => at = (at + 1) & mask,
+                None => break,
+            }
+        }
+        self.words.push(word);
+        self.places[at] = self.words.len() as u32;
+        self.words.len() - 1
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let len = (self.places.len() * 2).max(64);
+        self.places = vec![0; len];
+        for (number, &word) in self.words.iter().enumerate() {
+            let mut at = (mix(word) >> 32) as usize & (len - 1);
+            while self.places[at] != 0 {
+                at = (at + 1) & (len - 1);
+            }
+            self.places[at] = number as u32 + 1;
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        (self.words.capacity() * 8 + self.places.capacity() * 4) as u64
     }
 }
 
@@ -88,6 +150,7 @@ impl Component {
 struct Base {
     bytes: Vec<u8>,
     name: Name,
+    tuple: Tuple,
     /// Where its components begin, and the end of the last.
     starts: Vec<u32>,
     /// The component of each byte.
@@ -99,8 +162,11 @@ struct Base {
 pub struct Tuples {
     cut: Components,
     components: Vec<Component>,
-    /// The component whose field a bit of a name is in.
-    owner_of_bit: [u8; 64],
+    /// The component whose field a bit of a tuple is in.
+    owner_of_bit: [u8; 128],
+    /// Names have not all fields themselves.
+    wide: bool,
+    others: Others,
     base: Base,
     /// States without a name, one after the other, and the end of each.
     waiting: Vec<u8>,
@@ -110,24 +176,39 @@ pub struct Tuples {
     changes: u64,
     /// The states cannot be named like this at all.
     misfits: bool,
+    lost: bool,
 }
 
 /// How names were laid out, and how they are now.
 #[derive(Debug, Clone)]
 pub struct Layouts {
     fields: Vec<(Field, Field)>,
+    was_wide: bool,
+    others: Others,
 }
 
 impl Layouts {
-    /// The name that a state has now.
+    /// The tuple, as it is laid out now, of a name that was given before.
     #[inline]
-    pub fn translate(&self, name: Name) -> Name {
+    fn translate(&self, name: Name) -> Tuple {
+        let old = expand(self.was_wide, &self.others, name);
         let mut new = 0;
         for (from, to) in &self.fields {
-            new |= (from.of(name) as u64) << to.shift;
+            new |= (from.of(old) as Tuple) << to.shift;
         }
         new
     }
+}
+
+/// The tuple of a name.
+#[inline(always)]
+fn expand(wide: bool, others: &Others, name: Name) -> Tuple {
+    if !wide {
+        return Tuple::from(name);
+    }
+    let number = ((name >> OWN_BITS) as usize).wrapping_sub(1);
+    let own = Tuple::from(name & ((1 << OWN_BITS) - 1));
+    Tuple::from(others.words.get(number).copied().unwrap_or(0)) << OWN_BITS | own
 }
 
 impl Tuples {
@@ -140,13 +221,16 @@ impl Tuples {
         Some(Tuples {
             cut,
             components,
-            owner_of_bit: [0; 64],
+            owner_of_bit: [0; 128],
+            wide: false,
+            others: Others::default(),
             base: Base::default(),
             waiting: Vec::new(),
             waiting_ends: Vec::new(),
             starts: Vec::new(),
             changes: 0,
             misfits: false,
+            lost: false,
         })
     }
 
@@ -177,9 +261,44 @@ impl Tuples {
         self.changes
     }
 
-    /// The bits of all fields.
+    /// Whether tuples have more bits than names.
+    #[inline(always)]
+    pub fn is_wide(&self) -> bool {
+        self.wide
+    }
+
+    /// The tuple of a name.
+    #[inline(always)]
+    pub fn tuple(&self, name: Name) -> Tuple {
+        expand(self.wide, &self.others, name)
+    }
+
+    /// The name of a tuple. `None` where there are too many: then the state is to be named, and will wait.
+    #[inline(always)]
+    pub fn name_of(&mut self, tuple: Tuple) -> Option<Name> {
+        if self.wide { self.name_of_wide(tuple) } else { Some(tuple as Name) }
+    }
+
+    #[inline]
+    fn name_of_wide(&mut self, tuple: Tuple) -> Option<Name> {
+        let own = tuple as Name & ((1 << OWN_BITS) - 1);
+        let word = (tuple >> OWN_BITS) as u64;
+        let number = if (self.base.tuple >> OWN_BITS) as u64 == word && self.base.name != 0 {
+            self.base.name >> OWN_BITS
+        } else {
+            // No name is 0.
+            self.others.intern(word) as u64 + 1
+        };
+        if number >> (NAME_BITS - OWN_BITS) != 0 {
+            self.misfits = true;
+            return None;
+        }
+        Some(number << OWN_BITS | own)
+    }
+
+    /// The bits of all names.
     pub fn width(&self) -> u32 {
-        self.components.iter().map(|c| c.field.width).sum()
+        if self.wide { NAME_BITS } else { self.components.iter().map(|c| c.field.width).sum() }
     }
 
     /// Whether some states wait for a name: see [`Tuples::lay_out`].
@@ -191,11 +310,16 @@ impl Tuples {
     /// The name of a state, or its place among those that wait for one.
     #[inline]
     pub fn name(&mut self, state: &[u8]) -> Name {
-        let name = if self.is_like_base(state) { self.name_by_base(state) } else { self.name_afresh(state) };
-        match name {
+        match self.tuple_of(state).and_then(|tuple| self.name_of(tuple)) {
             Some(name) => name,
             None => self.wait(state),
         }
+    }
+
+    /// The tuple of a state, where fields have room for it.
+    #[inline]
+    fn tuple_of(&mut self, state: &[u8]) -> Option<Tuple> {
+        if self.is_like_base(state) { self.tuple_by_base(state) } else { self.tuple_afresh(state) }
     }
 
     /// Whether the components of a state are where those of the base are.
@@ -219,41 +343,41 @@ impl Tuples {
 
     /// All values are interned, whether the earlier ones have room or not: then one layout is enough for the state.
     #[inline]
-    fn name_by_base(&mut self, state: &[u8]) -> Option<Name> {
-        let mut name = Some(self.base.name);
+    fn tuple_by_base(&mut self, state: &[u8]) -> Option<Tuple> {
+        let mut tuple = Some(self.base.tuple);
         let mut at = 0;
         while let Some(differs) = difference(&self.base.bytes, state, at) {
             let owner = usize::from(self.base.owners[differs]);
             let (start, end) = (self.base.starts[owner] as usize, self.base.starts[owner + 1] as usize);
-            let with = self.with_value(name.unwrap_or_default(), owner, &state[start..end]);
-            name = name.and(with);
+            let with = self.with_value(tuple.unwrap_or_default(), owner, &state[start..end]);
+            tuple = tuple.and(with);
             at = end;
         }
-        name
+        tuple
     }
 
     #[cold]
-    fn name_afresh(&mut self, state: &[u8]) -> Option<Name> {
+    fn tuple_afresh(&mut self, state: &[u8]) -> Option<Tuple> {
         let mut starts = std::mem::take(&mut self.starts);
         self.misfits |= self.cut.starts(state, &mut starts).is_none() || starts.len() - 1 > MOST_COMPONENTS;
-        let mut name = (!self.misfits).then_some(0);
+        let mut tuple = (!self.misfits).then_some(0);
         if !self.misfits {
             while self.components.len() < starts.len() - 1 {
                 self.components.push(Component::new(1));
             }
             for (owner, ends) in starts.windows(2).enumerate() {
                 let value = &state[ends[0] as usize..ends[1] as usize];
-                let with = self.with_value(name.unwrap_or_default(), owner, value);
-                name = name.and(with);
+                let with = self.with_value(tuple.unwrap_or_default(), owner, value);
+                tuple = tuple.and(with);
             }
         }
         self.starts = starts;
-        name
+        tuple
     }
 
-    /// The name with another value of a component. `None` where its field has no room.
+    /// The tuple with another value of a component. `None` where its field has no room.
     #[inline(always)]
-    fn with_value(&mut self, name: Name, owner: usize, value: &[u8]) -> Option<Name> {
+    fn with_value(&mut self, tuple: Tuple, owner: usize, value: &[u8]) -> Option<Tuple> {
         let component = &mut self.components[owner];
         let known = component.values.len();
         let Some(number) = component.values.intern(value) else {
@@ -269,7 +393,7 @@ impl Tuples {
         if number >> width != 0 {
             return None;
         }
-        Some(name & !component.field.mask() | number << shift)
+        Some(tuple & !component.field.mask() | Tuple::from(number) << shift)
     }
 
     #[cold]
@@ -280,27 +404,59 @@ impl Tuples {
     }
 
     /// Makes fields wide enough for all values, for some with room for more, of so many bits in all where that is possible.
-    /// Names change. `None` when a word does not hold them all.
+    /// Names change. `None` when there is no room for them all.
     pub fn lay_out(&mut self, bits: u32) -> Option<Layouts> {
         if self.misfits {
             return None;
         }
         let total = |factor| self.components.iter().map(|c| c.bits(factor)).sum::<u32>();
         let least = total(1);
-        let bits = bits.max(least + SPARE_BITS).min(MOST_BITS);
-        let factor = [4, 2, 1].into_iter().find(|&factor| total(factor) <= bits)?;
-        let mut shift = 0;
-        let mut fields = Vec::with_capacity(self.components.len());
-        for (owner, component) in self.components.iter_mut().enumerate() {
-            let field = Field { shift, width: component.bits(factor) };
-            self.owner_of_bit[shift as usize..(shift + field.width) as usize].fill(owner as u8);
-            fields.push((std::mem::replace(&mut component.field, field), field));
-            shift += field.width;
+        let wide = least > NAME_BITS;
+        let bits = if wide { MOST_BITS } else { bits.max(least + SPARE_BITS).min(NAME_BITS) };
+        // No field may stand on the border between what names have themselves and the rest.
+        let factor = [4, 2, 1].into_iter().find(|&f| {
+            let gap = if wide { self.largest(f) } else { 0 };
+            total(f) + gap <= bits
+        })?;
+        let fields = self.place_fields(factor, wide);
+        let was_wide = std::mem::replace(&mut self.wide, wide);
+        let layouts = Layouts { fields, was_wide, others: std::mem::take(&mut self.others) };
+        if !self.base.starts.is_empty() {
+            let tuple = layouts.translate(self.base.name);
+            (self.base.tuple, self.base.name) = (tuple, 0);
+            self.base.name = self.name_of(tuple).unwrap_or(0);
         }
-        let layouts = Layouts { fields };
-        self.base.name = layouts.translate(self.base.name);
         self.changes += 1;
         Some(layouts)
+    }
+
+    fn largest(&self, factor: usize) -> u32 {
+        self.components.iter().map(|c| c.bits(factor)).max().unwrap_or(0)
+    }
+
+    /// Places fields from the last component on: processes change often, and are what names best have themselves.
+    fn place_fields(&mut self, factor: usize, wide: bool) -> Vec<(Field, Field)> {
+        let mut shift = 0;
+        let mut fields = vec![(Field::default(), Field::default()); self.components.len()];
+        for (owner, component) in self.components.iter_mut().enumerate().rev() {
+            let width = component.bits(factor);
+            if wide && shift < OWN_BITS && shift + width > OWN_BITS {
+                shift = OWN_BITS;
+            }
+            let field = Field { shift, width };
+            self.owner_of_bit[shift as usize..(shift + width) as usize].fill(owner as u8);
+            fields[owner] = (std::mem::replace(&mut component.field, field), field);
+            shift += width;
+        }
+        fields
+    }
+
+    /// The new name of a state that had one before.
+    #[inline]
+    pub fn renamed(&mut self, layouts: &Layouts, name: Name) -> Name {
+        let name = self.name_of(layouts.translate(name));
+        self.lost |= name.is_none();
+        name.unwrap_or(1)
     }
 
     /// Takes the states that wait; their names were their places here.
@@ -308,41 +464,48 @@ impl Tuples {
         Waiting { bytes: std::mem::take(&mut self.waiting), ends: std::mem::take(&mut self.waiting_ends) }
     }
 
+    /// Whether names were lost when fields were laid out: there is no room for so many.
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        self.lost
+    }
+
     /// The state of a name, which becomes the base.
     #[inline]
     pub fn load(&mut self, name: Name) -> &[u8] {
-        let mut differs = name ^ self.base.name;
+        let tuple = self.tuple(name);
+        let mut differs = tuple ^ self.base.tuple;
         while differs != 0 {
             let owner = usize::from(self.owner_of_bit[differs.trailing_zeros() as usize]);
             let component = &self.components[owner];
-            let value = component.value(name);
+            let value = component.value(tuple);
             let (Some(&start), Some(&end)) = (self.base.starts.get(owner), self.base.starts.get(owner + 1))
             else {
-                return self.load_afresh(name);
+                return self.load_afresh(name, tuple);
             };
             let place = &mut self.base.bytes[start as usize..end as usize];
             let is_record = owner >= self.cut.ends.len();
             if value.len() != place.len() || is_record && value[0] != place[0] {
-                return self.load_afresh(name);
+                return self.load_afresh(name, tuple);
             }
             place.copy_from_slice(value);
             differs &= !component.field.mask();
         }
-        self.base.name = name;
+        (self.base.name, self.base.tuple) = (name, tuple);
         &self.base.bytes
     }
 
     #[cold]
-    fn load_afresh(&mut self, name: Name) -> &[u8] {
+    fn load_afresh(&mut self, name: Name, tuple: Tuple) -> &[u8] {
         let base = &mut self.base;
         base.bytes.clear();
         base.owners.clear();
         for (owner, component) in self.components.iter().enumerate() {
-            let value = component.value(name);
+            let value = component.value(tuple);
             base.bytes.extend_from_slice(value);
             base.owners.resize(base.bytes.len(), owner as u8);
         }
-        base.name = name;
+        (base.name, base.tuple) = (name, tuple);
         let cut = self.cut.starts(&base.bytes, &mut base.starts);
         debug_assert!(cut.is_some(), "the components of a named state fit together");
         &base.bytes
@@ -350,7 +513,8 @@ impl Tuples {
 
     pub fn bytes(&self) -> u64 {
         let values: u64 = self.components.iter().map(|c| c.values.memory()).sum();
-        values + (self.components.capacity() * size_of::<Component>() + self.waiting.capacity()) as u64
+        let components = self.components.capacity() * size_of::<Component>();
+        values + self.others.bytes() + (components + self.waiting.capacity()) as u64
     }
 }
 

@@ -50,7 +50,8 @@ pub trait Divisible {
     /// The state that parts are asked about from now on.
     fn divide(&mut self, state: &[u8]);
 
-    /// Pushes the steps of a part. Adds to `touched`, if it is given, the components that they depend on or change, as
+    /// Pushes the steps of a part. `Break` when the sink breaks, or the part cannot be made by itself in this state: then all
+    /// steps of the state are to be asked for. Adds to `touched`, if it is given, the components that they depend on or change, as
     /// bits; all bits where that is not known.
     fn part_steps(&mut self, part: Part, touched: Option<&mut u64>, sink: &mut dyn Sink) -> Flow;
 }

@@ -7,5 +7,6 @@ mod limits;
 mod liveness;
 mod monitor;
 mod reduction;
+mod remembered;
 mod replacement;
 mod twin;

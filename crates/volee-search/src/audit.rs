@@ -1,0 +1,156 @@
+//! Remembered steps against the system itself, state by state: a twin for tests and for whoever doubts.
+//!
+//! Walks the states of a system breadth-first. In each, what the search would stage from memory is compared with the
+//! targets of all steps, in order; and the steps that the system makes part by part with those that it makes at once:
+//! labels, faults, targets, order.
+
+use volee_store::{Name, Names, Tuples};
+use volee_system::{Fineness, Flow, Part, Step, System, collect_initial, collect_steps};
+
+use crate::memo::{Memo, Recalled, Stage, Word};
+
+/// How a comparison went.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Audit {
+    /// States that were compared.
+    pub states: u64,
+    /// Those whose targets came from memory, or from parts that were executed for it.
+    pub recalled: u64,
+}
+
+struct Targets(Vec<Name>);
+
+impl Stage for Targets {
+    fn one(&mut self, target: Name) {
+        self.0.push(target);
+    }
+
+    fn up_to_two(&mut self, targets: [Name; 2], count: usize) {
+        self.0.extend_from_slice(&targets[..count]);
+    }
+}
+
+/// Compares up to `most` states, and stops earlier where they have very many steps. Where the system does not tell its components nothing is compared.
+///
+/// # Errors
+/// What differs, and where.
+pub fn audit_remembered_steps<S: System + ?Sized>(system: &mut S, most: usize) -> Result<Audit, String> {
+    let mut audit = Audit::default();
+    let mut names = Names::new(system.components());
+    let (mut memo, mut wide) = (Memo::<u64>::new(system), Memo::new(system));
+    let mut queue = collect_initial(system);
+    let mut known: std::collections::HashSet<Vec<u8>> = queue.iter().cloned().collect();
+    let mut at = 0;
+    let mut steps_left = most.saturating_mul(16);
+    while at < queue.len() && at < most && steps_left > 0 {
+        let state = queue[at].clone();
+        let steps = collect_steps(system, &state);
+        steps_left = steps_left.saturating_sub(steps.len());
+        compare_parts(system, &mut names, &state, &steps)?;
+        if let Some(recalled) = recall(system, &mut names, &state, (&mut memo, &mut wide)) {
+            let expected: Vec<&[u8]> = steps.iter().map(|(_, target)| &target[..]).collect();
+            if expected != recalled {
+                return Err(format!(
+                    "state {at}: {} steps, of which {} are remembered, differ",
+                    expected.len(),
+                    recalled.len()
+                ));
+            }
+            audit.recalled += 1;
+        }
+        for (_, target) in steps {
+            if known.insert(target.clone()) {
+                queue.push(target);
+            }
+        }
+        audit.states += 1;
+        at += 1;
+    }
+    Ok(audit)
+}
+
+/// The name of a state, laid out anew where that is needed.
+fn settled(names: &mut Names, state: &[u8]) -> Name {
+    loop {
+        let name = names.name(state);
+        if !names.has_waiting() {
+            return name;
+        }
+        let _ = names.rename(30);
+    }
+}
+
+/// The targets of a state as the search would stage them; `None` where it asks the system.
+fn recall<S: System + ?Sized>(
+    system: &mut S,
+    names: &mut Names,
+    state: &[u8],
+    (memo, wide): (&mut Memo<u64>, &mut Memo<volee_store::Tuple>),
+) -> Option<Vec<Vec<u8>>> {
+    let name = settled(names, state);
+    let tuples = names.tuples()?;
+    let targets = if tuples.is_wide() {
+        expand(system, tuples, name, wide)?
+    } else {
+        expand(system, tuples, name, memo)?
+    };
+    // A target that waits for a name has none that could be compared; next time it has.
+    if names.has_waiting() {
+        let _ = names.rename(30);
+        return None;
+    }
+    let mut bytes = Vec::new();
+    let mut load = |name: Name| {
+        names.load(name, &mut bytes);
+        bytes.clone()
+    };
+    Some(targets.into_iter().map(&mut load).collect())
+}
+
+fn expand<S: System + ?Sized, W: Word>(
+    system: &mut S,
+    tuples: &mut Tuples,
+    name: Name,
+    memo: &mut Memo<W>,
+) -> Option<Vec<Name>> {
+    let mut targets = Targets(Vec::new());
+    let recalled = memo.expand(system, tuples, (name, &mut Vec::new()), &mut targets);
+    (memo.is_on() && recalled == Recalled::All).then_some(targets.0)
+}
+
+/// Parts, coarse and fine, have together the steps of the state, unless they have none.
+fn compare_parts<S: System + ?Sized>(
+    system: &mut S,
+    names: &mut Names,
+    state: &[u8],
+    steps: &[(Step, Vec<u8>)],
+) -> Result<(), String> {
+    settled(names, state);
+    let Some(tuples) = names.tuples() else { return Ok(()) };
+    let (fixed, records) = (tuples.fixed(), tuples.len() - tuples.fixed());
+    let mut starts = Vec::new();
+    let cut = system.components().and_then(|cut| cut.starts(state, &mut starts));
+    let Some(system) = system.divisible().filter(|_| cut.is_some()) else { return Ok(()) };
+    let present = starts.len() - 1 - fixed;
+    for fineness in [Fineness::Coarse, Fineness::Fine] {
+        let kinds = |at: usize| if at < records { tuples.kinds(fixed + at).to_vec() } else { Vec::new() };
+        let mut parts: Vec<Part> = Vec::new();
+        (0..present).rev().for_each(|r| system.parts(state, r as u8, fineness, &kinds, &mut parts));
+        system.divide(state);
+        let mut made = Vec::new();
+        for &part in &parts {
+            let mut touched = 0;
+            let flow = system.part_steps(part, Some(&mut touched), &mut |step: Step, target: &[u8]| {
+                made.push((step, target.to_vec()));
+                Flow::Continue(())
+            });
+            if flow.is_break() {
+                return Ok(());
+            }
+        }
+        if !made.is_empty() && made != steps {
+            return Err(format!("{} steps part by part ({fineness:?}), {} at once", made.len(), steps.len()));
+        }
+    }
+    Ok(())
+}
