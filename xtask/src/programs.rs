@@ -4,16 +4,17 @@
 //! are those that SPIN 6.5.2 defines, and the plain counts of states and transitions and the verdicts must be SPIN's too.
 //! A program that fails is made smaller before it is printed.
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use volee::claims::never_claim;
 use volee::cluster::search::{joined, work};
 use volee::cluster::threads::on_threads;
-use volee::program::Machine;
+use volee::program::{Machine, Program};
 use volee::search::{Check, Outcome};
 use volee::system::{Budget, Meter};
 use volee_testkit::agreement::Hooks;
-use volee_testkit::oracle;
+use volee_testkit::oracle::{self, Tally};
 use volee_testkit::spin::Spin;
 
 use crate::promela::option;
@@ -41,6 +42,12 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         true => Ok(()),
         false => Err(format!("seeds that differ: {:?}", tally.differing)),
     }
+}
+
+/// Compares the programs of these seeds in every way the house has.
+pub fn compare(seeds: Range<u64>, spin: Option<&Spin>) -> Tally {
+    let never = |program: &Program, machine: &mut Machine| never_claim(program, machine);
+    oracle::run(seeds, spin, Hooks { never: Some(&never), by_two: Some(&by_two) })
 }
 
 fn by_two(machine: &Machine, how: &Check) -> Result<Outcome, String> {

@@ -285,7 +285,10 @@ impl Executor<'_> {
         }
         self.tell(if receive.keep { Way::Copied } else { Way::Out }, number);
         self.bind_message(receive);
-        self.observe(false, number, receive.no_event);
+        // A message that stays has not been received yet.
+        if !receive.keep {
+            self.observe(false, number, receive.no_event);
+        }
     }
 
     fn tell(&mut self, way: Way, channel: i32) {

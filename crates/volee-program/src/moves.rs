@@ -450,7 +450,7 @@ fn rendezvous(
             && level.only_partner.is_none_or(|only| only == receiver)
             && (!compiled.restricted
                 || partner.next_move > 0
-                || may_move(compiled, &level.frame, receiver, level.timeout));
+                || is_provided(compiled, &level.frame, receiver, level.timeout));
         let body = &compiled.bodies[level.frame.proctype(receiver)];
         let moves = &body.nodes[level.frame.control(&compiled.layout, receiver)];
         while let Some(other) = moves.get(partner.next_move).filter(|_| allowed) {
@@ -588,6 +588,9 @@ fn has_partner(
     let mut message = Vec::new();
     prepare(&mut Context::of(compiled, frame, sender, timeout), send, at, &mut message);
     (0..frame.count()).filter(|&r| r != sender).any(|receiver| {
+        if !is_provided(compiled, frame, receiver, timeout) {
+            return false;
+        }
         let moves =
             &compiled.bodies[frame.proctype(receiver)].nodes[frame.control(&compiled.layout, receiver)];
         let mut cx = Context::of(compiled, frame, receiver, timeout);

@@ -267,24 +267,27 @@ impl Finder<'_, '_> {
     /// Where control comes to rest when it is sent to `id`, coming from inside an atomic sequence or not.
     fn settle(&self, id: ElementId, from_atomic: bool) -> ElementId {
         let mut at = id;
-        for _ in 0..LONGEST_JUMP {
+        let mut jumps = 0;
+        loop {
             let element = self.elements.get(at);
             let next = match element.kind {
                 Kind::Goto(label) => self.elements.labels[label.0 as usize],
                 Kind::Break(exit) => Some(exit),
                 Kind::Joint | Kind::Exit => element.next,
-                Kind::Unless { body, .. } => {
-                    Some(self.settle(self.elements.sequence(body).first, from_atomic))
-                }
+                Kind::Unless { body, .. } => Some(self.elements.sequence(body).first),
                 _ => None,
             };
             let Some(next) = next else { return at };
             if from_atomic && !self.elements.get(next).atomic {
                 return at;
             }
+            // Jumps that only lead to each other: control rests at one of them, which is there because only jumps lead back.
+            jumps += 1;
+            if jumps > LONGEST_JUMP && matches!(element.kind, Kind::Goto(_)) {
+                return at;
+            }
             at = next;
         }
-        at
     }
 
     /// The element an option or inner sequence really begins with.

@@ -164,3 +164,29 @@ fn an_underscore_in_a_trace_stands_for_every_value() {
     let text = "chan q = [2] of { byte }; active proctype P() { q!2 } trace { do :: q!1 od }";
     assert_eq!(errors(text).len(), 1);
 }
+
+#[test]
+fn a_receiver_of_lower_priority_takes_what_a_sender_of_higher_priority_offers() {
+    let text = "chan r = [0] of { byte }; active proctype P() priority 2 { r!1 } active proctype Q() { r?1 }";
+    assert!(!explore(&mut machine(text, true)).deadlock);
+    let text = "chan r = [0] of { byte }; byte x; active proctype P() priority 2 { r!1 }
+        active proctype Q() provided (x == 1) { r?1 } active proctype R() { x = 1; assert(x == 1) }";
+    assert!(!explore(&mut machine(text, true)).deadlock, "R moves while nobody can take what P offers");
+}
+
+#[test]
+fn a_copied_message_is_no_event_of_a_trace() {
+    let text = "chan q = [2] of { byte }; active proctype P() { q??<1> } active proctype R() { q!1; q!0 }
+        trace { do :: q!_; q?_ od }";
+    assert_eq!(counts(text), (8, 10, false));
+}
+
+#[test]
+fn a_jump_to_the_unless_around_it_goes_round_until_it_is_escaped() {
+    let text =
+        "byte x; active proctype P() { J: { goto J } unless { x == 1 } } active proctype Q() { x = 1 }";
+    let found = explore(&mut machine(text, true));
+    assert!(!found.deadlock && found.states > 3, "{found:?}");
+    let text = "active proctype P() { J: { { goto J } unless { false } } unless { goto J } }";
+    assert!(explore(&mut machine(text, true)).states < 4);
+}

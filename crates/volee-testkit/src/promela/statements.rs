@@ -80,7 +80,9 @@ impl Grammar {
         for index in 0..length.max(1) {
             let context = Context { first: context.first && index == 0, ..context };
             let statement = self.statement(context);
-            all.push(self.labelled(statement, context));
+            // SPIN takes no label on the first statement between braces.
+            let refused = self.is_for_peer() && index == 0 && context.depth > 0;
+            all.push(if refused { statement } else { self.labelled(statement, context) });
         }
         all
     }
@@ -365,11 +367,9 @@ impl Grammar {
         let looping = open == "do";
         let count = 1 + self.random.below(3);
         let mut options: Vec<Node> = Vec::new();
-        // SPIN refuses `else` beside sends and receives.
-        let quiet = self.is_for_peer() && self.one_in(2);
         for _ in 0..count {
             let length = 1 + self.random.below(2);
-            let mut body = match quiet || context.d_step && self.is_for_peer() || self.one_in(2) {
+            let mut body = match context.d_step && self.is_for_peer() || self.one_in(2) {
                 true => vec![self.guard()],
                 false => {
                     vec![self.statement(Context { first: true, depth: context.depth.max(1), ..context })]
@@ -381,9 +381,7 @@ impl Grammar {
             }
             options.push(option(body));
         }
-        let otherwise = !self.is_for_peer() || quiet || context.d_step;
         match self.random.below(4) {
-            _ if !otherwise => {}
             0 | 1 => options.push(self.otherwise(looping, context)),
             2 if !context.d_step && self.one_in(3) => {
                 options.push(option(vec![
@@ -533,7 +531,9 @@ impl Grammar {
         if self.one_in(3) {
             return node!(Statement, format!("_priority = {level}"));
         }
-        let pid = *self.random.pick(&["_pid", "0", "1"]);
+        // SPIN changes another priority when it goes back if the process has died.
+        let there: &[&str] = if self.is_for_peer() { &["_pid", "0"] } else { &["_pid", "0", "1"] };
+        let pid = *self.random.pick(there);
         node!(Statement, format!("set_priority({pid}, {level})"))
     }
 
