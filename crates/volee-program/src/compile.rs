@@ -334,27 +334,27 @@ pub(crate) fn fixed_channels(program: &Program) -> BTreeMap<u32, i32> {
     fixed
 }
 
-/// The actions of a `d_step` that has no branches and can only wait at its start: it needs no control of its own.
-fn straight(proctype: &Proctype, action: &Action) -> Option<Vec<Action>> {
+/// The transitions of a `d_step` that has no branches and can only wait at its start: it needs no control of its own.
+fn straight<'p>(proctype: &'p Proctype, action: &Action) -> Option<Vec<&'p Transition>> {
     let Action::DStep(entry) = action else { return None };
     let mut node = *entry;
-    let mut actions = Vec::new();
+    let mut inner = Vec::new();
     while proctype.nodes[node.0 as usize].in_d_step {
         let [only] = &proctype.nodes[node.0 as usize].transitions[..] else { return None };
         let ok = match &only.action {
             Action::Else | Action::Send { .. } => false,
-            first if actions.is_empty() => !matches!(first, Action::DStep(_) | Action::End),
+            first if inner.is_empty() => !matches!(first, Action::DStep(_) | Action::End),
             Action::Skip | Action::Print(_) => true,
             Action::Assign(_, value) => !matches!(value, Expr::Run { .. }),
             _ => false,
         };
-        if !ok || only.escape != 0 || actions.len() > proctype.nodes.len() {
+        if !ok || only.escape != 0 || inner.len() > proctype.nodes.len() {
             return None;
         }
-        actions.push(only.action.clone());
+        inner.push(only);
         node = only.target;
     }
-    Some(actions)
+    Some(inner)
 }
 
 /// The transitions inside the `d_step`s that an action runs straight through: executed whenever it is.
@@ -390,9 +390,8 @@ pub(crate) fn compile(program: &Program) -> Compiled {
             let mut moves = Vec::with_capacity(node.transitions.len());
             for (i, t) in node.transitions.iter().enumerate() {
                 let op = match straight(proctype, &t.action) {
-                    Some(actions) => {
-                        compiler.op(&Action::Sequence(actions), &t.statement.text, &t.statement.place)
-                    }
+                    // Each with its own text and place, so that an error names the right one.
+                    Some(inner) => Op::Sequence(inner.into_iter().map(|t| compiler.transition(t)).collect()),
                     None => compiler.transition(t),
                 };
                 let resets = from_record(&layout, &t.resets);

@@ -190,3 +190,12 @@ fn a_jump_to_the_unless_around_it_goes_round_until_it_is_escaped() {
     let text = "active proctype P() { J: { { goto J } unless { false } } unless { goto J } }";
     assert!(explore(&mut machine(text, true)).states < 4);
 }
+
+#[test]
+fn an_error_inside_a_d_step_is_where_its_statement_is() {
+    let text = "chan c;\nactive proctype P() { d_step {\n skip;\n c?0 } }";
+    assert!(errors(text).iter().all(|e| e.starts_with("4:2 ")), "{:?}", errors(text));
+    let text = "chan c;\nactive proctype P() { d_step {\n c?0 } }";
+    assert_eq!(errors(text).len(), 1);
+    assert!(errors(text)[0].starts_with("3:2 "), "{:?}", errors(text));
+}
