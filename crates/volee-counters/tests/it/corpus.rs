@@ -7,12 +7,7 @@ use volee_counters::{Answer, Direction, Options, Outcome, Program, check, parse_
 use volee_system::Budget;
 
 pub fn corpus() -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/counters");
-    if path.is_dir() {
-        return Some(path);
-    }
-    println!("skipped: the shared corpus is not here");
-    None
+    volee_testkit::corpus::corpus("counters")
 }
 
 pub fn read(name: &str) -> Option<Program> {

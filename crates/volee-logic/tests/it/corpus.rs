@@ -1,17 +1,12 @@
 //! Sizes of automata, compared with other tools' results where the corpus is present.
 
-use std::path::PathBuf;
-
 use volee_logic::formula::parse;
 use volee_logic::tl::{Alphabet, Limits, compile};
 
 /// The rows of a corpus file as columns by name; `None` (with a visible line) where there is no corpus.
 fn rows(file: &str) -> Option<Vec<std::collections::HashMap<String, String>>> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/logic").join(file);
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        println!("skipped: no corpus file {file}");
-        return None;
-    };
+    let text = std::fs::read_to_string(volee_testkit::corpus::corpus("logic")?.join(file))
+        .expect("part of the corpus");
     let mut lines = text.lines().map(split);
     let header = lines.next().expect("a header");
     Some(lines.map(|line| header.iter().cloned().zip(line).collect()).collect())

@@ -36,11 +36,7 @@ fn check_all(models: &[PathBuf]) {
 
 #[test]
 fn every_model_of_the_corpus_is_read() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/promela");
-    if !root.is_dir() {
-        println!("skipped: no corpus at {}", root.display());
-        return;
-    }
+    let Some(root) = volee_testkit::corpus::corpus("promela") else { return };
     let models = models(&root);
     assert_eq!(models.len(), 142);
     check_all(&models);
