@@ -334,8 +334,10 @@ impl Executor<'_> {
         *self.message = message;
         let fault = match next {
             Some(next) => {
-                self.frame.bytes[at..at + 2].copy_from_slice(&(next as u16).to_le_bytes());
-                (!monitor.trace && monitor.complete[next as usize]).then_some(monitor.matched)
+                let matched = !monitor.trace && monitor.complete[next as usize];
+                let next = if matched { MONITOR_IS_DONE as u16 } else { next as u16 };
+                self.frame.bytes[at..at + 2].copy_from_slice(&next.to_le_bytes());
+                matched.then_some(monitor.matched)
             }
             // A `notrace` only watches from the start: the first operation that does not fit ends it.
             None if !monitor.trace => {

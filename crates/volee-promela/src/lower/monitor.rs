@@ -33,6 +33,7 @@ pub(super) fn lower(lowering: &mut Lowering<'_>, trace: &Trace) -> EventMonitor 
             &mut vec![false; nodes.len()],
             &mut steps,
             &mut complete,
+            monitor.kind,
             &trace.place,
         );
         monitor.complete.push(complete);
@@ -56,21 +57,27 @@ fn collect(
     seen: &mut Vec<bool>,
     steps: &mut Vec<MonitorStep>,
     complete: &mut bool,
+    kind: MonitorKind,
     place: &Place,
 ) {
     if std::mem::replace(&mut seen[index], true) {
         return;
     }
-    *complete |= nodes[index].valid_end;
+    // A `trace` may rest where an end label is; what is forbidden has happened only when all of it has.
+    *complete |= nodes[index].valid_end && kind == MonitorKind::Trace;
     for transition in &nodes[index].transitions {
         let at = transition.statement.place.as_ref().unwrap_or(place);
         let anything = control.fields_left_open(transition.statement.number);
         let (send, channel, fields) = match &transition.action {
             Action::Skip | Action::Print(_) | Action::Else => {
-                collect(lowering, control, nodes, transition.target.0 as usize, seen, steps, complete, place);
+                let target = transition.target.0 as usize;
+                collect(lowering, control, nodes, target, seen, steps, complete, kind, place);
                 continue;
             }
-            Action::End => continue,
+            Action::End => {
+                *complete = true;
+                continue;
+            }
             Action::Send { channel, values, .. } => {
                 // A variable or `_` in a send matches any value; only constants are compared.
                 let field = |(index, value): (usize, &Expr)| {

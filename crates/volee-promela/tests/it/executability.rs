@@ -199,3 +199,14 @@ fn an_error_inside_a_d_step_is_where_its_statement_is() {
     assert_eq!(errors(text).len(), 1);
     assert!(errors(text)[0].starts_with("3:2 "), "{:?}", errors(text));
 }
+
+#[test]
+fn what_a_notrace_forbids_is_the_whole_of_it_and_is_watched_for_once() {
+    let text = "chan q = [1] of { byte }; active proctype P() { do :: q!1; q?1 od }
+        notrace { do :: q!0 :: q!_; q?_; break od }";
+    assert_eq!(counts(text), (4, 5, false));
+    assert_eq!(errors(text).len(), 1);
+    let text = "chan q = [1] of { byte }; active proctype P() { q!1; q?1 } notrace { end0: do :: q!1; end1: q?1 od }";
+    assert_eq!(counts(text), (4, 4, false));
+    assert!(errors(text).is_empty());
+}
