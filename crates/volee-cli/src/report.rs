@@ -170,8 +170,14 @@ impl<'a> Report<'a> {
         self.details.push_str(&self.trace.text(run, &self.name, palette));
         let trace = self.stored(question, shown, shown.witness.as_ref());
         if self.runs == 0 {
-            for path in self.trace.write(&trace, run)? {
+            let written =
+                self.trace.write(&trace, shown.single.as_ref().unwrap_or(run), shown.witness.is_some())?;
+            for path in written {
                 let _ = writeln!(self.details, "written to {}", path.display());
+            }
+            for path in self.trace.unwritten(shown.witness.is_some()) {
+                let line = format!("not written to {}: this run cannot be replayed", path.display());
+                let _ = writeln!(self.details, "{}", palette.doubtful(line));
             }
         }
         self.runs += 1;
@@ -190,7 +196,8 @@ impl<'a> Report<'a> {
     fn stored(&self, question: &str, shown: &ShownRun, witness: Option<&Witness>) -> Trace {
         let options = &shown.options;
         let witness = witness.cloned().unwrap_or_default();
-        Trace::new(&self.name, &options.defines, options.plain, question, &witness, &shown.run)
+        let run = shown.single.as_ref().unwrap_or(&shown.run);
+        Trace::new(&self.name, &options.defines, options.plain, question, &witness, run)
             .read_with(&options.copies, options.capacity)
     }
 

@@ -40,8 +40,9 @@ impl TraceArgs {
     }
 
     /// Writes the files that were asked for and gives their names.
-    pub fn write(&self, trace: &Trace, run: &Run) -> Result<&[PathBuf], Failure> {
-        for path in &self.trace {
+    pub fn write(&self, trace: &Trace, run: &Run, replays: bool) -> Result<Vec<&PathBuf>, Failure> {
+        let paths: Vec<&PathBuf> = self.trace.iter().filter(|path| replays || !is_stored(path)).collect();
+        for path in &paths {
             let contents = match TraceForm::of(path)? {
                 TraceForm::Trace => trace.to_json(),
                 TraceForm::Itf => run_itf(run, &trace.model),
@@ -51,7 +52,12 @@ impl TraceArgs {
             };
             files::write(path, contents)?;
         }
-        Ok(&self.trace)
+        Ok(paths)
+    }
+
+    /// The files that cannot be written, for a run that cannot be replayed.
+    pub fn unwritten(&self, replays: bool) -> Vec<&PathBuf> {
+        self.trace.iter().filter(|path| !replays && is_stored(path)).collect()
     }
 
     /// Refuses extensions that mean nothing, before a long search rather than after it.
@@ -62,6 +68,11 @@ impl TraceArgs {
     fn longest_chart(&self) -> usize {
         if self.every_step { usize::MAX } else { LONGEST_TEXT }
     }
+}
+
+/// Whether a file is for `volee replay`.
+fn is_stored(path: &Path) -> bool {
+    TraceForm::of(path).is_ok_and(|form| form == TraceForm::Trace)
 }
 
 /// The forms of a stored run.

@@ -124,6 +124,13 @@ impl Witness {
         Some(out)
     }
 
+    /// Every single state of the run, with all rounds of its loops; `None` if there are more than `most`, or it is no run.
+    pub fn unfolded(&self, program: &Program, most: usize) -> Option<Vec<State>> {
+        let mut states = vec![State { location: self.location, values: self.values.clone() }];
+        unfold(program, &self.parts, &mut states, most, 0)?;
+        Some(states)
+    }
+
     /// The word in notation, with the transitions' names.
     pub fn notation(&self, program: &Program) -> String {
         notation(program, &self.parts)
@@ -186,6 +193,38 @@ impl CounterRun {
         let words = witness.parts.iter().map(|p| notation(program, std::slice::from_ref(p))).collect();
         CounterRun { words, states, length: witness.length() }
     }
+}
+
+fn unfold(
+    program: &Program,
+    parts: &[Part],
+    states: &mut Vec<State>,
+    most: usize,
+    depth: usize,
+) -> Option<()> {
+    for part in parts {
+        let mut state = states.last()?.clone();
+        match part {
+            Part::Step(_) => {
+                run(program, part, &mut state, depth).ok()?;
+                states.push(state);
+            }
+            Part::Repeat { count, body } if depth < NESTING => {
+                let rounds = match count {
+                    Count::Times(n) => n.to_i64()?,
+                    Count::Form(row) => evaluate(row, &state.values).to_i64()?,
+                };
+                for _ in 0..rounds {
+                    unfold(program, body, states, most, depth + 1)?;
+                    if states.len() > most {
+                        return None;
+                    }
+                }
+            }
+            Part::Repeat { .. } => return None,
+        }
+    }
+    (states.len() <= most).then_some(())
 }
 
 fn length(parts: &[Part], depth: usize) -> Option<Int> {

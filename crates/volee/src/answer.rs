@@ -47,6 +47,8 @@ pub struct ShownRun {
     pub run: Run,
     /// The run by ordinals, where a system can replay it.
     pub witness: Option<Witness>,
+    /// The same run one step at a time, where `run` tells many rounds of a loop as one.
+    pub single: Option<Run>,
     /// How the model is read for it.
     pub options: Options,
     /// What there is to say about its length, unless it is the number of its steps.

@@ -198,8 +198,9 @@ impl<'a> Ask<'a> {
         if usual || engines::always_usual(&self.engine) {
             all.extend(engines::usual(&self.subject, &self.engine, read));
         }
-        // A family is asked for deadlocks where nothing else is asked: that takes most of the work.
-        if none && matches!(self.engine, crate::Engine::Families) && read.is_some() {
+        // A family is asked for deadlocks where somebody wants to know: some member often waits for others that are not there.
+        let wanted = self.only.iter().any(|word| word == Kind::Deadlock.word());
+        if wanted && matches!(self.engine, Engine::Families) && read.is_some() {
             all.insert(0, Question::Deadlock);
         }
         let (about_states, others): (Vec<_>, Vec<_>) = self.questions.iter().cloned().partition(|q| {

@@ -13,6 +13,7 @@ pub mod model;
 pub mod properties;
 mod question;
 mod settings;
+mod solve;
 mod source;
 
 pub use answer::{
@@ -21,9 +22,10 @@ pub use answer::{
 pub use ask::{Ask, ask, ask_system, usual_memory};
 pub use engine::{Cluster, Engine, Refusal, Refused, Why};
 pub use engines::counters::{ReachableSets, reachable};
-pub use engines::workers::{solve as solve_shared, work_shipped};
+pub use engines::workers::work_shipped;
 pub use question::{Kind, Question};
 pub use settings::{Asked, Emptiness, Setting, Settings};
+pub use solve::{Equations, Resolution};
 pub use source::Source;
 
 pub use model::{Model, Naming, Options};

@@ -85,7 +85,7 @@ impl Replay {
     fn report(&self, context: &Context, model: &Model, trace: &Trace, run: &Run) -> Ended {
         let mut text = format!("{}\n", context.palette.strong(format!("{}:", trace.title())));
         text.push_str(&self.trace.text(run, &model.name, context.palette));
-        for path in self.trace.write(trace, run)? {
+        for path in self.trace.write(trace, run, true)? {
             text.push_str(&format!("written to {}\n", path.display()));
         }
         let mut answer = Answer::new("replay").about(&model.name, "explicit");

@@ -85,7 +85,7 @@ impl Simulate {
                 answer.add("witness", run_value(&run));
             }
         }
-        for path in self.trace.write(&trace, &run)? {
+        for path in self.trace.write(&trace, &run, true)? {
             let _ = writeln!(text, "written to {}", path.display());
         }
         if !run.steps.is_empty() {

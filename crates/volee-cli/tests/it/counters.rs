@@ -46,6 +46,30 @@ fn figure_1_prints_its_sets_and_finds_456() {
 }
 
 #[test]
+fn runs_over_integers_are_drawn_stored_and_replayed_like_all_others() {
+    let sandbox = Sandbox::new();
+    let model = "int x; active proctype P() { do :: x < 40 -> x++ :: x == 40 -> x = 100; assert(x < 50) od }";
+    sandbox.write("count.pml", model);
+    let call =
+        "check count.pml --engine counters --only assertions --trace t.json --trace t.svg --trace t.itf.json";
+    let (answer, code) = ask(&sandbox, call);
+    assert_eq!(code, 1, "{answer}");
+    assert!(answer["results"][0]["witness"]["steps"][0]["state"]["location"].is_string(), "{answer}");
+    let replay = answer["results"][0]["replay"].as_str().expect("the program itself can do it");
+    let shown = sandbox.shell(replay);
+    assert!(shown.code < 2 && shown.stdout.contains("x = 100"), "{}", shown.stdout);
+    assert!(sandbox.volee("replay count.pml t.json").code < 2);
+    assert!(sandbox.read("t.svg").starts_with("<svg"));
+    // A counter program of its own is no model for the machine: the run is drawn, but nobody can replay it.
+    let figure = example("figure1.fst");
+    let goal = "--reachable state=s3&&x=456 --trace l.json --trace l.txt";
+    let answered = sandbox.volee(&format!("check {figure} --engine counters {goal}"));
+    assert_eq!(answered.code, 0, "{}", answered.stderr);
+    assert!(answered.stdout.contains("not written to l.json"), "{}", answered.stdout);
+    assert!(sandbox.read("l.txt").contains("x = 456"));
+}
+
+#[test]
 fn what_is_not_linear_is_refused_with_its_place() {
     let sandbox = Sandbox::new();
     sandbox.write("square.pml", "int x = 2;\nactive proctype p() {\n  x = x * x\n}\n");

@@ -106,6 +106,7 @@ fn told(
                 role: Role::Violation,
                 run,
                 witness: Some(witness),
+                single: None,
                 options: options.clone(),
                 length: Some(length),
                 more: None,

@@ -3,6 +3,7 @@
 //! A model is a counter program as it stands (`.fst`, `.spec`) or becomes one (Promela). Each question is a search of its own
 //! for a bad vector, or for one that was hoped for.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
@@ -19,10 +20,11 @@ use volee_system::{
     Verdict, Witness,
 };
 
-use super::{Job, Part};
+use super::retrace::retrace;
+use super::{Job, Part, shown};
 use crate::answer::{Answer, AskError, Certificate, Role, ShownRun, violated};
 use crate::engine::Way;
-use crate::model::{Model, read_bytes};
+use crate::model::{Model, Options, read_bytes};
 use crate::question::Question;
 use crate::settings::Settings;
 use crate::source::{Source, Subject};
@@ -277,7 +279,17 @@ fn decide(
     Ok(match found.outcome {
         Outcome::Holds { .. } => closed(search),
         Outcome::Violated { witness, states, .. } => {
-            reached(job, counted, search, program, &CounterRun::new(program, &witness, states))
+            let run = CounterRun::new(program, &witness, states);
+            let single = retraced(job, counted, &search.question, program, &witness);
+            let mut answer = reached(counted, search, program, &run);
+            for told in &mut answer.runs {
+                if let Some(single) = &single {
+                    told.witness.clone_from(&single.witness);
+                    told.options.clone_from(&single.options);
+                    told.single = Some(single.run.clone());
+                }
+            }
+            answer
         }
         Outcome::Unknown(limit) => {
             let mut answer =
@@ -324,7 +336,7 @@ fn closed(search: &Search) -> Answer {
 }
 
 /// A bad vector (or a goal) is reachable; the run was replayed with exact integers.
-fn reached(job: &Job<'_>, counted: &Counted, search: &Search, program: &Program, run: &CounterRun) -> Answer {
+fn reached(counted: &Counted, search: &Search, program: &Program, run: &CounterRun) -> Answer {
     let mut reason = search.reason.clone();
     if let Some(failure) = counted.failure(run.states.last()) {
         reason.message.clone_from(&failure.message);
@@ -338,11 +350,35 @@ fn reached(job: &Job<'_>, counted: &Counted, search: &Search, program: &Program,
         role: if search.goal { Role::Goal } else { Role::Violation },
         run: as_run(program, run),
         witness: None,
-        options: job.subject.options(),
+        options: Options::default(),
+        single: None,
         length: Some(format!("{steps} steps, replayed")),
         more: Some(in_sets(program, run)),
     });
     answer
+}
+
+/// Steps of a run that is looked for in the program itself.
+const LONGEST_RETRACED: usize = 5_000;
+
+/// The run in the program as the user wrote it, where its integers fit and it is not too long.
+fn retraced(
+    job: &Job<'_>,
+    counted: &Counted,
+    question: &Question,
+    program: &Program,
+    witness: &counters::Witness,
+) -> Option<ShownRun> {
+    let Counted::Processes(_) = counted else { return None };
+    let values = |state: State| {
+        let values = state.values.iter().map(ToString::to_string);
+        program.variables.iter().cloned().zip(values).collect::<HashMap<_, _>>()
+    };
+    let values: Vec<_> = witness.unfolded(program, LONGEST_RETRACED)?.into_iter().map(values).collect();
+    let options = Options { plain: true, ..job.subject.options() };
+    let mut model = job.open_as(&options).ok()?;
+    let found = retrace(model.system.as_mut(), question, &values)?;
+    shown(model.system.as_mut(), &found, Role::Violation, &options).ok()
 }
 
 /// A run of a counter program as one of any system; a loop that is taken many times is one step.

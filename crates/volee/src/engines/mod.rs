@@ -5,6 +5,7 @@ pub(crate) mod counters;
 pub(crate) mod equations;
 pub(crate) mod explicit;
 pub(crate) mod families;
+mod retrace;
 pub(crate) mod temporal;
 pub(crate) mod workers;
 
@@ -123,6 +124,7 @@ pub(crate) fn shown(
         run,
         witness: Some(witness.clone()),
         options: options.clone(),
+        single: None,
         length: None,
         more: None,
     })

@@ -146,7 +146,7 @@ pub(crate) fn equations(job: &mut Job<'_>, question: &Question) -> Result<Part, 
 ///
 /// # Errors
 /// The workers or the file are wrong, or a limit was reached.
-pub fn solve(
+pub(crate) fn solve(
     path: &Path,
     engine: &Engine,
     meter: &Meter,
