@@ -89,13 +89,19 @@ fn print_outcome(context: &Context, mut outcome: Outcome) -> ExitCode {
 }
 
 fn print_failure(context: &Context, verb: &str, failure: &Failure) -> ExitCode {
-    let code = VerdictWord::Error.exit_code();
+    let code = failure.exit_code();
     match context.format {
         Format::Text => {
             to_stderr(&excerpt::render_all(&failure.diagnostics, context.errors));
             ExitCode::from(code)
         }
-        Format::Json => to_stdout(&Answer::wrong(verb, &failure.diagnostics).to_json(), code),
+        Format::Json => {
+            let mut answer = Answer::wrong(verb, &failure.diagnostics);
+            if let Some(defect) = &failure.defect {
+                answer.add("defect", defect.clone());
+            }
+            to_stdout(&answer.to_json(), code)
+        }
     }
 }
 
@@ -184,10 +190,9 @@ fn internal_error(panic: &(dyn Any + Send)) -> Failure {
         .map(|s| (*s).to_string())
         .or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "no message".to_string());
-    Failure::new(format!("volee failed, and no verdict was reached: {text}")).with_help(
-        "this is a defect of volee, not of your model; please report it with the model and the command \
-         (RUST_BACKTRACE=1 shows where it happened)",
-    )
+    let version = ("version", env!("CARGO_PKG_VERSION").to_string());
+    let hint = ("where", "RUST_BACKTRACE=1 shows where it happened".to_string());
+    Failure::defect(format!("volee failed, and no verdict was reached: {text}"), vec![version, hint])
 }
 
 /// Writes an answer and gives the exit code: an answer that cannot be written is none.

@@ -35,6 +35,7 @@ pub fn of_setting(setting: Setting) -> &'static str {
         Setting::Parameters => "--parameter",
         Setting::Assumptions => "--assume",
         Setting::Direction => "--direction",
+        Setting::Audit => "--audit",
     }
 }
 
@@ -143,8 +144,7 @@ impl From<AskError> for Failure {
         match error {
             AskError::Refused(refusal) => refused(&refusal),
             AskError::Input(all) => all.into_iter().map(named).collect::<Vec<_>>().into(),
-            AskError::Defect(message) => Failure::new(message)
-                .with_help("this is a defect of volee; please report it with the model and the command"),
+            AskError::Defect(defect) => Failure::defect(defect.message, defect.details),
         }
     }
 }

@@ -199,12 +199,14 @@ impl<'a> Report<'a> {
         let run = shown.single.as_ref().unwrap_or(&shown.run);
         Trace::new(&self.name, &options.defines, options.plain, question, &witness, run)
             .read_with(&options.copies, options.capacity)
+            .claiming(shown.claim.clone())
     }
 
     /// The command that replays a run with its repeating end taken many times.
     fn longer(&self, question: &str, shown: &ShownRun, witness: &Witness) -> Result<String, Failure> {
         let mut trace = self.stored(question, shown, Some(witness));
         trace.labels.clear();
+        trace.claim = None;
         replay_command(&self.source.path, &shown.options, &trace)
     }
 

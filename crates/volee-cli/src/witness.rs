@@ -18,6 +18,8 @@ use crate::outcome::Failure;
 const LONGEST_TEXT: usize = 200;
 /// Commands longer than this are for files, not for people.
 const LONGEST_WORD: usize = 600;
+/// So are claims longer than this.
+const LONGEST_CLAIM: usize = 200;
 
 /// How a run is shown and stored.
 #[derive(Debug, Clone, Args)]
@@ -111,10 +113,13 @@ impl TraceForm {
 pub fn replay_command(model: &Path, options: &Options, trace: &Trace) -> Result<String, Failure> {
     let mut words = vec!["volee".to_string(), "replay".to_string(), quoted(&model.display().to_string())];
     let word = run_to_word(&trace.witness);
-    if word.len() <= LONGEST_WORD {
+    let claim = trace.claim.as_ref().map(ToString::to_string);
+    let is_short = word.len() <= LONGEST_WORD
+        && claim.as_ref().is_none_or(|c| c.len() <= LONGEST_CLAIM && !c.contains('\n'));
+    if is_short {
         words.push(word);
+        words.extend(claim.map(|claim| format!("--shows {}", quoted(&claim))));
         words.extend(options.defines.iter().map(|d| format!("-D{}", quoted(d))));
-        words.extend(options.plain.then(|| "--plain".to_string()));
         let copies: Vec<String> = options.copies.iter().map(|(name, n)| format!("{name}={n}")).collect();
         words.extend((!copies.is_empty()).then(|| format!("--copies {}", copies.join(","))));
         words.extend(options.capacity.map(|n| format!("--capacity {n}")));
@@ -128,7 +133,8 @@ pub fn replay_command(model: &Path, options: &Options, trace: &Trace) -> Result<
 fn store(model: &Path, trace: &Trace) -> Result<PathBuf, Failure> {
     let stem = model.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let mut digest = DefaultHasher::new();
-    (&trace.witness.steps, trace.witness.loop_start, &trace.labels, &trace.defines).hash(&mut digest);
+    let claim = trace.claim.as_ref().map(ToString::to_string);
+    (&trace.witness.steps, trace.witness.loop_start, &trace.labels, &trace.defines, claim).hash(&mut digest);
     let path = std::env::temp_dir().join(format!("volee-{stem}-{:016x}.trace.json", digest.finish()));
     files::write(&path, trace.to_json())?;
     Ok(path)

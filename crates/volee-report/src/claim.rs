@@ -69,6 +69,11 @@ impl ClaimKind {
         (ClaimKind::Acceptance, "acceptance"),
     ];
 
+    /// Whether it may speak of steps by their names.
+    pub fn is_about_steps(self) -> bool {
+        matches!(self, ClaimKind::Ltl | ClaimKind::Tl | ClaimKind::Automaton)
+    }
+
     fn word(self) -> &'static str {
         Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
     }

@@ -51,6 +51,14 @@ pub enum TraceError {
     /// The inline form is malformed.
     #[error("`{0}` is not a run: write ordinals such as run:0.2.1x5, the cycle of a lasso after `~`")]
     BadRun(String),
+    /// Steps were cut or added.
+    #[error("the trace names {labels} steps and has {steps}: it was cut or changed")]
+    Cut {
+        /// Labels that it has.
+        labels: usize,
+        /// Steps that it has.
+        steps: usize,
+    },
     /// The model does something else at some step.
     #[error("step {step} of the trace is `{expected}`, but the model now does `{found}` there")]
     Differs {
@@ -131,6 +139,10 @@ impl Trace {
     /// # Errors
     /// The first step that differs.
     pub fn compare(&self, run: &Run) -> Result<(), TraceError> {
+        let (labels, steps) = (self.labels.len(), run.steps.len());
+        if labels > 0 && labels != steps {
+            return Err(TraceError::Cut { labels, steps });
+        }
         let pairs = self.labels.iter().rev().zip(run.steps.iter().rev()).rev();
         let first = run.skipped + run.steps.len().saturating_sub(self.labels.len());
         for (at, (label, step)) in pairs.enumerate() {

@@ -4,9 +4,11 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 use volee_bes::explain::{Explanation, to_aut, to_dot};
+use volee_report::Claim;
 use volee_system::{Diagnostic, Limit, Reason, Run, Unreached, Verdict, Violation, Witness};
 
 use crate::engine::Refusal;
+use crate::judge::Defect;
 use crate::model::Options;
 use crate::question::Question;
 
@@ -55,6 +57,8 @@ pub struct ShownRun {
     pub length: Option<String>,
     /// Its states in the terms of the engine, added to the machine-readable form.
     pub more: Option<Value>,
+    /// What it shows, in a form that can be looked at again; the judge has confirmed it.
+    pub claim: Option<Claim>,
 }
 
 /// What a run is to the answer.
@@ -244,8 +248,8 @@ pub enum AskError {
     Refused(Refusal),
     /// The model, a formula or an expression is wrong, or the workers are.
     Input(Vec<Diagnostic>),
-    /// An answer was found but is not confirmed by replaying it: a defect of volee.
-    Defect(String),
+    /// An answer was found but is not confirmed by the plain program: a defect of volee.
+    Defect(Box<Defect>),
 }
 
 impl AskError {
@@ -274,6 +278,12 @@ impl From<Vec<Diagnostic>> for AskError {
     }
 }
 
+impl From<Defect> for AskError {
+    fn from(defect: Defect) -> Self {
+        AskError::Defect(Box::new(defect))
+    }
+}
+
 impl From<Refusal> for AskError {
     fn from(refusal: Refusal) -> Self {
         AskError::Refused(refusal)
@@ -284,7 +294,7 @@ impl fmt::Display for AskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AskError::Refused(refusal) => write!(f, "{refusal}"),
-            AskError::Defect(message) => write!(f, "{message}"),
+            AskError::Defect(defect) => write!(f, "{defect}"),
             AskError::Input(all) => {
                 let lines: Vec<String> = all.iter().map(ToString::to_string).collect();
                 write!(f, "{}", lines.join("\n"))

@@ -21,6 +21,7 @@ use volee_search::{Approximation, Statistics};
 use volee_system::{Budget, Diagnostic, Meter, Progress, System};
 
 use crate::answer::{Answer, Answers, AskError};
+use crate::audit;
 use crate::claims::claims;
 use crate::engine::{Engine, Way};
 use crate::engines::{self, Job, Part};
@@ -36,14 +37,14 @@ const APPROXIMATE_MEMORY: u64 = 512 << 20;
 /// Questions that are being put together.
 #[derive(Clone)]
 pub struct Ask<'a> {
-    subject: Subject<'a>,
+    pub(crate) subject: Subject<'a>,
     questions: Vec<Question>,
     claims: Vec<String>,
     usual: bool,
     only: Vec<String>,
     skip: Vec<String>,
-    engine: Engine,
-    settings: Settings,
+    pub(crate) engine: Engine,
+    pub(crate) settings: Settings,
     budget: Budget,
 }
 
@@ -58,7 +59,7 @@ pub fn ask_system<'a, S: System + 'static>(make: impl Fn() -> S + Send + Sync + 
 }
 
 impl<'a> Ask<'a> {
-    fn new(subject: Subject<'a>) -> Self {
+    pub(crate) fn new(subject: Subject<'a>) -> Self {
         Ask {
             subject,
             questions: Vec::new(),
@@ -162,7 +163,7 @@ impl<'a> Ask<'a> {
             engine: &self.engine,
             settings: &self.settings,
             meter: &meter,
-            progress,
+            progress: &mut *progress,
             read,
         };
         let mut explored = Explored::default();
@@ -171,6 +172,9 @@ impl<'a> Ask<'a> {
             explored.join(&mut answers, part);
         }
         explored.tell(&mut answers, &job);
+        if self.settings.audit {
+            audit::audit(&self, &questions, &mut answers, &meter, progress)?;
+        }
         Ok(answers)
     }
 

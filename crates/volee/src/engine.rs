@@ -391,6 +391,12 @@ impl Way {
                 Way::Equations | Way::SharedEquations => Ok(()),
                 _ => Err(Why::NotAsked(&[Kind::Mu])),
             },
+            Setting::Audit => match self {
+                Way::Families | Way::Counters | Way::Channels => {
+                    Err(self.no_effect("it answers for more than one search of the model can look through"))
+                }
+                _ => Ok(()),
+            },
             Setting::ForAny | Setting::Method | Setting::Sizes => self.only(Way::Families),
             Setting::Symbolic | Setting::Parameters | Setting::Assumptions | Setting::Direction => {
                 self.only(Way::Counters)

@@ -5,10 +5,13 @@
 
 mod answer;
 mod ask;
+mod audit;
+mod bare;
 mod bundle;
 pub mod claims;
 mod engine;
 mod engines;
+pub mod judge;
 pub mod model;
 pub mod properties;
 mod question;

@@ -13,6 +13,8 @@ use volee_promela::Lowered;
 use volee_report::brief;
 use volee_system::{Diagnostic, System};
 
+use crate::bare::Bare;
+
 /// The largest model file that is read. Text beyond this is data, not a model somebody wrote.
 const LARGEST_FILE: u64 = 1 << 30;
 /// What a program can have at most: a number of a process, and the length of a channel, is one byte.
@@ -36,6 +38,8 @@ pub struct Options {
     pub single_steps: bool,
     /// What single steps of a program are called.
     pub naming: Naming,
+    /// Nothing of a program but its states and steps: whatever makes a search faster is left out.
+    pub bare: bool,
 }
 
 /// What the single steps of a program are called.
@@ -173,7 +177,8 @@ fn open_promela(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic
         },
         ..MachineOptions::default()
     });
-    Ok(Opened { system: Box::new(machine), warnings: diagnostics, promela: Some(lowered) })
+    let system: Box<dyn System> = if options.bare { Box::new(Bare(machine)) } else { Box::new(machine) };
+    Ok(Opened { system, warnings: diagnostics, promela: Some(lowered) })
 }
 
 /// Changes what a model says of its numbers: of processes at the start, of messages in a buffer.

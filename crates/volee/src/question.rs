@@ -152,6 +152,11 @@ impl Question {
         Question::Reachable(text.into())
     }
 
+    /// Whether one search of all reachable states answers it.
+    pub(crate) fn is_about_states(&self) -> bool {
+        matches!(self.kind(), Kind::Deadlock | Kind::Assertions | Kind::Invariant | Kind::Reachable)
+    }
+
     /// Its kind.
     pub fn kind(&self) -> Kind {
         match self {

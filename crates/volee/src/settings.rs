@@ -60,6 +60,8 @@ pub struct Settings {
     pub assumptions: Vec<String>,
     /// Where the search over sets of integers starts.
     pub direction: Direction,
+    /// Ask everything once more of the plain program, by a search that takes all steps.
+    pub audit: bool,
 }
 
 impl Default for Settings {
@@ -84,6 +86,7 @@ impl Default for Settings {
             parameters: Vec::new(),
             assumptions: Vec::new(),
             direction: Direction::default(),
+            audit: false,
         }
     }
 }
@@ -119,11 +122,12 @@ pub enum Setting {
     Parameters,
     Assumptions,
     Direction,
+    Audit,
 }
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Setting; 27] = [
+    pub const ALL: [Setting; 28] = [
         Setting::Defines,
         Setting::Plain,
         Setting::Copies,
@@ -151,6 +155,7 @@ impl Setting {
         Setting::Parameters,
         Setting::Assumptions,
         Setting::Direction,
+        Setting::Audit,
     ];
 
     /// What it is, in words.
@@ -183,6 +188,7 @@ impl Setting {
             Setting::Parameters => "a parameter",
             Setting::Assumptions => "an assumption",
             Setting::Direction => "a direction",
+            Setting::Audit => "an audit",
         }
     }
 }
@@ -232,6 +238,7 @@ impl Asked<'_> {
             Setting::Parameters => !s.parameters.is_empty(),
             Setting::Assumptions => !s.assumptions.is_empty(),
             Setting::Direction => s.direction != usual.direction,
+            Setting::Audit => s.audit,
         }
     }
 

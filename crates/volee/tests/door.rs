@@ -108,6 +108,7 @@ fn set(setting: Setting) -> (Settings, Options, Budget) {
         Setting::Parameters => s.parameters = text(),
         Setting::Assumptions => s.assumptions = text(),
         Setting::Direction => s.direction = volee::counters::Direction::Forward,
+        Setting::Audit => s.audit = true,
     }
     (s, o, b)
 }

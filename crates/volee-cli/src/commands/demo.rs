@@ -68,7 +68,7 @@ impl Demo {
              bit of a repetition, was acknowledged and thrown away, and parcel 3 was taken for parcel 1. The run is \
              stored. It can be replayed at any time, and the chart shows who sent what to whom.",
         );
-        tour.call_briefly(&[&"replay", &model, &trace], VerdictWord::Holds)?;
+        tour.call_briefly(&[&"replay", &model, &trace], VerdictWord::Violated)?;
 
         tour.tell(
             "4. The repair",

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use volee::Model;
-use volee::report::{Answer, QuestionAnswer, Trace, counted, run_value};
+use volee::report::{Answer, Claim, ClaimKind, QuestionAnswer, Trace, counted, run_value};
 use volee::system::{Reason, ReasonKind, replay_end};
 
 use self::walk::{Ending, Walk};
@@ -46,7 +46,8 @@ pub struct Simulate {
 impl Simulate {
     pub fn run(self, context: &Context) -> Ended {
         self.trace.validate()?;
-        let mut model = self.model.open(context)?;
+        // What is chosen and seen are the steps and variables of the program as it was written.
+        let mut model = self.plain().open(context)?;
         let seed = self.seed.unwrap_or_else(some_seed);
         let mut walk = Walk::new(model.system.as_mut(), seed)?;
         let ending = match self.interactive {
@@ -56,13 +57,19 @@ impl Simulate {
         self.report(context, &mut model, &walk, seed, ending)
     }
 
+    fn plain(&self) -> ModelArgs {
+        ModelArgs { plain: true, ..self.model.clone() }
+    }
+
     fn report(&self, context: &Context, model: &mut Model, walk: &Walk, seed: u64, ending: Ending) -> Ended {
         let witness = walk.witness();
         let run = replay_end(model.system.as_mut(), &witness, LONGEST_RUN)
             .map_err(|e| Failure::new(format!("the run does not replay: {e}")))?;
         let question = if self.interactive { "an interactive run" } else { "a random run" };
-        let options = self.model.options();
-        let trace = Trace::new(&model.name, &options.defines, options.plain, question, &witness, &run);
+        let options = self.plain().options();
+        let trace = Trace::new(&model.name, &options.defines, options.plain, question, &witness, &run)
+            .read_with(&options.copies, options.capacity)
+            .claiming(ending.claim());
 
         let mut answer = Answer::new("simulate").about(&model.name, "explicit");
         answer.set("steps", walk.len());
@@ -113,6 +120,15 @@ impl Ending {
             Ending::ValidEnd => format!("every process reached its end after {steps}"),
             Ending::Steps => format!("stopped after {steps}; --steps asks for more"),
             _ => format!("stopped after {steps}"),
+        }
+    }
+
+    /// What the run shows, if anything.
+    fn claim(&self) -> Option<Claim> {
+        match self {
+            Ending::Deadlock => Some(Claim::new(ClaimKind::Deadlock, "")),
+            Ending::Fault(_) => Some(Claim::new(ClaimKind::Assertions, "")),
+            _ => None,
         }
     }
 

@@ -67,8 +67,9 @@ fn a_violation_replays_with_the_command_it_prints() {
     let checked = sandbox.volee("check stuck.aut");
     let command = checked.stdout.lines().find_map(|l| l.trim().strip_prefix("volee ")).expect("a command");
     let replayed = sandbox.volee(command);
-    assert_eq!(replayed.code, 0, "{}", replayed.stderr);
+    assert_eq!(replayed.code, 1, "{}", replayed.stderr);
     assert!(replayed.stdout.contains("2  c  state = 2"), "{}", replayed.stdout);
+    assert!(replayed.stdout.contains("confirmed: "), "{}", replayed.stdout);
 }
 
 #[test]
@@ -80,15 +81,15 @@ fn a_long_run_is_replayed_from_a_file() {
     // Choices that alternate cannot be written shorter than they are.
     let word = format!("run:{}", vec!["0.1"; 450].join("."));
     let stored = sandbox.volee(&format!("replay long.aut {word} --trace t.json"));
-    assert_eq!(stored.code, 0, "{}", stored.stderr);
+    assert_eq!(stored.code, 1, "it ends in a deadlock: {}", stored.stderr);
     assert!(stored.stdout.contains("steps left out"));
     let again = sandbox.volee("replay long.aut t.json --every-step");
-    assert_eq!(again.code, 0, "{}", again.stderr);
+    assert_eq!(again.code, 1, "{}", again.stderr);
     assert_eq!(again.stdout.lines().filter(|l| l.contains("state = ")).count(), 901);
     let simulated = sandbox.volee("simulate long.aut --seed 5 --steps 900");
     let command = simulated.stdout.lines().find_map(|l| l.trim().strip_prefix("volee ")).expect("a command");
     assert!(command.ends_with(".trace.json"), "{command}");
-    assert_eq!(sandbox.volee(command).code, 0);
+    assert_eq!(sandbox.volee(command).code, 1, "it ends in a deadlock too");
 }
 
 #[test]
@@ -233,10 +234,10 @@ fn a_very_long_run_is_told_from_its_end() {
     sandbox.write("long.pml", model);
     let checked = sandbox.volee("check long.pml --trace t.json --trace t.svg");
     assert_eq!(checked.code, 1, "{}", checked.stderr);
-    assert!(checked.stdout.contains("how it happens (40,001 steps)"), "{}", checked.stdout);
+    assert!(checked.stdout.contains("how it happens (40,002 steps)"), "{}", checked.stdout);
     let replayed = sandbox.volee("replay long.pml t.json");
-    assert_eq!(replayed.code, 0, "{}", replayed.stderr);
-    assert!(replayed.stdout.contains("after 30,001 steps"), "{}", replayed.stdout);
+    assert_eq!(replayed.code, 1, "{}", replayed.stderr);
+    assert!(replayed.stdout.contains("after 30,002 steps"), "{}", replayed.stdout);
 }
 
 #[test]

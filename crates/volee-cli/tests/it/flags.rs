@@ -71,6 +71,7 @@ const TABLE: &[(&str, &str)] = &[
     ("--max-depth 2", "OOOOrrrrr"),
     ("--search bfs", "oororrrrr"),
     ("--all-errors", "oorrrorrr"),
+    ("--audit", "OOOOOOrrr"),
     ("--reduction both", "oorrrrrrr"),
     ("--reduction none", "ooooooooo"),
     ("--replacement oldest", "oororrrrr"),

@@ -10,6 +10,7 @@ use volee_system::{Diagnostic, Reason, ReasonKind, Run, Verdict, Witness, replay
 use super::{Job, Part};
 use crate::answer::{Answer, AskError, Certificate, LONGEST_RUN, Role, ShownRun, violated};
 use crate::engine::Way;
+use crate::judge::Defect;
 use crate::model::{Options, read_bytes};
 use crate::question::Question;
 
@@ -110,6 +111,7 @@ fn told(
                 options: options.clone(),
                 length: Some(length),
                 more: None,
+                claim: None,
             });
             if let Some(steps) = queues.rounds(pump, 12) {
                 answer.longer = Some(Witness { initial: 0, steps, loop_start: None });
@@ -179,7 +181,7 @@ fn reason(pump: &Pump, channels: &[String]) -> Reason {
 
 /// The prefix and one round, replayed by the system itself.
 fn replayed(queues: &mut Queues, pump: &Pump) -> Result<(Run, Witness), AskError> {
-    let defect = || AskError::Defect("a loop was found but does not replay".into());
+    let defect = || AskError::from(Defect::new("a loop was found but does not replay"));
     let steps = queues.rounds(pump, 1).ok_or_else(defect)?;
     let witness = Witness { initial: 0, steps, loop_start: None };
     let run = match queues {

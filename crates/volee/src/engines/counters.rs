@@ -21,7 +21,7 @@ use volee_system::{
 };
 
 use super::retrace::retrace;
-use super::{Job, Part, shown};
+use super::{Found, Job, Part, claim_of, judged};
 use crate::answer::{Answer, AskError, Certificate, Role, ShownRun, violated};
 use crate::engine::Way;
 use crate::model::{Model, Options, read_bytes};
@@ -305,7 +305,7 @@ fn decide(
 }
 
 /// What is left of a budget.
-pub(super) fn left(meter: &Meter) -> Budget {
+pub(crate) fn left(meter: &Meter) -> Budget {
     let time = meter.budget().time.map(|time| time.saturating_sub(meter.elapsed()));
     Budget { time, ..meter.budget().clone() }
 }
@@ -354,6 +354,7 @@ fn reached(counted: &Counted, search: &Search, program: &Program, run: &CounterR
         single: None,
         length: Some(format!("{steps} steps, replayed")),
         more: Some(in_sets(program, run)),
+        claim: None,
     });
     answer
 }
@@ -377,8 +378,11 @@ fn retraced(
     let values: Vec<_> = witness.unfolded(program, LONGEST_RETRACED)?.into_iter().map(values).collect();
     let options = Options { plain: true, ..job.subject.options() };
     let mut model = job.open_as(&options).ok()?;
-    let found = retrace(model.system.as_mut(), question, &values)?;
-    shown(model.system.as_mut(), &found, Role::Violation, &options).ok()
+    let witness = retrace(model.system.as_mut(), question, &values)?;
+    let claim = claim_of(question, None, job.settings);
+    let (system, witness) = (model.system.as_mut(), &witness);
+    let found = Found { lowered: None, system, model: &model.name, witness, question, reason: None };
+    judged(found, Role::Violation, &options, claim).ok().map(|(shown, _)| shown)
 }
 
 /// A run of a counter program as one of any system; a loop that is taken many times is one step.

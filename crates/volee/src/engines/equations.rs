@@ -7,7 +7,7 @@ use volee_logic::mu::{Equations, Library, parse};
 use volee_report::{bytes, counted, seconds};
 use volee_system::{Diagnostic, Limit, Reason, ReasonKind, Verdict, Witness};
 
-use super::{Job, Part, shown};
+use super::{Found, Job, Part, judged};
 use crate::answer::{Answer, AskError, Certificate, Role, violated};
 use crate::engine::Way;
 use crate::model::Options;
@@ -76,9 +76,12 @@ pub(super) fn told(job: &mut Job<'_>, question: &Question, found: answer::Answer
         (false, true) => None,
     };
     if let Some(role) = role.filter(|_| !explanation.run.steps.is_empty()) {
+        // A formula has no single run that it is false of: the run shows where the explanation begins, and is only replayed.
         let options = job.subject.options().plainly();
         let mut model = job.open_as(&options)?;
-        answer.runs.push(shown(model.system.as_mut(), &explanation.run, role, &options)?);
+        let (system, witness) = (model.system.as_mut(), &explanation.run);
+        let found = Found { lowered: None, system, model: &model.name, witness, question, reason: None };
+        answer.runs.push(judged(found, role, &options, None)?.0);
     }
     let mut part = costs(job, &found);
     part.silent = found.silent;

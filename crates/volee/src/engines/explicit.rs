@@ -2,31 +2,56 @@
 
 use volee_report::{bytes, count, seconds};
 use volee_search::{Check, Order, Reduction, Statistics, Turnover, check};
-use volee_system::{PredicateId, System};
+use volee_system::{Budget, Meter, PredicateId, Quiet, System, Unreached};
 
+use super::counters::left;
 use super::{Job, Part, told};
 use crate::answer::{Answers, AskError, Certificate, Figures};
 use crate::engine::Way;
+use crate::model::Model;
 use crate::question::Question;
 use crate::settings::Settings;
 
 /// Answers questions about reachable states.
 pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, AskError> {
-    let options = job.subject.options();
+    let mut options = job.subject.options();
     let mut model = job.open()?;
+    // Whoever asks for shortest runs means steps of the program as written: the shortest run in merged steps may be longer.
+    if job.settings.order == Order::BreadthFirst && model.promela.is_some() && !options.plain {
+        options.plain = true;
+        model = job.open_as(&options)?;
+    }
     let all = stored(compiled(model.system.as_mut(), questions)?, job.settings, options.plain);
     let all = all.order(job.settings.order).all_errors(job.settings.all_errors);
     let outcome = check(model.system.as_mut(), &all, job.meter, job.progress);
     let stopped_early = !all.all_errors && outcome.answers.iter().any(|a| a.errors > 0);
     let complete = outcome.limit.is_none() && !stopped_early;
+    let reduced = outcome.statistics.reduced > 0;
     let mut part = Part { explored: Some((outcome.statistics, complete)), ..Part::default() };
-    part.unreached = Some(if complete { model.system.unreached() } else { Vec::new() });
+    part.unreached = if complete { unreached(&mut model, reduced, job.meter) } else { Some(Vec::new()) };
     for (question, found) in ordered(questions).zip(&outcome.answers) {
-        let mut answer = told(model.system.as_mut(), question, Way::Search, found, &options)?;
+        let mut answer = told(job, &mut model, question, Way::Search, found, &options)?;
         answer.certificate = (answer.holds() && answer.runs.is_empty()).then_some(Certificate::Explored);
         part.answers.push(answer);
     }
     Ok(part)
+}
+
+/// Memory for finding out what a reduced search has passed over.
+const COVERAGE_MEMORY: u64 = 16 << 20;
+
+/// The statements that no run executes; `None` if that is not known. A search that takes fewer steps may pass over statements that
+/// can be reached: then those that it did not meet are looked for once more among all steps, if these are few.
+fn unreached(model: &mut Model, reduced: bool, meter: &Meter) -> Option<Vec<Unreached>> {
+    let unmet = model.system.unreached();
+    if !reduced || unmet.is_empty() {
+        return Some(unmet);
+    }
+    let memory = meter.budget().memory.map_or(COVERAGE_MEMORY, |all| all.min(COVERAGE_MEMORY));
+    let budget = Budget { memory: Some(memory), ..left(meter) };
+    let everything = Check::new().deadlocks(false).faults(false).all_errors(true).replacement(None);
+    let outcome = check(model.system.as_mut(), &everything, &Meter::start(budget), &mut Quiet);
+    outcome.limit.is_none().then(|| model.system.unreached())
 }
 
 /// The questions in the order in which a search answers them.

@@ -13,11 +13,11 @@ use volee_families::{
 use volee_nets::{Instance, Net, read_spec};
 use volee_program::{Expr, NodeId, ProctypeId};
 use volee_promela::Lowered;
-use volee_report::{count, counted, seconds};
+use volee_report::{ClaimKind, count, counted, seconds};
 use volee_system::{Diagnostic, Flow, Step, System, Verdict, Witness};
 
 use super::counters::{expression, left};
-use super::{Job, Part, shown};
+use super::{Found, Job, Part, claim_of, judged};
 use crate::answer::{Answer, AskError, Certificate, Role, ShownRun, limit, violated};
 use crate::engine::Way;
 use crate::model::{Options, read_bytes};
@@ -167,7 +167,19 @@ fn decide(
     let mut run = None;
     match in_the_model(job, family, &net, asked, &example, &options) {
         Ok((mut system, Followed { witness, reason })) => {
-            run = Some(shown(system.as_mut(), &witness, Role::Violation, &options)?);
+            // What a family is decided for is a set of finite runs: temporal claims are its own, and their runs are only replayed.
+            let claim = claim_of(&question, Some(&reason), job.settings);
+            let claim = claim.filter(|c| matches!(c.kind, ClaimKind::Assertions | ClaimKind::Invariant));
+            let (model, system) = (job.subject.name(), system.as_mut());
+            let found = Found {
+                lowered: None,
+                system,
+                model: &model,
+                witness: &witness,
+                question: &question,
+                reason: Some(&reason),
+            };
+            run = Some(judged(found, Role::Violation, &options, claim)?.0);
             checked.verdict = violated(reason, witness);
         }
         Err(why) => {
@@ -219,19 +231,31 @@ fn decide_net(job: &mut Job<'_>, questions: &[Question]) -> Result<Decided, AskE
             if let Verdict::Violated(violations) = &mut checked.verdict {
                 violations.iter_mut().for_each(|violation| violation.witness.clone_from(&witness));
             }
-            Some(shown(system.as_mut(), &witness, Role::Violation, &instance)?)
+            Some(replayed(job, system.as_mut(), &witness, &instance)?)
         }
         // A net that only this engine reads: its own instance shows the run, which nobody else can replay.
         None => match &checked.verdict {
             Verdict::Violated(violations) => {
                 let mut instance = Instance::new(&net, example.marking.clone());
-                let run = shown(&mut instance, &violations[0].witness, Role::Violation, &options)?;
+                let run = replayed(job, &mut instance, &violations[0].witness, &options)?;
                 Some(ShownRun { witness: None, ..run })
             }
             _ => None,
         },
     };
     Ok(Decided { question, checked, sizes, run })
+}
+
+/// A run of a net, which is its own judge.
+fn replayed(
+    job: &Job<'_>,
+    system: &mut dyn System,
+    witness: &Witness,
+    options: &Options,
+) -> Result<ShownRun, AskError> {
+    let (model, question) = (job.subject.name(), &Question::Coverable);
+    let found = Found { lowered: None, system, model: &model, witness, question, reason: None };
+    Ok(judged(found, Role::Violation, options, None)?.0)
 }
 
 /// Steps times transitions of a net that are looked at to find a run again.

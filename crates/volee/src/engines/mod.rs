@@ -10,11 +10,16 @@ pub(crate) mod temporal;
 pub(crate) mod workers;
 
 use serde_json::{Map, Value};
-use volee_search::Statistics;
-use volee_system::{Diagnostic, Meter, Progress, Run, System, Unreached, Witness, replay_end};
+use volee_promela::Lowered;
+use volee_report::{Claim, ClaimKind};
+use volee_search::{Fairness, Runs, Statistics};
+use volee_system::{
+    Diagnostic, Fault, Meter, Progress, Reason, ReasonKind, System, Unreached, Verdict, Witness,
+};
 
-use crate::answer::{Answer, AskError, Figures, LONGEST_RUN, Role, ShownRun};
+use crate::answer::{Answer, AskError, Figures, Role, ShownRun};
 use crate::engine::{Engine, Way};
+use crate::judge::{Confirmed, Defect, judge};
 use crate::model::{Model, Options};
 use crate::question::{Kind, Question};
 use crate::settings::Settings;
@@ -105,53 +110,108 @@ pub(crate) fn usual_claims(engine: &Engine, claims: &[Question]) -> Vec<Question
     all
 }
 
-/// No run leaves the library that does not replay.
-pub(crate) fn judged(system: &mut dyn System, witness: &Witness) -> Result<Run, AskError> {
-    replay_end(system, witness, LONGEST_RUN)
-        .map_err(|error| AskError::Defect(format!("a counterexample was found but does not replay: {error}")))
+/// A run that the judge is to confirm.
+pub(crate) struct Found<'a> {
+    /// The model, where it is a program.
+    pub lowered: Option<&'a Lowered>,
+    /// The system that was searched.
+    pub system: &'a mut dyn System,
+    /// The model as the user names it.
+    pub model: &'a str,
+    pub witness: &'a Witness,
+    pub question: &'a Question,
+    /// What is wrong, if anything is.
+    pub reason: Option<&'a Reason>,
 }
 
-/// A run of the model, replayed.
-pub(crate) fn shown(
-    system: &mut dyn System,
-    witness: &Witness,
+/// What a run of a question is shown for.
+pub(crate) fn claim_of(question: &Question, reason: Option<&Reason>, settings: &Settings) -> Option<Claim> {
+    let mut claim = match question {
+        Question::Deadlock => Claim::new(ClaimKind::Deadlock, ""),
+        Question::Assertions | Question::RuntimeErrors => return Some(Claim::new(ClaimKind::Assertions, "")),
+        Question::Invariant(text) => Claim::new(ClaimKind::Invariant, text),
+        Question::Reachable(text) => Claim::new(ClaimKind::Reachable, text),
+        Question::Ltl { text, .. } => Claim::new(ClaimKind::Ltl, text),
+        Question::Tl(text) => Claim::new(ClaimKind::Tl, text),
+        Question::Automaton { text, .. } => Claim::new(ClaimKind::Automaton, text),
+        Question::Never(name) => Claim::new(ClaimKind::Never, name),
+        Question::Progress => Claim::new(ClaimKind::Progress, ""),
+        Question::Acceptance => Claim::new(ClaimKind::Acceptance, ""),
+        Question::Mu { .. }
+        | Question::Apart(_)
+        | Question::Coverable
+        | Question::Target
+        | Question::Bounded
+        | Question::Part { .. } => return None,
+    };
+    let cycles =
+        matches!(claim.kind, ClaimKind::Ltl | ClaimKind::Never | ClaimKind::Progress | ClaimKind::Acceptance);
+    claim.fair = cycles && settings.fairness == Fairness::Weak;
+    claim.maximal = claim.kind == ClaimKind::Tl && settings.runs == Runs::Maximal;
+    claim.error = reason.is_some_and(|r| matches!(r.kind, ReasonKind::Assertion | ReasonKind::RuntimeError));
+    Some(claim)
+}
+
+/// No run leaves the library that the plain program does not confirm.
+pub(crate) fn judged(
+    found: Found<'_>,
     role: Role,
     options: &Options,
-) -> Result<ShownRun, AskError> {
-    let run = judged(system, witness)?;
-    Ok(ShownRun {
-        role,
-        run,
-        witness: Some(witness.clone()),
-        options: options.clone(),
-        single: None,
-        length: None,
-        more: None,
-    })
+    claim: Option<Claim>,
+) -> Result<(ShownRun, Option<Fault>), AskError> {
+    let Found { lowered, system, model, witness, question, reason } = found;
+    let naming = options.naming;
+    let options = if lowered.is_some() { options.plainly() } else { options.clone() };
+    match judge(lowered, naming, system, witness, claim.as_ref()) {
+        Ok(Confirmed { witness, run, fault, .. }) => {
+            let witness = Some(witness);
+            let shown =
+                ShownRun { role, run, witness, options, single: None, length: None, more: None, claim };
+            Ok((shown, fault))
+        }
+        Err(objection) => {
+            let text = std::fs::read(model).ok();
+            let (options, question) = (format!("{options:?}"), question.to_string());
+            let text = text.as_deref();
+            Err(Defect::unconfirmed(&objection, model, text, &options, &question, reason, witness).into())
+        }
+    }
 }
 
-/// What one search answers, with its runs replayed by `system`.
+/// What one search answers, with its runs confirmed by the plain program.
 pub(crate) fn told(
-    system: &mut dyn System,
+    job: &Job<'_>,
+    model: &mut Model,
     question: Question,
     way: Way,
     found: &volee_search::Answer,
     options: &Options,
 ) -> Result<Answer, AskError> {
-    use volee_system::{ReasonKind, Verdict};
-    let mut answer = Answer::new(question, way.engine(), found.verdict.clone());
+    let mut answer = Answer::new(question.clone(), way.engine(), found.verdict.clone());
     answer.errors = found.errors;
-    match &found.verdict {
+    let mut confirmed = |witness: &Witness, reason: Option<&Reason>, role| {
+        let claim = claim_of(&question, reason, job.settings);
+        let system = model.system.as_mut();
+        let lowered = model.promela.as_ref();
+        let found = Found { lowered, system, model: &model.name, witness, question: &question, reason };
+        judged(found, role, options, claim)
+    };
+    match &mut answer.verdict {
         Verdict::Holds => {
             if let Some(witness) = &found.witness {
-                answer.runs.push(shown(system, witness, Role::Goal, options)?);
+                answer.runs.push(confirmed(witness, None, Role::Goal)?.0);
             }
         }
         Verdict::Unknown(_) => {}
         Verdict::Violated(violations) => {
             // What never happens has no run to show.
-            for violation in violations.iter().filter(|v| v.reason.kind != ReasonKind::Unreachable) {
-                answer.runs.push(shown(system, &violation.witness, Role::Violation, options)?);
+            for violation in violations.iter_mut().filter(|v| v.reason.kind != ReasonKind::Unreachable) {
+                let (shown, fault) = confirmed(&violation.witness, Some(&violation.reason), Role::Violation)?;
+                if let Some(fault) = fault {
+                    violation.reason = fault.into();
+                }
+                violation.witness = shown.witness.clone().unwrap_or_default();
+                answer.runs.push(shown);
             }
         }
     }

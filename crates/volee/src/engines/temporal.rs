@@ -1,7 +1,6 @@
 //! Questions about runs, by explicit search: LTL, finite-trace formulas, the model's own claims, progress.
 //!
-//! Each question is one search of its own. A counterexample that was found in a model with merged steps is looked for
-//! again in the plain one, so that what is shown is single steps.
+//! Each question is one search of its own.
 
 use volee_logic::formula;
 use volee_logic::hoa::read_hoa;
@@ -36,33 +35,15 @@ struct Searched {
     unseen: Vec<String>,
 }
 
-impl Searched {
-    fn is_violated(&self) -> bool {
-        self.found.iter().any(|(_, found)| matches!(found.verdict, Verdict::Violated(_)))
-    }
-}
-
 /// Answers one question about runs.
 pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, AskError> {
     let options = job.subject.options();
-    let mut searched = search(job, question, &options)?;
-    let is_program = searched.model.promela.is_some();
-    if is_program && searched.options.single_steps {
-        // The steps of the plain program are the same, and it has all variables.
-        searched.options = options.plainly();
-        searched.model = job.open_as(&searched.options)?;
-    } else if is_program && searched.is_violated() && !searched.options.plain {
-        let plain = search(job, question, &options.plainly())?;
-        if plain.is_violated() {
-            searched = plain;
-        }
-    }
-    let Searched { found, statistics, mut model, options, unseen } = searched;
+    let Searched { found, statistics, mut model, options, unseen } = search(job, question, &options)?;
     let decided = found.iter().all(|(_, found)| found.verdict == Verdict::Holds);
     let mut part = Part { explored: Some((statistics, decided)), ..Part::default() };
     part.silent = unseen;
     for (question, found) in found {
-        part.answers.push(told(model.system.as_mut(), question, Way::Cycles, &found, &options)?);
+        part.answers.push(told(job, &mut model, question, Way::Cycles, &found, &options)?);
     }
     Ok(part)
 }

@@ -100,7 +100,7 @@ pub(crate) fn search(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     let mut part = together(&accounts, &results);
     part.explored = Some((outcome.statistics, !stopped));
     for (question, found) in ordered(questions).zip(&outcome.answers) {
-        part.answers.push(told(model.system.as_mut(), question, Way::SharedSearch, found, &options)?);
+        part.answers.push(told(job, &mut model, question, Way::SharedSearch, found, &options)?);
     }
     Ok(part)
 }

@@ -195,7 +195,13 @@ pub struct StorageArgs {
     #[arg(long, help_heading = "Questions")]
     all_errors: bool,
 
-    /// The order of the search: depth-first, or breadth-first for the shortest counterexample
+    /// After the answer, ask once more: the plain program, all its steps, nothing merged, forgotten or shared; answers that
+    /// contradict each other are a defect (exit code 4)
+    #[arg(long, help_heading = "Questions")]
+    audit: bool,
+
+    /// The order of the search: depth-first, or breadth-first for the shortest counterexample, in steps of the program as it
+    /// is written
     #[arg(long, value_name = "ORDER", value_enum, default_value_t = OrderArg::Dfs)]
     search: OrderArg,
 
@@ -271,6 +277,7 @@ impl StorageArgs {
     /// Puts what is given into the settings.
     pub fn apply(&self, settings: &mut Settings) {
         settings.all_errors = self.all_errors;
+        settings.audit = self.audit;
         settings.order = match self.search {
             OrderArg::Dfs => Order::DepthFirst,
             OrderArg::Bfs => Order::BreadthFirst,

@@ -1,0 +1,75 @@
+//! A system without its gifts: no persistent sets, no remembered steps, no components, only states and their steps.
+//!
+//! What gives a second opinion explores this, so that nothing that makes a search fast takes part in it.
+
+use std::borrow::Cow;
+
+use volee_system::{
+    Action, Diagnostic, Fault, FaultId, Flow, Followed, Label, Marks, Move, PredicateId, Sink, System,
+    Unreached, Variable,
+};
+
+/// The system, and nothing but its states and steps.
+pub(crate) struct Bare<S>(pub S);
+
+impl<S: System> System for Bare<S> {
+    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
+        self.0.initial(push)
+    }
+
+    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        self.0.steps(state, sink)
+    }
+
+    fn label(&self, label: Label) -> Cow<'_, str> {
+        self.0.label(label)
+    }
+
+    fn names(&self, label: Label) -> Vec<String> {
+        self.0.names(label)
+    }
+
+    fn is_valid_end(&mut self, state: &[u8]) -> bool {
+        self.0.is_valid_end(state)
+    }
+
+    fn fault(&self, fault: FaultId) -> Fault {
+        self.0.fault(fault)
+    }
+
+    fn explain(&mut self, state: &[u8], ordinal: usize) -> Vec<Action> {
+        self.0.explain(state, ordinal)
+    }
+
+    fn moves(&mut self, state: &[u8], ordinal: usize) -> Vec<Move> {
+        self.0.moves(state, ordinal)
+    }
+
+    fn follow(&mut self, state: &[u8], moves: &[Move]) -> Option<Followed> {
+        self.0.follow(state, moves)
+    }
+
+    fn essence(&self, state: &[u8]) -> Vec<u8> {
+        self.0.essence(state)
+    }
+
+    fn variables(&self, state: &[u8]) -> Vec<Variable> {
+        self.0.variables(state)
+    }
+
+    fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
+        self.0.predicate(text)
+    }
+
+    fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
+        self.0.holds(predicate, state)
+    }
+
+    fn marks(&mut self, state: &[u8]) -> Marks {
+        self.0.marks(state)
+    }
+
+    fn unreached(&self) -> Vec<Unreached> {
+        self.0.unreached()
+    }
+}
