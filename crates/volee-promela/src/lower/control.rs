@@ -260,8 +260,13 @@ impl Finder<'_, '_> {
     }
 
     /// The node that `P@label` means; a fresh number that nothing leads to if control never rests there.
+    /// Control never rests at an `unless` itself: its label is where its body begins.
     fn label_number(&mut self, id: ElementId) -> u32 {
-        self.number(id)
+        let mut at = id;
+        while let Kind::Unless { body, .. } = self.elements.get(at).kind {
+            at = self.elements.sequence(body).first;
+        }
+        self.number(at)
     }
 
     /// Where control comes to rest when it is sent to `id`, coming from inside an atomic sequence or not.

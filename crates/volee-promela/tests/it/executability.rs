@@ -210,3 +210,10 @@ fn what_a_notrace_forbids_is_the_whole_of_it_and_is_watched_for_once() {
     assert_eq!(counts(text), (4, 4, false));
     assert!(errors(text).is_empty());
 }
+
+#[test]
+fn a_label_on_an_unless_is_where_its_body_begins() {
+    let text =
+        "byte v; active proctype P() { L1: { skip } unless { skip } } active proctype Q() { v = P@L1 }";
+    assert_eq!(counts(text), (10, 11, false));
+}

@@ -122,7 +122,9 @@ impl Grammar {
         let kind = KINDS[self.random.weighted(&weights)].0;
         let statement = self.statement_of(kind, context, inner);
         // Nor does SPIN take a jump that jumps to itself.
-        self.declared = matches!(kind, Kind::Declaration | Kind::Exclusive | Kind::Goto);
+        // A label on an `unless` inside another makes SPIN choose between the two escapes.
+        self.declared = matches!(kind, Kind::Declaration | Kind::Exclusive | Kind::Goto)
+            || kind == Kind::Unless && self.is_for_peer();
         statement
     }
 
