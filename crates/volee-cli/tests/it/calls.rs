@@ -250,3 +250,57 @@ fn warnings_are_told_in_both_forms() {
     assert!(answered.stderr.is_empty(), "{}", answered.stderr);
     assert_eq!(json(&answered.stdout)["warnings"][0]["line"], 1);
 }
+
+#[test]
+fn workers_get_the_model_with_all_its_options() {
+    let sandbox = Sandbox::new();
+    sandbox.write("n.pml", "byte n; active proctype P() { n++; assert(n < 3) }");
+    sandbox.write("c.pml", "chan c = [1] of { bit }; active proctype P() { c!0; c!1; assert(false) }");
+    for call in ["check n.pml --copies P=3", "check c.pml --capacity 2"] {
+        for more in ["", "--workers 2", "--plain"] {
+            let answered = sandbox.volee(&format!("{call} {more} --only assertions"));
+            assert_eq!(answered.code, 1, "{call} {more}: {}{}", answered.stdout, answered.stderr);
+        }
+    }
+    assert_eq!(sandbox.volee("check n.pml --workers 2").code, 0);
+}
+
+#[test]
+fn a_plain_check_asks_what_the_model_claims() {
+    let sandbox = Sandbox::new();
+    sandbox.write("n.pml", "byte x; ltl never2 { [] (x != 2) } active proctype P() { x = 1; x = 2 }");
+    let answer = json(&sandbox.volee("check n.pml --format json").stdout);
+    let questions: Vec<&Value> =
+        answer["results"].as_array().expect("results").iter().map(|r| &r["question"]).collect();
+    assert_eq!(questions, ["deadlock", "assertions", "ltl never2"]);
+    assert_eq!(answer["verdict"], "violated");
+    let chosen = [
+        ("--skip claims", 0),
+        ("--skip never2", 0),
+        ("--only never2", 1),
+        ("--only deadlock,assertions", 0),
+        ("--invariant x<3 --ltl <>(x==2) --mu <true>true --tl !zzz --property never2", 1),
+        ("--invariant x<3 --ltl <>(x==2) --mu <true>true --skip claims", 0),
+        ("--only nonsense", 2),
+        ("--only ltl --skip claims", 2),
+    ];
+    for (how, code) in chosen {
+        let answered = sandbox.volee(&format!("check n.pml {how}"));
+        assert_eq!(answered.code, code, "{how}: {}{}", answered.stdout, answered.stderr);
+    }
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_an_error_and_a_model_without_a_verb_is_understood() {
+    let sandbox = Sandbox::new();
+    sandbox.write("m.pml", "active proctype P() { skip }");
+    if std::path::Path::new("/dev/full").exists() {
+        for call in ["check m.pml", "check m.pml --format json", "check missing.pml --format json"] {
+            let full = sandbox.shell(&format!("volee {call} > /dev/full"));
+            assert_eq!(full.code, 2, "{call}: {}", full.stdout);
+        }
+    }
+    let forgotten = sandbox.volee("m.pml");
+    assert_eq!(forgotten.code, 2);
+    assert!(forgotten.stderr.contains("volee check m.pml"), "{}", forgotten.stderr);
+}
