@@ -3,6 +3,7 @@
 use volee_testkit::seed_of_the_day;
 
 #[test]
+#[ignore = "not run yet: cargo test -p xtask --test programs -- --ignored"]
 fn never_claims_and_two_workers_agree_with_all_other_ways() {
     let seed = seed_of_the_day() + 500_000;
     let tally = xtask::programs::compare(seed..seed + 150, None);
