@@ -20,7 +20,7 @@ macro_rules! known {
             enum Order { $($name),* }
             $(pub(crate) const $name: Sym = Sym(Order::$name as u32);)*
         }
-        const KNOWN: &[&str] = &[$($text),*];
+        pub(crate) const KNOWN: &[&str] = &[$($text),*];
     };
 }
 

@@ -9,8 +9,11 @@
 
 mod ast;
 pub mod census;
+pub mod format;
+pub mod index;
 mod intern;
 pub mod limits;
+pub mod lint;
 mod lower;
 pub mod model;
 mod parse;
@@ -20,10 +23,15 @@ mod resolve;
 mod source;
 mod suggest;
 mod token;
+pub mod words;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use hashbrown::HashMap;
+pub use index::Index;
 use intern::Interner;
+use lint::Weight;
 pub use lower::{Lowered, lower};
 pub use model::Model;
 use resolve::Resolver;
@@ -37,6 +45,22 @@ pub struct Options {
     pub defines: Vec<(String, Option<String>)>,
     /// Where `#include` looks after the directory of the including file.
     pub include_dirs: Vec<PathBuf>,
+    /// Texts that stand for files, as an editor has them before they are saved.
+    pub open: OpenFiles,
+}
+
+/// Texts by the path of the file that they stand for.
+pub type OpenFiles = HashMap<PathBuf, Arc<str>>;
+
+/// Everything there is to know of a text without running it.
+#[derive(Debug, Clone)]
+pub struct Study {
+    /// The model, if nothing is wrong with it.
+    pub model: Option<Model>,
+    /// What is wrong, and what all lints say.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What the names mean, as far as they could be understood.
+    pub index: Index,
 }
 
 /// Reads and resolves a model file. The model is present if no diagnostic is an error.
@@ -64,7 +88,31 @@ pub fn parse(file: &str, text: &str, options: &Options) -> (Option<Model>, Vec<D
     };
     let model = model.filter(|_| !sources.has_errors());
     let model = model.map(|model| Model { macros: read.macros, included: read.included, ..model });
-    (model, sources.into_diagnostics())
+    let slips = model.as_ref().map(|model| lint::run(model, &sources, Weight::Slip));
+    let mut diagnostics = sources.into_diagnostics();
+    diagnostics.extend(slips.into_iter().flatten());
+    (model, diagnostics)
+}
+
+/// Resolves the text of a model as [`parse`] does, with all lints, and tells what every name in it means. There is an index of
+/// text with mistakes too.
+pub fn study(file: &str, text: &str, options: &Options) -> Study {
+    let mut sources = Sources::new();
+    sources.notes = Some(Box::default());
+    let mut interner = Interner::new();
+    let read = preprocess::preprocess(file, text, options, &[], &mut sources, &mut interner);
+    let units =
+        if read.complete { parse::parse(read.tokens, &mut sources, &mut interner) } else { Vec::new() };
+    let syntax = sources.has_errors().then(|| sources.diagnostics().to_vec());
+    let model = resolve::resolve(file, &units, &mut sources, &mut interner);
+    let is_whole = !sources.has_errors();
+    let notes = sources.notes.take().unwrap_or_default();
+    let index = index::build(&sources, &notes, &model, &interner, read.main);
+    let model = is_whole.then_some(Model { macros: read.macros, included: read.included, ..model });
+    let lints = model.as_ref().map(|model| lint::run(model, &sources, Weight::Untidy));
+    let mut diagnostics = syntax.unwrap_or_else(|| sources.into_diagnostics());
+    diagnostics.extend(lints.into_iter().flatten());
+    Study { model, diagnostics, index }
 }
 
 /// Resolves an expression over a finished model, as in `--invariant 'x < 3 && P[1]@cs'`: globals, symbolic names,

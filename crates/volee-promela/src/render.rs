@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use crate::model::{
     Access, Base, BinaryOp, ChannelTest, Conversion, Expr, ExprKind, FormatPiece, Init, LocalId, Ltl, Model,
-    ProctypeId, ReceiveArgument, Reference, StatementKind, StructId, Type, UnaryOp, Variable,
+    MtypeId, ProctypeId, ReceiveArgument, Reference, StatementKind, StructId, Type, UnaryOp, Variable,
 };
 
 /// What is needed to name things: the model, and the behaviour that the text belongs to.
@@ -34,6 +34,24 @@ pub(crate) fn statement(model: &Model, locals: &[Variable], kind: &StatementKind
     let mut out = String::new();
     Names { model, locals }.statement(&mut out, kind);
     out
+}
+
+/// The name of a type.
+pub fn type_name(model: &Model, ty: Type) -> String {
+    match ty {
+        Type::Bit => "bit".into(),
+        Type::Byte => "byte".into(),
+        Type::Pid => "pid".into(),
+        Type::Short => "short".into(),
+        Type::Int => "int".into(),
+        Type::Unsigned(bits) => format!("unsigned : {bits}"),
+        Type::Mtype(MtypeId(id)) => match &model.mtypes[id as usize].name {
+            Some(name) => format!("mtype:{name}"),
+            None => "mtype".into(),
+        },
+        Type::Chan => "chan".into(),
+        Type::Struct(StructId(id)) => model.structs[id as usize].name.to_string(),
+    }
 }
 
 /// The text of a temporal formula.

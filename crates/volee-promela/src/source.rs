@@ -9,6 +9,9 @@ use std::sync::Arc;
 
 use volee_system::{Diagnostic, Place, Severity};
 
+use crate::ast::Name;
+use crate::index::Role;
+use crate::index::notes::{Entity, Notes, Within};
 use crate::limits::MAX_DIAGNOSTICS;
 
 /// A position: a byte offset in a file, and how it got into the token stream.
@@ -24,8 +27,17 @@ pub(crate) struct At {
 #[derive(Debug, Clone)]
 pub(crate) enum Origin {
     Written,
-    Macro { name: Arc<str> },
-    Inline { name: Arc<str>, call: At },
+    /// `written` is known only where names are noted: where the token stands in the macro's definition.
+    Macro {
+        name: Arc<str>,
+        written: Option<At>,
+    },
+    /// Likewise: where the token stands in the inline's body, or in the call if it is an argument.
+    Inline {
+        name: Arc<str>,
+        call: At,
+        written: Option<At>,
+    },
 }
 
 /// One file, read once.
@@ -76,6 +88,10 @@ impl File {
 pub(crate) struct Sources {
     pub files: Vec<File>,
     origins: Vec<Origin>,
+    /// What names mean, for who asked for it.
+    pub notes: Option<Box<Notes>>,
+    /// The assignments that `->` follows: that is how guards are written.
+    pub arrows: Vec<At>,
     diagnostics: Vec<Diagnostic>,
     errors: usize,
     warnings: usize,
@@ -88,6 +104,8 @@ impl Sources {
         Sources {
             files: Vec::new(),
             origins: vec![Origin::Written],
+            notes: None,
+            arrows: Vec::new(),
             diagnostics: Vec::new(),
             errors: 0,
             warnings: 0,
@@ -103,6 +121,52 @@ impl Sources {
     pub(crate) fn add_origin(&mut self, origin: Origin) -> u32 {
         self.origins.push(origin);
         self.origins.len() as u32 - 1
+    }
+
+    /// Notes what a name means.
+    pub(crate) fn note(&mut self, name: Name, entity: Entity, role: Role) {
+        if let Some(notes) = &mut self.notes {
+            notes.add(name.at, name.sym, entity, role);
+        }
+    }
+
+    /// Says what is done with the variable that was last noted at a place.
+    pub(crate) fn mark(&mut self, at: At, role: Role) {
+        if let Some(notes) = &mut self.notes {
+            notes.mark(at, role);
+        }
+    }
+
+    /// Says which part of the model comes next.
+    pub(crate) fn enter(&mut self, within: Within) {
+        if let Some(notes) = &mut self.notes {
+            notes.within = within;
+        }
+    }
+
+    /// A place that a macro or inline gives to a token, remembering where that is written.
+    pub(crate) fn made(&mut self, at: At, written: At) -> At {
+        if self.notes.is_none() {
+            return at;
+        }
+        let written = Some(written);
+        let origin = match &self.origins[at.origin as usize] {
+            Origin::Written => return at,
+            Origin::Macro { name, .. } => Origin::Macro { name: name.clone(), written },
+            Origin::Inline { name, call, .. } => Origin::Inline { name: name.clone(), call: *call, written },
+        };
+        At { origin: self.add_origin(origin), ..at }
+    }
+
+    /// Where a token stands in the text, whatever brought it to its place.
+    pub(crate) fn written(&self, mut at: At) -> At {
+        loop {
+            at = match &self.origins[at.origin as usize] {
+                Origin::Macro { written: Some(written), .. }
+                | Origin::Inline { written: Some(written), .. } => *written,
+                _ => return At { origin: 0, ..at },
+            };
+        }
     }
 
     pub(crate) fn place(&self, at: At) -> Place {
@@ -140,12 +204,12 @@ impl Sources {
             Diagnostic { severity, ..Diagnostic::error(message, self.place(at)) }.spanning(length as u32);
         match &self.origins[at.origin as usize] {
             Origin::Written => {}
-            Origin::Macro { name } => {
+            Origin::Macro { name, .. } => {
                 let written = self.text_at(at, name.len()) == Some(name);
                 diagnostic.help = written.then(|| format!("this is in the expansion of the macro `{name}`"));
                 diagnostic.length = name.len() as u32;
             }
-            Origin::Inline { name, call } => {
+            Origin::Inline { name, call, .. } => {
                 diagnostic.help = Some(format!("in the inline `{name}`, called at {}", self.place(*call)));
             }
         }
@@ -168,6 +232,16 @@ impl Sources {
     /// Whether so much is wrong that going on helps nobody.
     pub(crate) fn too_many_errors(&self) -> bool {
         self.errors >= MAX_DIAGNOSTICS
+    }
+
+    /// The message that was recorded last.
+    pub(crate) fn last(&mut self) -> Option<&mut Diagnostic> {
+        self.diagnostics.last_mut()
+    }
+
+    /// What was found so far.
+    pub(crate) fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
     }
 
     /// What was found, each message once.

@@ -254,6 +254,9 @@ pub struct ErrorEntry {
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
+    /// What kind of mistake it is, where it has a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
 }
 
 impl From<&Diagnostic> for ErrorEntry {
@@ -262,6 +265,7 @@ impl From<&Diagnostic> for ErrorEntry {
             message: diagnostic.message.clone(),
             place: diagnostic.place.as_ref().into(),
             help: diagnostic.help.clone(),
+            code: diagnostic.code.as_deref().map(str::to_owned),
         }
     }
 }

@@ -23,7 +23,7 @@ pub use budget::{Budget, Limit, Meter, ParseBudgetError, parse_duration, parse_s
 pub use components::{Components, Records};
 pub use divisible::{Divisible, Fineness, Part};
 pub use lift::{LiftError, Lifted, lift};
-pub use place::{Diagnostic, Place, Severity};
+pub use place::{Diagnostic, Edit, Fix, Place, Severity};
 pub use progress::{Progress, Quiet, Snapshot};
 pub use reducible::{Awake, PersistentSet, Reducible, SleepSet};
 pub use run::{ReplayError, Run, RunState, RunStep, Witness, replay, replay_end, walk};

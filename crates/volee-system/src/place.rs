@@ -57,6 +57,30 @@ pub struct Diagnostic {
     pub length: u32,
     /// What to do about it.
     pub help: Option<String>,
+    /// What kind of mistake this is, in a word that stays the same: `unused-variable`.
+    pub code: Option<Arc<str>>,
+    /// A change of the text that does it.
+    pub fix: Option<Box<Fix>>,
+}
+
+/// A change of the text that repairs what a [`Diagnostic`] is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fix {
+    /// What it does, as an order: "write `==`".
+    pub title: String,
+    /// The parts of the text to replace; they do not overlap.
+    pub edits: Vec<Edit>,
+}
+
+/// A part of one line that is replaced; of length 0 where something is inserted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edit {
+    /// Where it begins.
+    pub place: Place,
+    /// How many characters are replaced, none of them the end of a line.
+    pub length: u32,
+    /// By what.
+    pub text: String,
 }
 
 impl Diagnostic {
@@ -68,6 +92,8 @@ impl Diagnostic {
             place: place.into(),
             length: 0,
             help: None,
+            code: None,
+            fix: None,
         }
     }
 
@@ -80,6 +106,18 @@ impl Diagnostic {
     #[must_use]
     pub fn with_help(self, help: impl Into<String>) -> Self {
         Diagnostic { help: Some(help.into()), ..self }
+    }
+
+    /// The same message as one of a kind.
+    #[must_use]
+    pub fn of_kind(self, code: &str) -> Self {
+        Diagnostic { code: Some(code.into()), ..self }
+    }
+
+    /// The same message with a change that repairs what it is about.
+    #[must_use]
+    pub fn with_fix(self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
+        Diagnostic { fix: Some(Box::new(Fix { title: title.into(), edits })), ..self }
     }
 
     /// The same message about `length` characters.

@@ -95,7 +95,7 @@ impl Parser<'_> {
                 if !self.typedefs.contains(&sym) {
                     let known: Vec<_> = self.typedefs.iter().copied().chain(BASIC_TYPES).collect();
                     let message = format!("there is no type `{}`", self.text(sym));
-                    self.unknown(Name { sym, at: token.at }, message, &known);
+                    self.no_type(Name { sym, at: token.at }, message, &known);
                     // Going on lets the variables be declared, so that their uses are no further errors.
                 }
                 TypeName::Struct(Name { sym, at: token.at })

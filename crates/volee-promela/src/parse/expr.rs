@@ -315,7 +315,7 @@ impl Parser<'_> {
             let at = self.at();
             self.sources
                 .error(at, 1, "a receive cannot stand inside an expression")
-                .advise("to ask whether a message is there, write `c?[…]`");
+                .advise("to ask whether a message is there, write `c?[…]`; to choose between two values, `(c -> a : b)`");
             return Err(Failed);
         }
         self.next();

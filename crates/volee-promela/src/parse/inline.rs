@@ -8,6 +8,8 @@ use std::rc::Rc;
 
 use super::{Failed, Parsed, Parser};
 use crate::ast::{Name, Statement};
+use crate::index::Role;
+use crate::index::notes::Entity;
 use crate::intern::{Sym, kw};
 use crate::limits::{MAX_INLINE_NESTING, MAX_PARAMETERS, MAX_TOKENS};
 use crate::source::{Advice, At, Origin};
@@ -68,6 +70,8 @@ impl Parser<'_> {
         let mut parameters = Vec::new();
         while !self.is(Tok::RParen) {
             let parameter = self.name("the name of a parameter, or `)`")?;
+            let entity = Entity::InlineParameter(name.sym, parameters.len() as u32);
+            self.sources.note(parameter, entity, Role::Declare);
             parameters.push(parameter.sym);
             if parameters.len() > MAX_PARAMETERS {
                 let message = format!("an inline can have at most {MAX_PARAMETERS} parameters");
@@ -99,7 +103,22 @@ impl Parser<'_> {
             }
         }
         let body = self.tokens[start..self.position].to_vec();
+        self.note_inline(name, &parameters, &body);
         Ok(Inline { name, parameters, body })
+    }
+
+    fn note_inline(&mut self, name: Name, parameters: &[Sym], body: &[Token]) {
+        let Some(notes) = &mut self.sources.notes else { return };
+        let entity = Entity::Inline(name.sym);
+        let names: Vec<&str> = parameters.iter().map(|&p| self.interner.text(p)).collect();
+        let text = format!("inline {}({})", self.interner.text(name.sym), names.join(", "));
+        notes.texts.insert(entity, text);
+        notes.add(name.at, name.sym, entity, Role::Declare);
+        for token in body.iter().filter(|t| t.tok == Tok::Name) {
+            if let Some(which) = parameters.iter().position(|&p| p == token.sym) {
+                notes.add(token.at, token.sym, Entity::InlineParameter(name.sym, which as u32), Role::Read);
+            }
+        }
     }
 
     /// Skips a definition that [`Parser::scan_ahead`] has read.
@@ -119,6 +138,7 @@ impl Parser<'_> {
             self.unknown(call, format!("`{text}` is {what}, so it cannot be called like this"), &known);
             return Err(Failed);
         };
+        self.sources.note(call, Entity::Inline(call.sym), Role::Read);
         self.check_call(call, &inline, arguments.len())?;
         let tokens = self.expand(call, &inline, &arguments, result);
         self.expanded += tokens.len();
@@ -196,18 +216,19 @@ impl Parser<'_> {
         result: &[Token],
     ) -> Vec<Token> {
         let name = self.interner.shared(call.sym);
-        let origin = self.sources.add_origin(Origin::Inline { name, call: call.at });
+        let origin = self.sources.add_origin(Origin::Inline { name, call: call.at, written: None });
         let assign = self.interner.intern("=");
         let mut tokens = Vec::with_capacity(inline.body.len() + 1);
         for &token in &inline.body {
             let at = At { origin, ..token.at };
             let parameter = inline.parameters.iter().position(|&p| token.is(p));
             if let Some(argument) = parameter.map(|p| arguments[p].as_slice()) {
-                place_argument(&mut tokens, argument, token.flags, at);
+                self.place_argument(&mut tokens, argument, token.flags, at);
             } else if token.is(kw::RETURN) && !result.is_empty() {
-                place_argument(&mut tokens, result, token.flags, at);
+                self.place_argument(&mut tokens, result, token.flags, at);
                 tokens.push(Token { tok: Tok::Assign, flags: SPACE_BEFORE, sym: assign, at });
             } else {
+                let at = self.sources.made(at, token.at);
                 tokens.push(Token { at, ..token });
             }
         }
@@ -228,11 +249,12 @@ impl Parser<'_> {
         self.open = open;
         block
     }
-}
 
-fn place_argument(tokens: &mut Vec<Token>, argument: &[Token], flags: u8, at: At) {
-    for (i, &token) in argument.iter().enumerate() {
-        let flags = if i == 0 { flags } else { token.flags & !(LINE_START | BREAK_BEFORE) };
-        tokens.push(Token { at, flags, ..token });
+    fn place_argument(&mut self, tokens: &mut Vec<Token>, argument: &[Token], flags: u8, at: At) {
+        for (i, &token) in argument.iter().enumerate() {
+            let flags = if i == 0 { flags } else { token.flags & !(LINE_START | BREAK_BEFORE) };
+            let at = self.sources.made(at, token.at);
+            tokens.push(Token { at, flags, ..token });
+        }
     }
 }

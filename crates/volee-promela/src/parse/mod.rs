@@ -9,6 +9,7 @@
 
 mod declaration;
 mod expr;
+mod habits;
 mod inline;
 mod statement;
 mod unit;
@@ -231,6 +232,7 @@ impl<'a> Parser<'a> {
             _ => format!("expected {expected}, found {found}"),
         };
         self.sources.error(token.at, length, message);
+        self.advise_habit(token);
         Err(Failed)
     }
 

@@ -44,7 +44,12 @@ impl Parser<'_> {
             }
             let start = self.position;
             match self.step() {
-                Ok(statement) => statements.push(statement),
+                Ok(statement) => {
+                    if self.is(Tok::Arrow) && matches!(statement.kind, StatementKind::Assign(..)) {
+                        self.sources.arrows.push(statement.at);
+                    }
+                    statements.push(statement);
+                }
                 Err(Failed) => {
                     self.skip_statement(start);
                     continue;
@@ -142,12 +147,15 @@ impl Parser<'_> {
     fn at_label(&self) -> bool {
         let token = self.peek();
         let is_name = token.tok == Tok::Name && !token.sym.is_keyword();
-        is_name && self.peek_at(1).tok == Tok::Colon && !self.declared.contains(&token.sym)
+        let assigns = self.peek_at(2).tok == Tok::Assign && self.peek_at(2).is_glued();
+        is_name && self.peek_at(1).tok == Tok::Colon && !assigns && !self.declared.contains(&token.sym)
     }
 
     fn plain_statement(&mut self) -> Parsed<Statement> {
         let token = self.peek();
         let at = token.at;
+        self.foreign_statement()?;
+        self.foreign_declaration()?;
         let kind = match token.tok {
             Tok::LBrace => return self.block_statement(),
             Tok::Name if token.sym.is_keyword() && !self.at_declaration() => {
@@ -282,6 +290,13 @@ impl Parser<'_> {
         while self.eat(Tok::Semi) {}
         if !self.is(Tok::Sep) {
             let failed = self.unexpected("`::` and the first option");
+            let is_if = end == kw::FI;
+            if let Some(last) = self.sources.last() {
+                last.advise(match is_if {
+                    true => "write `if :: condition -> … :: else -> … fi`",
+                    false => "write `do :: condition -> … :: else -> break od`",
+                });
+            }
             self.skip_options();
             return failed;
         }
@@ -336,6 +351,13 @@ impl Parser<'_> {
             self.close(Tok::RParen, "`)`")?;
             self.eat(Tok::Semi);
             return Ok(StatementKind::ForIn { variable, collection, body: self.block()? });
+        }
+        if self.is(Tok::Assign) {
+            let at = self.at();
+            self.sources
+                .error(at, 1, "a `for` of Promela has a range")
+                .advise("write `for (i : 0 .. n - 1) { … }`");
+            return Err(Failed);
         }
         let (from, to) = self.range("`: from .. to` or `in` and an array or channel")?;
         self.eat(Tok::Semi);
@@ -392,6 +414,7 @@ impl Parser<'_> {
     fn name_statement(&mut self, at: At) -> Parsed<Statement> {
         let start = self.position;
         let path = self.path()?;
+        self.foreign_assignment(&path)?;
         let next = self.peek().tok;
         let polls = self.peek_at(1).tok == Tok::LBracket;
         let kind = match next {

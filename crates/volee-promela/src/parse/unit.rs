@@ -20,6 +20,15 @@ impl Parser<'_> {
                 Ok(None) => {}
                 Err(Failed) => self.skip_unit(start),
             }
+            self.note_unit(start);
+        }
+    }
+
+    fn note_unit(&mut self, start: usize) {
+        let (first, last) = (self.tokens[start], self.tokens[self.position.saturating_sub(1)]);
+        let length = self.interner.text(last.sym).len() as u32;
+        if let Some(notes) = &mut self.sources.notes {
+            notes.units.push((first.at, last.at, length));
         }
     }
 
@@ -61,6 +70,7 @@ impl Parser<'_> {
             return self.unexpected("a declaration or a proctype");
         }
         let at = token.at;
+        self.foreign_declaration()?;
         let unit = match token.sym {
             kw::ACTIVE | kw::PROCTYPE | kw::D_PROCTYPE => Unit::Proctype(self.proctype()?),
             kw::INIT => {

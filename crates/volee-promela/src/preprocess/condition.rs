@@ -17,6 +17,7 @@ impl Preprocessor<'_> {
                 self.sources.error(word.at, text.len(), format!("`#{text}` needs the name of a macro"));
                 return false;
             };
+            self.mention(*name);
             return self.macros.contains_key(&name.sym) == (word.sym == kw::IFDEF);
         }
         let Some(line) = self.answer_defined(word, rest) else { return false };
@@ -55,6 +56,7 @@ impl Preprocessor<'_> {
                 self.sources.error(word.at, 0, "`defined` needs the name of a macro");
                 return None;
             };
+            self.mention(*name);
             let answer = if self.macros.contains_key(&name.sym) { "1" } else { "0" };
             result.push(Token { tok: Tok::Number, sym: self.interner.intern(answer), ..token });
             position += if closed { 4 } else { 2 };

@@ -7,6 +7,9 @@
 use std::rc::Rc;
 
 use super::Preprocessor;
+use crate::ast::Name;
+use crate::index::Role;
+use crate::index::notes::Entity;
 use crate::intern::{Interner, Sym, kw};
 use crate::limits::MAX_MACRO_NESTING;
 use crate::source::{Advice, At, Origin};
@@ -32,6 +35,11 @@ impl Macro {
             body: body.into(),
             busy: false,
         }
+    }
+
+    /// What stands for it in an index.
+    pub(super) fn entity(&self) -> Entity {
+        Entity::Macro { file: self.at.file, offset: self.at.offset }
     }
 
     /// The definition as it would stand behind `#define`.
@@ -189,6 +197,8 @@ impl<'p, 'a> Expander<'p, 'a> {
         };
         let Some(found) = self.pre.macros.get(&name.sym) else { return true };
         let (body, parameters, variadic) = (found.body.clone(), found.parameters.clone(), found.variadic);
+        let entity = found.entity();
+        self.pre.sources.note(Name { sym: name.sym, at: name.at }, entity, Role::Read);
         let parameters = parameters.as_deref().unwrap_or_default();
         let Some(arguments) = self.match_arguments(name, parameters, variadic, arguments) else {
             return true;
@@ -219,7 +229,7 @@ impl<'p, 'a> Expander<'p, 'a> {
         if name.at.origin != 0 {
             return name.at;
         }
-        let origin = Origin::Macro { name: self.pre.interner.shared(name.sym) };
+        let origin = Origin::Macro { name: self.pre.interner.shared(name.sym), written: None };
         At { origin: self.pre.sources.add_origin(origin), ..name.at }
     }
 
@@ -373,6 +383,7 @@ impl<'p, 'a> Expander<'p, 'a> {
                     first.flags = first.flags & !SPACE_BEFORE | token.flags & SPACE_BEFORE;
                 }
             } else {
+                let at = self.pre.sources.made(at, token.at);
                 result.push(Token { at, flags: token.flags & !LINE_START, ..token });
             }
             if pasted_before && length > operand && length < result.len() {

@@ -14,11 +14,13 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::Options;
+use crate::ast::Name;
+use crate::index::Role;
 use crate::intern::{Interner, Sym, kw};
 use crate::limits::{MAX_CONDITIONS, MAX_FILE, MAX_INCLUDE_DEPTH, MAX_INCLUDES, MAX_PARAMETERS, MAX_TOKENS};
 use crate::source::{Advice, At, Sources};
 use crate::token::{LINE_START, Tok, Token, tokenize};
+use crate::{OpenFiles, Options};
 use expand::{Expander, Macro};
 
 /// A branch of a conditional.
@@ -39,6 +41,7 @@ pub(super) struct Preprocessor<'a> {
     interner: &'a mut Interner,
     macros: HashMap<Sym, Macro>,
     include_dirs: &'a [PathBuf],
+    open: &'a OpenFiles,
     includes: usize,
     output: Vec<Token>,
     /// Tokens that macros made so far.
@@ -53,6 +56,8 @@ pub(crate) struct Preprocessed {
     pub macros: Vec<Arc<str>>,
     /// The files that were included, in their order.
     pub included: Vec<Arc<str>>,
+    /// The number of the model's own file.
+    pub main: u32,
     /// False when a limit ended the reading, so that the rest is missing.
     pub complete: bool,
 }
@@ -71,6 +76,7 @@ pub(crate) fn preprocess(
         interner,
         macros: HashMap::new(),
         include_dirs: &options.include_dirs,
+        open: &options.open,
         includes: 0,
         output: Vec::with_capacity(text.len() / 4 + 16),
         expanded: 0,
@@ -91,7 +97,7 @@ pub(crate) fn preprocess(
     let included = preprocessor.sources.files[main as usize + 1..].iter().map(|f| f.name.clone()).collect();
     let mut tokens = preprocessor.output;
     tokens.push(Token { tok: Tok::Eof, flags: LINE_START, sym: kw::EMPTY_SPELLING, at: end });
-    Preprocessed { tokens, macros, included, complete }
+    Preprocessed { tokens, macros, included, main, complete }
 }
 
 impl Preprocessor<'_> {
@@ -214,6 +220,7 @@ impl Preprocessor<'_> {
             kw::DEFINE => self.define(rest, name.at),
             kw::UNDEF => match rest.first() {
                 Some(token) if token.tok == Tok::Name => {
+                    self.mention(*token);
                     self.macros.remove(&token.sym);
                 }
                 _ => {
@@ -277,7 +284,20 @@ impl Preprocessor<'_> {
                 .warning(name.at, text.len(), format!("the macro `{text}` is defined anew"))
                 .advise(format!("the definition at {before} no longer counts"));
         }
+        if let Some(notes) = &mut self.sources.notes {
+            notes
+                .texts
+                .insert(definition.entity(), format!("#define {}", definition.text(name.sym, self.interner)));
+            notes.add(name.at, name.sym, definition.entity(), Role::Declare);
+        }
         self.macros.insert(name.sym, definition);
+    }
+
+    /// Notes that a directive names a macro.
+    fn mention(&mut self, name: Token) {
+        if let Some(entity) = self.macros.get(&name.sym).map(Macro::entity) {
+            self.sources.note(Name { sym: name.sym, at: name.at }, entity, Role::Read);
+        }
     }
 
     /// The parameters of a macro, from behind the parenthesis on; also how many tokens they took.
@@ -336,7 +356,7 @@ impl Preprocessor<'_> {
         let found = std::iter::once(&here)
             .chain(self.include_dirs)
             .map(|directory| directory.join(&name))
-            .find(|path| path.is_file());
+            .find(|path| self.open.contains_key(path) || path.is_file());
         let Some(path) = found else {
             let where_to = if here.as_os_str().is_empty() { ".".into() } else { here.display().to_string() };
             self.sources
@@ -344,7 +364,11 @@ impl Preprocessor<'_> {
                 .advise(format!("it is looked for beside the including file, in `{where_to}`"));
             return;
         };
-        match read_source(&path) {
+        let text = match self.open.get(&path) {
+            Some(text) => Ok(text.to_string()),
+            None => read_source(&path),
+        };
+        match text {
             Ok(text) => {
                 let directory = path.parent().map(Path::to_path_buf).unwrap_or_default();
                 let file = self.sources.add_file(&path.display().to_string(), directory, &text);

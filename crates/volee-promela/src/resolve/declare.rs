@@ -1,13 +1,13 @@
 //! Declarations: symbolic names, types, variables, and the constants in them.
 
-use std::sync::Arc;
-
 use super::{Failed, Resolved, Resolver};
 use crate::ast::{self, Declaration, Declarator, ExprKind, Name, TypeName};
+use crate::index::Role;
+use crate::index::notes::Entity;
 use crate::limits::{MAX_ARRAY, MAX_CAPACITY, MAX_FIELDS, MAX_MESSAGE_FIELDS, MAX_STRUCT_NESTING};
 use crate::model::{
-    BinaryOp, ChannelInit, GlobalId, Init, MtypeId, MtypeName, MtypeSet, StructId, StructType, Type, UnaryOp,
-    Variable, Visibility,
+    BinaryOp, ChannelInit, FieldId, GlobalId, Init, MtypeId, MtypeName, MtypeSet, StructId, StructType, Type,
+    UnaryOp, Variable, Visibility,
 };
 use crate::source::{Advice, At};
 
@@ -27,6 +27,7 @@ impl Resolver<'_> {
             // The last of a declaration has the lowest number.
             let value = (known + names.len() - i) as u8;
             self.symbols.insert(name.sym, (id, value));
+            self.sources.note(*name, Entity::MtypeValue(name.sym), Role::Declare);
             let place = self.sources.place(name.at);
             let name = self.interner.shared(name.sym);
             self.model.mtypes[id.0 as usize].names.push(MtypeName { name, value, place });
@@ -36,6 +37,8 @@ impl Resolver<'_> {
     fn mtype_set(&mut self, name: Name) -> MtypeId {
         let next = MtypeId(self.model.mtypes.len() as u32);
         let id = *self.mtypes.entry(name.sym).or_insert(next);
+        let role = if id == next { Role::Declare } else { Role::Read };
+        self.sources.note(name, Entity::MtypeSet(id), role);
         if id == next {
             let name = Some(self.interner.shared(name.sym));
             self.model.mtypes.push(MtypeSet { name, names: Vec::new() });
@@ -105,6 +108,10 @@ impl Resolver<'_> {
         }
         let place = self.sources.place(name.at);
         let id = StructId(self.model.structs.len() as u32);
+        self.sources.note(name, Entity::Struct(id), Role::Declare);
+        for (i, field) in fields.iter().flat_map(|d| &d.variables).enumerate() {
+            self.sources.note(field.name, Entity::Field(id, FieldId(i as u32)), Role::Declare);
+        }
         self.model.structs.push(StructType {
             name: self.interner.shared(name.sym),
             fields: variables,
@@ -128,6 +135,7 @@ impl Resolver<'_> {
             variable.init = self.init(declarator, &variable);
             let id = GlobalId(self.model.globals.len() as u32);
             self.model.globals.push(variable);
+            self.sources.note(declarator.name, Entity::Global(id), Role::Declare);
             self.globals.insert(declarator.name.sym, id);
         }
     }
@@ -225,10 +233,15 @@ impl Resolver<'_> {
                     self.unknown(name, message, known);
                     return Type::Mtype(MtypeId(0));
                 }
-                Type::Mtype(self.mtypes[&name.sym])
+                let set = self.mtypes[&name.sym];
+                self.sources.note(name, Entity::MtypeSet(set), Role::Read);
+                Type::Mtype(set)
             }
             TypeName::Struct(name) => match self.structs.get(&name.sym) {
-                Some(&id) => Type::Struct(id),
+                Some(&id) => {
+                    self.sources.note(name, Entity::Struct(id), Role::Read);
+                    Type::Struct(id)
+                }
                 None => {
                     // The parser has complained if there is no such type at all.
                     let text = self.text(name.sym);
@@ -258,6 +271,7 @@ impl Resolver<'_> {
         let ExprKind::Path(path) = &expr.kind else { return self.constant(expr) };
         let Some(name) = path.as_name() else { return self.constant(expr) };
         let Some(GlobalId(id)) = self.globals.get(&name.sym) else { return self.constant(expr) };
+        self.sources.note(name, Entity::Global(GlobalId(*id)), Role::Read);
         let variable = &self.model.globals[*id as usize];
         let text = variable.name.clone();
         let value = match &variable.init {
@@ -288,7 +302,10 @@ impl Resolver<'_> {
         match &expr.kind {
             ExprKind::Number(value) => Ok(i64::from(*value)),
             ExprKind::Path(path) => {
-                if let Some(&(_, value)) = path.as_name().and_then(|name| self.symbols.get(&name.sym)) {
+                if let Some(name) = path.as_name()
+                    && let Some(&(_, value)) = self.symbols.get(&name.sym)
+                {
+                    self.sources.note(name, Entity::MtypeValue(name.sym), Role::Read);
                     return Ok(i64::from(value));
                 }
                 self.not_constant(expr.at, path)
@@ -414,20 +431,7 @@ impl Resolver<'_> {
     }
 
     /// The name of a type, for messages.
-    pub(super) fn type_text(&self, ty: Type) -> Arc<str> {
-        match ty {
-            Type::Bit => "bit".into(),
-            Type::Byte => "byte".into(),
-            Type::Pid => "pid".into(),
-            Type::Short => "short".into(),
-            Type::Int => "int".into(),
-            Type::Unsigned(bits) => format!("unsigned : {bits}").into(),
-            Type::Mtype(MtypeId(id)) => match &self.model.mtypes[id as usize].name {
-                Some(name) => format!("mtype:{name}").into(),
-                None => "mtype".into(),
-            },
-            Type::Chan => "chan".into(),
-            Type::Struct(StructId(id)) => self.model.structs[id as usize].name.clone(),
-        }
+    pub(super) fn type_text(&self, ty: Type) -> String {
+        crate::render::type_name(&self.model, ty)
     }
 }

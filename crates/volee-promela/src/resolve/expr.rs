@@ -2,6 +2,8 @@
 
 use super::{BehaviourKind, Failed, Resolved, Resolver};
 use crate::ast::{self, Name, Path, ReceiveArgument as AstArgument};
+use crate::index::Role;
+use crate::index::notes::{Entity, Within};
 use crate::intern::kw;
 use crate::limits::{MAX_MESSAGE_FIELDS, MAX_STATEMENTS};
 use crate::model::{
@@ -97,6 +99,7 @@ impl Resolver<'_> {
             let hidden = self.local(name.sym).is_some() || self.globals.contains_key(&name.sym);
             if let Some(&(_, value)) = self.symbols.get(&name.sym).filter(|_| !hidden) {
                 let value = i32::from(value);
+                self.sources.note(name, Entity::MtypeValue(name.sym), Role::Read);
                 return Ok(ExprKind::Constant { value, name: Some(self.interner.shared(name.sym)) });
             }
         }
@@ -128,6 +131,7 @@ impl Resolver<'_> {
             let known = self.proctypes.keys().copied().collect();
             return Err(self.unknown(name, format!("there is no proctype `{text}`"), known));
         };
+        self.sources.note(name, Entity::Proctype(proctype), Role::Read);
         let target = &self.model.proctypes[proctype.0 as usize];
         let parameters: Vec<Type> =
             target.behaviour.locals.iter().take(target.parameters as usize).map(|v| v.ty).collect();
@@ -237,6 +241,7 @@ impl Resolver<'_> {
                     }
                 }
                 let reference = self.whole(path)?;
+                self.mark(path, Role::Write);
                 if reference.base == Base::Stdin {
                     self.sources.error(name.at, 5, "nothing can be received into `STDIN`");
                     return Err(Failed);
@@ -270,6 +275,7 @@ impl Resolver<'_> {
 
     fn remote_proctype(&mut self, name: Name) -> Resolved<ProctypeId> {
         if let Some(&id) = self.proctypes.get(&name.sym) {
+            self.sources.note(name, Entity::Proctype(id), Role::Read);
             return Ok(id);
         }
         let known = self.proctypes.keys().copied().collect();
@@ -287,6 +293,7 @@ impl Resolver<'_> {
                 format!("the proctype `{}` has no label `{}`", self.text(proctype.sym), self.text(label.sym));
             return Err(self.unknown(label, message, known));
         };
+        self.sources.note(label, Entity::Label(Within::Proctype(id), found), Role::Read);
         self.remote_labels.push((id, found));
         Ok(ExprKind::RemoteLabel { proctype: id, pid, label: found })
     }
@@ -310,6 +317,7 @@ impl Resolver<'_> {
             );
             return Err(self.unknown(name, message, known));
         };
+        self.sources.note(name, Entity::Local(Within::Proctype(id), local), Role::Read);
         let declared = &self.model.proctypes[id.0 as usize].behaviour.locals[local.0 as usize];
         let (ty, length) = (declared.ty, declared.length);
         let variable = self.walk(path, Base::Local(local), ty, length)?;

@@ -7,6 +7,8 @@ use hashbrown::HashMap;
 
 use super::{BehaviourKind, Failed, Resolved, Resolver, Scope};
 use crate::ast::{self, Block, Declaration, Name, Sequence, Statement, StatementKind};
+use crate::index::Role;
+use crate::index::notes::Entity;
 use crate::intern::{Interner, Sym};
 use crate::model::{Behaviour, GlobalId, Label, LabelId, LocalId, ProctypeId, Variable};
 use crate::source::{Advice, At, Sources};
@@ -104,6 +106,7 @@ impl Locals {
 struct Finder<'t, 'r> {
     found: Locals,
     declarations: Vec<&'t Declaration>,
+    labels: Vec<Name>,
     duplicates: Vec<(Name, LabelId)>,
     sources: &'r Sources,
     interner: &'r Interner,
@@ -158,6 +161,7 @@ impl<'t> Finder<'t, '_> {
     fn label(&mut self, name: Name) {
         let model =
             Label { name: self.interner.shared(name.sym), place: self.sources.place(name.at), remote: false };
+        self.labels.push(name);
         if let Some(known) = self.found.add_label(name.sym, self.block, self.d_step, model) {
             self.duplicates.push((name, known));
         }
@@ -174,6 +178,7 @@ impl Resolver<'_> {
         let mut finder = Finder {
             found: Locals { parents: vec![0], ..Locals::default() },
             declarations: parameters.iter().collect(),
+            labels: Vec::new(),
             duplicates: Vec::new(),
             sources: self.sources,
             interner: self.interner,
@@ -181,7 +186,10 @@ impl Resolver<'_> {
             d_step: None,
         };
         finder.sequence(&body.statements);
-        let Finder { mut found, declarations, duplicates, .. } = finder;
+        let Finder { mut found, declarations, labels, duplicates, .. } = finder;
+        for (i, name) in labels.into_iter().enumerate() {
+            self.sources.note(name, Entity::Label(self.within, LabelId(i as u32)), Role::Declare);
+        }
         for (name, LabelId(known)) in duplicates {
             let place = found.labels[known as usize].model.place.clone();
             let text = self.text(name.sym);
@@ -192,6 +200,8 @@ impl Resolver<'_> {
         let mut variables = Vec::new();
         for declaration in declarations {
             for declarator in &declaration.variables {
+                let id = LocalId(variables.len() as u32);
+                self.sources.note(declarator.name, Entity::Local(self.within, id), Role::Declare);
                 found.add_variable(declarator.name.sym);
                 variables.push(self.variable(declaration, declarator));
             }
@@ -292,6 +302,7 @@ impl Resolver<'_> {
             let known = scope.found.label_names();
             return Err(self.unknown(name, format!("there is no label `{text}` in this body"), known));
         };
+        self.sources.note(name, Entity::Label(self.within, label), Role::Read);
         if scope.found.d_step_of(label) != scope.d_step {
             self.sources
                 .error(name.at, text.len(), "this jump goes into or out of a `d_step`")

@@ -19,6 +19,8 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use crate::ast::{self, Name, Unit};
+use crate::index::Role;
+use crate::index::notes::{Entity, Within};
 use crate::intern::{Interner, Sym, kw};
 use crate::limits::{MAX_PROCESSES, MAX_PROCTYPES};
 use crate::model::{
@@ -58,6 +60,8 @@ pub(crate) struct Resolver<'a> {
     unit_ids: Vec<Option<ProctypeId>>,
     /// The behaviour being resolved; none in global declarations, formulas and predicates.
     scope: Option<Scope>,
+    /// What that behaviour belongs to.
+    within: Within,
 }
 
 /// The state of the third pass inside one behaviour.
@@ -136,7 +140,14 @@ impl<'a> Resolver<'a> {
             is_too_large: false,
             unit_ids: Vec::new(),
             scope: None,
+            within: Within::Global,
         }
+    }
+
+    /// Goes on with another part of the model.
+    fn enter(&mut self, within: Within) {
+        self.within = within;
+        self.sources.enter(within);
     }
 
     /// A resolver for expressions over a finished model.
@@ -180,7 +191,11 @@ impl<'a> Resolver<'a> {
                     return None;
                 }
                 let name = self.interner.intern(":init:");
-                return self.push_proctype(Name { sym: name, at: *at }, ProctypeKind::Init);
+                let id = self.push_proctype(Name { sym: name, at: *at }, ProctypeKind::Init);
+                if let Some(id) = id {
+                    self.sources.note(Name { sym: kw::INIT, at: *at }, Entity::Proctype(id), Role::Declare);
+                }
+                return id;
             }
             Unit::Never { .. } | Unit::Trace { .. } | Unit::Ltl { .. } => {}
         }
@@ -199,6 +214,7 @@ impl<'a> Resolver<'a> {
         }
         let kind = if proctype.deterministic { ProctypeKind::Deterministic } else { ProctypeKind::Proctype };
         let id = self.push_proctype(name, kind)?;
+        self.sources.note(name, Entity::Proctype(id), Role::Declare);
         self.proctypes.insert(name.sym, id);
         Some(id)
     }
@@ -239,6 +255,7 @@ impl<'a> Resolver<'a> {
                 Unit::Init { body, .. } => (&[], body),
                 _ => continue,
             };
+            self.enter(Within::Proctype(ProctypeId(id)));
             let (found, variables) = self.declare_locals(parameters, body);
             let proctype = &mut self.model.proctypes[id as usize];
             proctype.parameters = parameters.iter().map(|d| d.variables.len() as u32).sum();
@@ -246,6 +263,7 @@ impl<'a> Resolver<'a> {
             proctype.behaviour.locals = variables;
             self.found.push(found);
         }
+        self.enter(Within::Global);
     }
 
     /// Third pass.
@@ -253,6 +271,9 @@ impl<'a> Resolver<'a> {
         let (mut claims, mut formulas) = (0, 0);
         for (index, unit) in units.iter().enumerate() {
             let id = self.unit_ids[index];
+            if let Some(id) = id {
+                self.enter(Within::Proctype(id));
+            }
             match unit {
                 Unit::Proctype(ast::Proctype { active, priority, provided, body, .. }) => {
                     self.resolve_proctype(id, active.as_ref(), priority.as_ref(), provided.as_ref(), body);
@@ -261,6 +282,13 @@ impl<'a> Resolver<'a> {
                     self.resolve_proctype(id, None, priority.as_ref(), None, body);
                 }
                 Unit::Never { name, at, body } => {
+                    let entity = Entity::Claim(self.model.claims.len() as u32);
+                    self.sources.note(
+                        name.unwrap_or(Name { sym: kw::NEVER, at: *at }),
+                        entity,
+                        Role::Declare,
+                    );
+                    self.enter(Within::Claim(self.model.claims.len() as u32));
                     let name = self.optional_name(*name, "never", claims);
                     claims += 1;
                     if self.model.claims.iter().any(|c| c.name == name) {
@@ -273,6 +301,9 @@ impl<'a> Resolver<'a> {
                     self.model.claims.push(Claim { name, behaviour, place });
                 }
                 Unit::Trace { forbids, at, body } => {
+                    let sym = if *forbids { kw::NOTRACE } else { kw::TRACE };
+                    self.sources.note(Name { sym, at: *at }, Entity::Trace, Role::Declare);
+                    self.enter(Within::Trace);
                     if self.model.trace.is_some() {
                         self.sources.error(*at, 5, "there is a second trace assertion");
                     }
@@ -286,11 +317,16 @@ impl<'a> Resolver<'a> {
         }
         for unit in units {
             if let Unit::Ltl { name, at, formula } = unit {
+                let id = self.model.ltl.len() as u32;
+                self.enter(Within::Formula(id));
+                let named = name.unwrap_or(Name { sym: kw::LTL, at: *at });
+                self.sources.note(named, Entity::Formula(id), Role::Declare);
                 let name = self.optional_name(*name, "ltl", formulas);
                 formulas += 1;
                 self.resolve_ltl(name, *at, formula);
             }
         }
+        self.enter(Within::Global);
         self.mark_remote_labels();
     }
 

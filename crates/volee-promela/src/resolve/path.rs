@@ -2,6 +2,8 @@
 
 use super::{Failed, Resolved, Resolver};
 use crate::ast::{Name, Path, Segment};
+use crate::index::Role;
+use crate::index::notes::Entity;
 use crate::intern::{Sym, kw};
 use crate::model::{
     Access, Base, Expr, ExprKind, FieldId, GlobalId, LocalId, Reference, StructId, Type, Variable,
@@ -65,10 +67,13 @@ impl Resolver<'_> {
             _ => {}
         }
         if let Some(id) = self.local(name.sym) {
+            let within = self.within;
+            self.sources.note(name, Entity::Local(within, id), Role::Read);
             let variable = self.local_variable(id);
             return Ok((Base::Local(id), variable.ty, variable.length));
         }
         if let Some(&id) = self.globals.get(&name.sym) {
+            self.sources.note(name, Entity::Global(id), Role::Read);
             let variable = &self.model.globals[id.0 as usize];
             return Ok((Base::Global(id), variable.ty, variable.length));
         }
@@ -102,12 +107,31 @@ impl Resolver<'_> {
                 ));
             return Failed;
         }
+        let constant = match &text[..] {
+            "True" | "TRUE" => Some("true"),
+            "False" | "FALSE" => Some("false"),
+            "NULL" | "null" | "nil" | "None" => Some("0"),
+            _ => None,
+        };
+        if let Some(ours) = constant {
+            self.sources
+                .error(name.at, text.len(), format!("`{text}` is not declared"))
+                .advise(format!("Promela writes `{ours}`"));
+            return Failed;
+        }
         let mut known: Vec<Sym> = self.globals.keys().chain(self.symbols.keys()).copied().collect();
         if let Some(scope) = &self.scope {
             known.extend(scope.visible.iter().filter(|(_, ids)| !ids.is_empty()).map(|(sym, _)| *sym));
         }
         known.sort_unstable();
         self.unknown(name, format!("`{text}` is not declared"), known)
+    }
+
+    /// Notes what is done with what a path leads to.
+    pub(super) fn mark(&mut self, path: &Path, role: Role) {
+        for segment in &path.segments {
+            self.sources.mark(segment.name.at, role);
+        }
     }
 
     /// Follows the indices and fields of a path from its base.
@@ -184,6 +208,7 @@ impl Resolver<'_> {
         let fields = &self.model.structs[id as usize].fields;
         let text = self.interner.text(name.sym);
         if let Some(index) = fields.iter().position(|f| &*f.name == text) {
+            self.sources.note(name, Entity::Field(StructId(id), FieldId(index as u32)), Role::Read);
             return Ok((FieldId(index as u32), (fields[index].ty, fields[index].length)));
         }
         let message = format!("the type `{}` has no field `{text}`", self.model.structs[id as usize].name);

@@ -7,6 +7,7 @@ use super::expr::{Completeness, Runs};
 use super::locals::Locals;
 use super::{BehaviourKind, Failed, Resolved, Resolver, Scope};
 use crate::ast::{self, Block, StatementKind as Ast};
+use crate::index::Role;
 use crate::limits::MAX_STATEMENTS;
 use crate::model::{
     Base, Behaviour, BinaryOp, Exclusive, ExclusiveKind, Expr, ExprKind, Init, LabelId, Receive, Reference,
@@ -152,6 +153,7 @@ impl Resolver<'_> {
             Ast::Assign(path, value) => self.assign(path, value)?,
             Ast::Step(path, op) => {
                 let target = self.target(path)?;
+                self.mark(path, Role::Update);
                 if target.ty == Type::Chan {
                     self.sources.error(at, 0, "channels cannot be counted up or down");
                     return Err(Failed);
@@ -160,7 +162,9 @@ impl Resolver<'_> {
             }
             Ast::Send { channel, sorted, arguments } => self.send(channel, *sorted, arguments, at)?,
             Ast::Receive { channel, random, keep, arguments } => {
-                let channel = self.channel(channel)?;
+                let path = channel;
+                let channel = self.channel(path)?;
+                self.mark(path, Role::Receive);
                 let arguments = self.receive_arguments(&channel, arguments, Completeness::Wanted)?;
                 StatementKind::Receive(Receive { channel, random: *random, keep: *keep, arguments })
             }
@@ -344,6 +348,7 @@ impl Resolver<'_> {
             return Err(Failed);
         }
         let target = self.whole(path)?;
+        self.mark(path, Role::Write);
         if target.base == Base::Stdin {
             self.sources.error(name.at, 5, "`STDIN` cannot be assigned to");
             return Err(Failed);
@@ -382,7 +387,9 @@ impl Resolver<'_> {
         arguments: &[ast::Expr],
         at: At,
     ) -> Resolved<StatementKind> {
-        let channel = self.channel(channel);
+        let path = channel;
+        let channel = self.channel(path);
+        self.mark(path, Role::Send);
         if let Ok(Reference { base: Base::Stdin, .. }) = &channel {
             self.sources.error(at, 5, "`STDIN` can only be received from");
             return Err(Failed);

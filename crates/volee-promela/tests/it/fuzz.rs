@@ -6,7 +6,8 @@
 use std::panic::catch_unwind;
 use std::sync::Arc;
 
-use volee_promela::{Model, Options, lower, parse, parse_predicate};
+use volee_promela::format::{Style, format};
+use volee_promela::{Model, Options, lower, parse, parse_predicate, study};
 use volee_system::Severity;
 
 /// A small generator of pseudo-random numbers (xorshift).
@@ -245,4 +246,35 @@ fn random_predicates_are_answered() {
         }
     }
     assert!(accepted > 0);
+}
+
+#[test]
+fn any_text_has_an_index_and_is_laid_out_as_it_is_or_left_alone() {
+    let seeds = seeds();
+    let mut random = Random(0x1234_5678_9abc_def1);
+    for number in 0..cases() / 3 {
+        let seed = &seeds[random.below(seeds.len())];
+        let other = &seeds[random.below(seeds.len())];
+        let text =
+            if number % 4 == 3 { corrupt(&mut random, seed) } else { shuffle(&mut random, seed, other) };
+        let studied = catch_unwind(|| study("m", &text, &Options::default()));
+        let Ok(studied) = studied else { panic!("the index panics on:\n{text}") };
+        let index = &studied.index;
+        for occurrence in &index.occurrences {
+            let file = &index.files[occurrence.span.file as usize].text;
+            let found = file.get(occurrence.span.start as usize..occurrence.span.end as usize);
+            let name = &index.symbol(occurrence.symbol).name;
+            assert!(!occurrence.is_spelled || found.is_some(), "{name} is nowhere in:\n{text}");
+        }
+        let laid_out = catch_unwind(|| format("m", &text, Style::default()));
+        let Ok(laid_out) = laid_out else { panic!("the formatter panics on:\n{text}") };
+        let Ok(after) = laid_out else { continue };
+        assert_eq!(
+            format("m", &after, Style::default()).as_ref(),
+            Ok(&after),
+            "not stable:\n{text}\nbecame\n{after}"
+        );
+        let (before, now) = (parse("m", &text, &Options::default()), parse("m", &after, &Options::default()));
+        assert_eq!(before.0.is_some(), now.0.is_some(), "{text}\nbecame\n{after}");
+    }
 }

@@ -2,9 +2,11 @@
 
 mod corpus;
 mod executability;
+mod format;
 mod forms;
 mod fuzz;
 mod hostile;
+mod lints;
 mod messages;
 mod preprocessor;
 mod semantics;

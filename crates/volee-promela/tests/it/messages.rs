@@ -9,7 +9,12 @@ fn check(text: &str, expected: &[&str]) {
 #[test]
 fn syntax_errors_say_what_was_expected() {
     check("init { x = ; }", &["m:1:12: expected an expression, found `;`"]);
-    check("init { if skip fi }", &["m:1:11: expected `::` and the first option, found `skip`"]);
+    check(
+        "init { if skip fi }",
+        &[
+            "m:1:11: expected `::` and the first option, found `skip` (write `if :: condition -> … :: else -> … fi`)",
+        ],
+    );
     check("init { skip ", &["m:1:6: this `{` is never closed"]);
     check("init { { skip } ", &["m:1:6: this `{` is never closed"]);
     check("init { if :: skip od }", &["m:1:8: this `if` is not closed by `fi` before `od`"]);
@@ -209,4 +214,43 @@ fn mistakes_in_inlines_name_the_call() {
         "inline flip() { skip }\ninit { filp() }",
         &["m:2:8: `filp` is not an inline, so it cannot be called like this (did you mean `flip`?)"],
     );
+}
+
+#[test]
+fn habits_from_other_languages_get_an_answer() {
+    let cases = [
+        ("init { byte x; while (x < 3) { x++ } }", "no `while`", "do :: condition"),
+        ("init { byte x; x += 2 }", "no `+=`", "x = x + …"),
+        ("init { byte x; x -= 2 }", "no `-=`", "x = x - …"),
+        ("init { byte x; x := 2 }", "no `:=`", "write `=`"),
+        ("struct S { byte a }; init { skip }", "no `struct`", "typedef"),
+        ("enum { a, b }; init { skip }", "no `enum`", "mtype = {"),
+        ("init { byte x; if (x == 1) { x++ } }", "expected `::`", "if :: condition"),
+        ("init { byte i; for (i = 0; i < 3; i++) { skip } }", "has a range", "for (i : 0 .. n - 1)"),
+        ("init { byte x; switch (x) { skip } }", "no `switch`", "if :: x == 1"),
+        ("init { byte x; do :: continue; x++ od }", "no `continue`", "goto"),
+        ("init { char c; c++ }", "no type `char`", "`byte`"),
+        ("boolean b; init { skip }", "no type `boolean`", "`bool`"),
+        ("init { byte x; (x = 1) -> skip }", "found `=`", "`==` compares"),
+        ("init { byte x, y; y = x++ }", "found `++`", "statements of their own"),
+        ("init { byte x; ++x }", "found `++`", "statements of their own"),
+        ("init { byte x; x == 1 and x == 2 }", "found `and`", "`&&`"),
+        ("init { byte x; x = (x > 1 ? 2 : 3) }", "found `?`", "(condition -> a : b)"),
+        ("init { bool b; b = TRUE }", "`TRUE` is not declared", "`true`"),
+        ("init { byte x; x = NULL }", "`NULL` is not declared", "`0`"),
+        ("init { byte x; x <> 1 }", "found `>`", "`!=`"),
+        ("void f() { skip } init { skip }", "no `void`", "inline"),
+        ("process P() { skip } init { skip }", "no `process`", "proctype"),
+        ("init { print(\"x\") }", "no `print`", "printf"),
+    ];
+    for (text, message, help) in cases {
+        let all = errors(text);
+        assert!(all.iter().any(|e| e.contains(message) && e.contains(help)), "{text}\n{all:?}");
+    }
+}
+
+#[test]
+fn words_of_other_languages_are_good_names() {
+    let text = "byte end, loop, send, wait; inline repeat(n) { n++ } inline function(n) { n-- } init { function(end) } active proctype P() { repeat(loop); send = wait; wait: loop = end }";
+    assert_eq!(errors(text), Vec::<String>::new());
 }

@@ -45,7 +45,7 @@ fn conditions_choose_what_is_read() {
     let choose = |condition: &str, defines: &[(&str, Option<&str>)]| {
         let text = format!("int x;\nactive proctype P() {{\n{condition}\nx = 1\n#else\nx = 2\n#endif\n}}");
         let defines = defines.iter().map(|(n, v)| ((*n).to_owned(), v.map(str::to_owned))).collect();
-        let options = Options { defines, include_dirs: Vec::new() };
+        let options = Options { defines, ..Options::default() };
         let (model, diagnostics) = parse("m", &text, &options);
         let model = model.unwrap_or_else(|| panic!("{diagnostics:?}"));
         model.proctypes[0].behaviour.body[0].text.to_string()
