@@ -15,6 +15,7 @@ mod memory_bench;
 mod memory_plot;
 mod memory_twin;
 mod nets;
+mod package;
 mod resident;
 mod temporal;
 mod temporal_bench;
@@ -39,6 +40,7 @@ const SUBJECTS: &[Subject] = &[
     ),
     ("corpus", "compares with the answers of independent tools", xtask::corpus::run),
     ("oracle", "compares random cases with a peer on this machine", xtask::oracle::run),
+    ("package", "`deb`, `tar`, `tree`: what people install, with manual pages and completions", package::run),
     ("temporal", "`oracle`: claims against SPIN's verdicts; `curves`: the 1989 figures", temporal::run),
 ];
 

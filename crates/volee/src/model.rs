@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::{ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,8 @@ pub struct Options {
     pub naming: Naming,
     /// Nothing of a program but its states and steps: whatever makes a search faster is left out.
     pub bare: bool,
+    /// Texts that stand for files of Promela, as an editor has them before they are saved.
+    pub texts: Vec<(PathBuf, String)>,
 }
 
 /// What the single steps of a program are called.
@@ -64,6 +66,11 @@ impl Options {
     #[must_use]
     pub fn plainly(&self) -> Options {
         Options { plain: true, single_steps: false, naming: Naming::default(), ..self.clone() }
+    }
+
+    /// The text that stands for a file.
+    fn text_of(&self, path: &Path) -> Option<&str> {
+        self.texts.iter().find(|(of, _)| of == path).map(|(_, text)| text.as_str())
     }
 }
 
@@ -151,14 +158,18 @@ pub const FRONT_ENDS: &[FrontEnd] = &[
 ];
 
 fn open_promela(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic>> {
-    let bytes = read_bytes(path).map_err(|d| vec![d])?;
+    let text = match options.text_of(path) {
+        Some(text) => text.to_owned(),
+        None => String::from_utf8_lossy(&read_bytes(path).map_err(|d| vec![d])?).into_owned(),
+    };
     let defines = options.defines.iter().map(|d| match d.split_once('=') {
         Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
         None => (d.clone(), None),
     });
-    let front_end = volee_promela::Options { defines: defines.collect(), ..Default::default() };
+    let open = options.texts.iter().map(|(path, text)| (path.clone(), text.as_str().into())).collect();
+    let front_end = volee_promela::Options { defines: defines.collect(), open, ..Default::default() };
     let name = path.display().to_string();
-    let (model, diagnostics) = volee_promela::parse(&name, &String::from_utf8_lossy(&bytes), &front_end);
+    let (model, diagnostics) = volee_promela::parse(&name, &text, &front_end);
     let Some(model) = model else { return Err(diagnostics) };
     let mut lowered = volee_promela::lower(Arc::new(model))?;
     rearrange(Arc::make_mut(&mut lowered.program), options)?;
@@ -291,7 +302,11 @@ impl Model {
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Model, Vec<Diagnostic>> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let front_end = recognise(path).map_err(|d| vec![d])?;
+        let front_end = match options.text_of(path) {
+            Some(_) => front_end_of(path),
+            None => recognise(path),
+        };
+        let front_end = front_end.map_err(|d| vec![d])?;
         front_end.refuse(options).map_err(|d| vec![d])?;
         let opened = (front_end.open)(path, options)?;
         let Opened { system, warnings, promela } = opened;

@@ -11,8 +11,11 @@ mod completions;
 mod conform;
 mod convert;
 mod demo;
+mod format;
 mod generate;
 mod info;
+mod lint;
+mod lsp;
 mod man;
 mod reachable;
 mod reduce;
@@ -61,6 +64,12 @@ pub enum Command {
     Conform(conform::Conform),
     /// Do parts of questions that are asked with --cluster, for this machine or for others
     Worker(worker::Worker),
+    /// Find slips in models before any search
+    Lint(lint::Lint),
+    /// Lay a model out with even indentation and spacing
+    Format(format::Format),
+    /// Serve an editor: the language server, on stdin and stdout
+    Lsp(lsp::Lsp),
     /// Print shell completions
     Completions(completions::Completions),
     /// Print the manual page, of volee or of one verb
@@ -86,6 +95,9 @@ impl Command {
             Command::Tests(_) => "tests",
             Command::Conform(_) => "conform",
             Command::Worker(_) => "worker",
+            Command::Lint(_) => "lint",
+            Command::Format(_) => "format",
+            Command::Lsp(_) => "lsp",
             Command::Completions(_) => "completions",
             Command::Man(_) => "man",
         }
@@ -109,6 +121,9 @@ impl Command {
             Command::Tests(verb) => verb.run(context),
             Command::Conform(verb) => verb.run(context),
             Command::Worker(verb) => verb.run(context),
+            Command::Lint(verb) => verb.run(context),
+            Command::Format(verb) => verb.run(context),
+            Command::Lsp(verb) => verb.run(context),
             Command::Completions(verb) => verb.run(context),
             Command::Man(verb) => verb.run(context),
         }
