@@ -12,7 +12,6 @@ mod flags;
 mod formulas;
 mod memory;
 mod sandbox;
-mod schema;
 mod systems;
 mod temporal;
 mod truth;
