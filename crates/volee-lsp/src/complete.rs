@@ -112,8 +112,7 @@ fn has_type(index: &Index, variable: &str, ty: &Symbol) -> bool {
 fn is_around(document: &Document, owner: Option<&Symbol>, offset: usize) -> bool {
     let Some(owner) = owner.filter(|o| o.span.file == document.file) else { return false };
     let Some(extent) = owner.extent else { return (owner.span.start as usize) < offset };
-    (extent.start as usize) <= offset && offset <= extent.end as usize
-        || document.study.model.is_none() && (extent.start as usize) <= offset
+    (extent.start as usize) <= offset && (offset <= extent.end as usize || document.study.model.is_none())
 }
 
 fn item(symbol: &Symbol) -> CompletionItem {

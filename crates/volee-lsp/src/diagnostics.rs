@@ -99,10 +99,10 @@ fn related(document: &Document, place: &Place, text: &str) -> Option<DiagnosticR
 }
 
 /// The diagnostics of the front end that touch a range and have a fix.
-pub(crate) fn fixable<'d>(
-    document: &'d Document,
+pub(crate) fn fixable(
+    document: &Document,
     range: lsp_types::Range,
-) -> impl Iterator<Item = (&'d system::Diagnostic, Diagnostic)> {
+) -> impl Iterator<Item = (&system::Diagnostic, Diagnostic)> {
     document
         .study
         .diagnostics

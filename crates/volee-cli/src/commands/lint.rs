@@ -50,7 +50,7 @@ impl Lint {
             let study = study(&path.display().to_string(), &files::read_text(path)?, &options);
             if study.model.is_none() {
                 let errors = study.diagnostics.into_iter().filter(|d| d.severity == Severity::Error);
-                return Err(Failure { diagnostics: errors.collect() });
+                return Err(Failure { diagnostics: errors.collect(), defect: None });
             }
             found.extend(study.diagnostics);
         }

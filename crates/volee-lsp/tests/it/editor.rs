@@ -128,7 +128,9 @@ impl Drop for Editor {
         }
         self.ask("shutdown", Value::Null);
         self.tell("exit", Value::Null);
-        self.server.take().map(|server| server.join().expect("the server ends well"));
+        if let Some(server) = self.server.take() {
+            server.join().expect("the server ends well");
+        }
     }
 }
 
