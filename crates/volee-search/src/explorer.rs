@@ -92,6 +92,9 @@ pub(crate) trait Paths<V> {
     ) -> Witness;
 }
 
+/// What is remembered of steps takes at most one part in so many of the budget.
+const MOST_REMEMBERED: u64 = 16;
+
 /// A search at work, without its order.
 pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     pub(crate) system: &'a mut S,
@@ -145,6 +148,12 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             last_report: self.last_report,
         };
         (other, self.visited)
+    }
+
+    /// Steps are made by the system from now on, and what was remembered of them takes no memory.
+    pub(crate) fn forget_steps(&mut self) {
+        self.memo.close();
+        self.wide_memo.close();
     }
 
     /// The memory budget in bytes.
@@ -499,6 +508,14 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     fn keep_budget(&mut self, memory: u64) -> Result<(), Limit> {
         let Some(budget) = self.meter.budget().memory else { return Ok(()) };
         let enough = budget - self.visited.margin(budget);
+        let remembered = self.memo.bytes() + self.wide_memo.bytes();
+        let memory = match remembered > budget / MOST_REMEMBERED {
+            true => {
+                self.forget_steps();
+                memory - remembered
+            }
+            false => memory,
+        };
         if memory <= enough {
             self.visited.take_room(enough - memory);
             return Ok(());

@@ -518,6 +518,11 @@ impl<W: Word> Memo<W> {
         (0..left.len()).filter(|&record| left[record] != 0).for_each(|record| self.leave(record));
     }
 
+    /// Gives all memory back and is off for good: where memory is short, states need it more.
+    pub(crate) fn close(&mut self) {
+        *self = Memo { off: true, ..Memo::default() };
+    }
+
     pub(crate) fn bytes(&self) -> u64 {
         let values: usize = self.values.iter().map(|v| v.capacity() * 8).sum();
         let parts = self.parts.capacity() * size_of::<Remembered<W>>();

@@ -210,6 +210,8 @@ pub(crate) fn search<S: System + ?Sized>(
         let (statistics, limit, _) = explorer.finish(stack.bytes());
         return (statistics, limit);
     }
+    // A store that forgets looks at every state anyway.
+    explorer.forget_steps();
     let numbers = explorer.node_numbers();
     let coding = match explorer.names.tuples() {
         Some(tuples) => Coding::of_width(tuples.width()),

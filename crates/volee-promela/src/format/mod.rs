@@ -37,21 +37,26 @@ impl Default for Style {
 pub fn format(file: &str, text: &str, style: Style) -> Result<String, Diagnostic> {
     let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let plain = text.replace("\r\n", "\n");
-    let pieces = cut(file, &plain)?;
-    let mut layout = Layout {
-        style,
-        pieces: &pieces,
-        out: String::with_capacity(plain.len()),
-        frames: Vec::new(),
-        saved: Vec::new(),
-    };
+    let result = laid_out(file, &plain, style)?;
+    same_program(file, &plain, &result)?;
+    // Broken text can close blocks that nobody opened; a layout that would move again is none.
+    if laid_out(file, &result, style)? != result {
+        let help = "correct its errors first";
+        return Err(Diagnostic::error("this text has no stable layout", None).with_help(help));
+    }
+    Ok(if line_end == "\n" { result } else { result.replace('\n', line_end) })
+}
+
+fn laid_out(file: &str, text: &str, style: Style) -> Result<String, Diagnostic> {
+    let pieces = cut(file, text)?;
+    let out = String::with_capacity(text.len());
+    let mut layout = Layout { style, pieces: &pieces, out, frames: Vec::new(), saved: Vec::new() };
     layout.run();
     let mut result = layout.out;
     while result.ends_with("\n\n") {
         result.pop();
     }
-    same_program(file, &plain, &result)?;
-    Ok(if line_end == "\n" { result } else { result.replace('\n', line_end) })
+    Ok(result)
 }
 
 /// What the text at a point is inside of.
