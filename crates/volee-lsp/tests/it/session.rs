@@ -135,7 +135,7 @@ fn a_property_that_fails_is_shown_with_its_run() {
 fn a_long_check_is_cancelled() {
     // Every state has a successor that nobody has seen: the search ends when it is told to.
     let text = "int a, b, c;\nactive [3] proctype P() { do :: a++ :: b++ :: c = a + b * 3 od }\n";
-    let mut editor = Editor::start_with(json!({ "memory": "8G", "time": "1h" }));
+    let mut editor = Editor::start_with(json!({ "memory": "256M", "time": "20s" }));
     editor.open(URI, text);
     editor.diagnostics(URI, 1);
     let check = json!({ "command": "volee.check", "arguments": [{ "uri": URI }] });
