@@ -12,6 +12,8 @@ pub struct Editor {
     next: i32,
     /// Everything the server said by itself.
     pub heard: Vec<Notification>,
+    /// Answers that came while another was waited for.
+    early: Vec<Response>,
 }
 
 impl Editor {
@@ -22,7 +24,8 @@ impl Editor {
     pub fn start_with(settings: Value) -> Self {
         let (connection, server) = Connection::memory();
         let server = std::thread::spawn(move || volee_lsp::serve(&server).expect("the server ends well"));
-        let mut editor = Editor { connection, server: Some(server), next: 0, heard: Vec::new() };
+        let mut editor =
+            Editor { connection, server: Some(server), next: 0, heard: Vec::new(), early: Vec::new() };
         let can = json!({ "window": { "workDoneProgress": true }, "workspace": { "inlayHint": { "refreshSupport": true } } });
         let answer =
             editor.ask("initialize", json!({ "capabilities": can, "initializationOptions": settings }));
@@ -50,10 +53,13 @@ impl Editor {
 
     /// Waits for the answer to a request.
     pub fn answer(&mut self, wanted: &RequestId) -> Response {
+        if let Some(at) = self.early.iter().position(|response| response.id == *wanted) {
+            return self.early.swap_remove(at);
+        }
         loop {
             match self.receive() {
                 Message::Response(response) if response.id == *wanted => return response,
-                Message::Response(_) => {}
+                Message::Response(response) => self.early.push(response),
                 Message::Notification(notification) => self.heard.push(notification),
                 Message::Request(request) => self.grant(request),
             }
