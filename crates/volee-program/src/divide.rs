@@ -76,7 +76,7 @@ impl Division {
         }
     }
 
-    fn footprint<'a>(&'a mut self, compiled: &'a Compiled) -> Footprint<'a> {
+    pub fn footprint<'a>(&'a mut self, compiled: &'a Compiled) -> Footprint<'a> {
         Footprint {
             compiled,
             owners: &self.owners,

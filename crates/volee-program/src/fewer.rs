@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use volee_system::{Awake, FaultId, Flow, PersistentSet};
+use volee_system::{Awake, FaultId, Flow, PersistentSet, ProcessSet};
 
 use crate::code::Compiled;
 use crate::frame::Frame;
 use crate::moves::{Enumerator, Level, Visitor};
-use crate::reduction::{Candidate, Choice};
+use crate::reduction::Choice;
 
 /// Receives a step, its error, its target unless it stays, and who may sleep there.
 pub(crate) type Visit<'v> = dyn FnMut(&[Level], Option<FaultId>, Option<&Frame>, u64) -> Flow + 'v;
@@ -53,13 +53,15 @@ impl Enumerator {
     ) -> ControlFlow<(), Option<PersistentSet>> {
         self.load(compiled, state);
         let candidates = choice.candidates(compiled, &self.levels[0].frame);
-        for (&Candidate { set, enough }, next) in candidates.iter().zip(1..).skip(attempt as usize) {
+        for (&ProcessSet { set, others_may_be_ignored }, next) in
+            candidates.iter().zip(1..).skip(attempt as usize)
+        {
             let mut moved = false;
             for pid in (0..64).rev().filter(|pid| set >> pid & 1 == 1) {
                 moved |= self.run_process(compiled, pid, visitor)?;
             }
             if moved {
-                return ControlFlow::Continue(Some(PersistentSet { others_may_be_ignored: enough, next }));
+                return ControlFlow::Continue(Some(PersistentSet { others_may_be_ignored, next }));
             }
         }
         ControlFlow::Continue(None)
@@ -85,12 +87,12 @@ impl Enumerator {
             asleep,
             visit,
         };
-        let everybody = [Candidate { set: u64::MAX >> (64 - count), enough: true }];
+        let everybody = [ProcessSet { set: u64::MAX >> (64 - count), others_may_be_ignored: true }];
         let (sets, first) = match attempt {
             Some(attempt) => (choice.candidates(compiled, &self.levels[0].frame), attempt),
             None => (&everybody[..], 0),
         };
-        for (&Candidate { set, enough }, next) in sets.iter().zip(1..).skip(first as usize) {
+        for (&ProcessSet { set, others_may_be_ignored }, next) in sets.iter().zip(1..).skip(first as usize) {
             let mut moved = false;
             visitor.asleep = asleep;
             for pid in (0..count).rev().filter(|pid| set & !asleep & 1 << pid != 0) {
@@ -99,7 +101,7 @@ impl Enumerator {
             }
             if moved {
                 return ControlFlow::Continue(Awake::Moved(
-                    attempt.map(|_| PersistentSet { others_may_be_ignored: enough, next }),
+                    attempt.map(|_| PersistentSet { others_may_be_ignored, next }),
                 ));
             }
         }

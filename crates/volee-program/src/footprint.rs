@@ -59,7 +59,7 @@ impl Footprint<'_> {
     }
 
     /// Header: how many processes there are, who moved last.
-    fn header(&mut self) {
+    pub fn header(&mut self) {
         self.touched |= 1;
     }
 
@@ -167,6 +167,24 @@ impl Footprint<'_> {
     /// What the value of an expression depends on.
     pub fn looks_up(&mut self, frame: &Frame, pid: usize, code: &Code) {
         self.code(At { frame, pid, current: true }, code);
+    }
+
+    /// Where a process stands, and its own variables.
+    pub fn stands(&mut self, pid: usize) {
+        self.process(pid);
+    }
+
+    /// Which cell something is, whatever it holds.
+    pub fn address(&mut self, frame: &Frame, pid: usize, target: &Target) {
+        if let Target::Element(element, _) = target {
+            let at = At { frame, pid, current: true };
+            element.indices.iter().for_each(|(index, ..)| self.code(at, index));
+        }
+    }
+
+    /// Which channel an expression gives, and what is in it.
+    pub fn contents(&mut self, frame: &Frame, pid: usize, channel: &Code) {
+        self.channel(At { frame, pid, current: true }, channel);
     }
 
     /// What decides whether a statement can be done.

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use volee_system::{
     Action, Awake, Components, Diagnostic, Divisible, Fault, FaultId, FaultKind, Flow, Followed, Label,
-    Marks, Move, PersistentSet, PredicateId, Reducible, Sink, SleepSet, Step, System, Unreached, Variable,
+    Marks, Move, PersistentSet, PredicateId, ProcessSet, Reducible, Sink, SleepSet, Step, System, Unreached,
+    Variable,
 };
 
 use crate::code::{Code, Compiled};
@@ -22,6 +23,7 @@ use crate::eval::write_scalar;
 use crate::events::EventLabels;
 use crate::exec::Executor;
 use crate::follow::{Follower, Moves, Wanted, merged_transitions, walk};
+use crate::footprint::EVERYTHING;
 use crate::frame::Frame;
 use crate::moves::{Enumerator, Level, Visitor, any_mark, evaluate};
 use crate::optimise::{Observed, Steps, optimise, unread_globals};
@@ -484,6 +486,21 @@ impl Reducible for Machine {
         let (compiled, program, predicates) = (&self.compiled, &self.program, &self.predicate_exprs);
         let choice = self.choice.get_or_insert_with(|| Choice::new(program, compiled, predicates));
         self.enumerator.run_reduced(compiled, choice, (state, attempt), &mut ToSink { sink, source: state })
+    }
+
+    fn persistent_sets(&mut self, sets: &mut Vec<ProcessSet>) {
+        let (compiled, program, predicates) = (&self.compiled, &self.program, &self.predicate_exprs);
+        let choice = self.choice.get_or_insert_with(|| Choice::new(program, compiled, predicates));
+        sets.extend_from_slice(choice.candidates(compiled, &self.enumerator.levels[0].frame));
+    }
+
+    fn stance(&mut self, record: u8, touched: &mut u64) -> Option<u32> {
+        let (compiled, program, predicates) = (&self.compiled, &self.program, &self.predicate_exprs);
+        let choice = self.choice.get_or_insert_with(|| Choice::new(program, compiled, predicates));
+        let mut footprint = self.division.as_mut()?.footprint(compiled);
+        let number = choice.stance(&self.enumerator.levels[0].frame, usize::from(record), &mut footprint);
+        *touched |= footprint.touched;
+        number.filter(|_| footprint.touched != EVERYTHING)
     }
 
     fn awake_steps(

@@ -1,13 +1,14 @@
 //! Remembered steps against the system itself, state by state: a twin for tests and for whoever doubts.
 //!
 //! Walks the states of a system breadth-first. In each, what the search would stage from memory is compared with the
-//! targets of all steps, in order; and the steps that the system makes part by part with those that it makes at once:
-//! labels, faults, targets, order.
+//! targets of all steps, in order; what it would stage of each persistent set, with the steps that the system makes of it;
+//! and the steps that the system makes part by part with those that it makes at once: labels, faults, targets, order.
 
 use volee_store::{Name, Names, Tuples};
-use volee_system::{Fineness, Flow, Part, Step, System, collect_initial, collect_steps};
+use volee_system::{Fineness, Flow, Part, PersistentSet, Step, System, collect_initial, collect_steps};
 
 use crate::memo::{Memo, Recalled, Stage, Word};
+use crate::reducing::MOST_ATTEMPTS;
 
 /// How a comparison went.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub struct Audit {
     pub states: u64,
     /// Those whose targets came from memory, or from parts that were executed for it.
     pub recalled: u64,
+    /// Persistent sets that came from memory.
+    pub sets: u64,
 }
 
 struct Targets(Vec<Name>);
@@ -57,6 +60,15 @@ pub fn audit_remembered_steps<S: System + ?Sized>(system: &mut S, most: usize) -
                 ));
             }
             audit.recalled += 1;
+        }
+        for attempt in 0..MOST_ATTEMPTS {
+            let memos = (&mut memo, &mut wide);
+            let Some(remembered) = recall_set(system, &mut names, (&state, attempt), memos) else { break };
+            let made = make_set(system, &state, attempt);
+            if made.as_ref() != Some(&remembered) {
+                return Err(format!("state {at}, attempt {attempt}: the persistent sets differ"));
+            }
+            audit.sets += u64::from(remembered.0.is_some());
         }
         for (_, target) in steps {
             if known.insert(target.clone()) {
@@ -105,6 +117,47 @@ fn recall<S: System + ?Sized>(
         bytes.clone()
     };
     Some(targets.into_iter().map(&mut load).collect())
+}
+
+/// A persistent set and the targets of its steps.
+type Set = (Option<PersistentSet>, Vec<Vec<u8>>);
+
+/// What the search would stage of a persistent set; `None` where it asks the system.
+fn recall_set<S: System + ?Sized>(
+    system: &mut S,
+    names: &mut Names,
+    (state, attempt): (&[u8], u32),
+    (memo, wide): (&mut Memo<u64>, &mut Memo<volee_store::Tuple>),
+) -> Option<Set> {
+    let name = settled(names, state);
+    let tuples = names.tuples()?;
+    let (mut targets, mut buffer) = (Targets(Vec::new()), Vec::new());
+    let state = ((name, &mut buffer), attempt);
+    let set = if tuples.is_wide() {
+        wide.expand_set(system, tuples, state, &mut targets)
+    } else {
+        memo.expand_set(system, tuples, state, &mut targets)
+    };
+    let set = set.ok()?;
+    if names.has_waiting() {
+        let _ = names.rename(30);
+        return None;
+    }
+    let load = |name: &Name| {
+        names.load(*name, &mut buffer);
+        buffer.clone()
+    };
+    Some((set, targets.0.iter().map(load).collect()))
+}
+
+/// The same as the system makes it; `None` where a step has a fault.
+fn make_set<S: System + ?Sized>(system: &mut S, state: &[u8], attempt: u32) -> Option<Set> {
+    let mut targets = Vec::new();
+    let set = system.reducible()?.persistent_steps(state, attempt, &mut |step: Step, target: &[u8]| {
+        targets.push(target.to_vec());
+        if step.fault.is_some() || step.stays { Flow::Break(()) } else { Flow::Continue(()) }
+    });
+    Some((set.continue_value()?, targets))
 }
 
 fn expand<S: System + ?Sized, W: Word>(

@@ -8,7 +8,9 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use volee_system::{FaultId, Flow, Limit, Meter, Progress, Sink, SleepSet, Snapshot, Step, System, Witness};
+use volee_system::{
+    FaultId, Flow, Limit, Meter, PersistentSet, Progress, Sink, SleepSet, Snapshot, Step, System, Witness,
+};
 
 use crate::check::Statistics;
 use crate::memo::{Memo, Recalled};
@@ -106,8 +108,9 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     /// The same for names that stand for more bits than they have.
     wide_memo: Memo<Tuple>,
     pub(crate) visited: V,
-    /// The state that was loaded last.
+    /// The state that was loaded last, and its name if that is known.
     pub(crate) state: Vec<u8>,
+    pub(crate) loaded: Option<Name>,
     pub(crate) staged: Vec<Staged>,
     /// Who may sleep in the staged states, where processes sleep.
     pub(crate) sleeps: Vec<SleepSet>,
@@ -136,6 +139,7 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             memo: self.memo,
             wide_memo: self.wide_memo,
             state: self.state,
+            loaded: None,
             staged: self.staged,
             sleeps: self.sleeps,
             reducing: self.reducing,
@@ -198,6 +202,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             names,
             visited,
             state: Vec::new(),
+            loaded: None,
             staged: Vec::new(),
             sleeps: Vec::new(),
             faults: Vec::new(),
@@ -222,8 +227,8 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         self.statistics.transitions += u64::from(pushed);
     }
 
-    /// Rebuilds a state, asks the questions about it and stages its targets. The traversal calls it `at`; its targets
-    /// will say that their parent is `parent`.
+    /// Asks the questions about a state and stages its targets. The traversal calls it `at`; its targets will say that their
+    /// parent is `parent`. Where nobody asks about states and steps are remembered, the state is never rebuilt.
     #[inline]
     pub(crate) fn visit(
         &mut self,
@@ -233,22 +238,14 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         paths: &impl Paths<V>,
         at: usize,
     ) -> Flow {
+        self.loaded = None;
         let asks = self.reducing.asks();
-        let blind = self.questions.ignores_states() && self.visited.ignores_states();
-        if !asks
-            && blind
-            && self.memo.is_on()
-            && (!self.may_expand(depth) || self.expand_from_memory(name, parent))
-        {
+        let blind = self.questions.ignores_states() && self.visited.ignores_states() && self.memo.is_on();
+        let expands = if blind { self.may_expand(depth) } else { self.meet(name, depth, paths, at)? };
+        if !expands || asks && self.expand_reduced((name, parent, at), 0) {
             return Flow::Continue(());
         }
-        if !self.meet(name, depth, paths, at)? {
-            return Flow::Continue(());
-        }
-        if asks && self.expand_reduced((name, parent, at), 0) {
-            return Flow::Continue(());
-        }
-        self.expand_fully(parent, paths, at)
+        self.expand_all(name, parent, paths, at)
     }
 
     /// Rebuilds a state and asks the questions about it; whether it may be expanded.
@@ -260,7 +257,8 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         paths: &impl Paths<V>,
         at: usize,
     ) -> ControlFlow<(), bool> {
-        self.names.load(name, &mut self.state);
+        self.loaded = None;
+        self.load(name);
         self.visited.note(&self.state);
         let flow = self.questions.visit(self.system, &self.state);
         self.give_witness(paths, at, None);
@@ -268,11 +266,31 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         ControlFlow::Continue(self.may_expand(depth))
     }
 
+    /// Rebuilds a state, unless that was done since the visit began.
+    #[inline]
+    pub(crate) fn load(&mut self, name: Name) {
+        if self.loaded != Some(name) {
+            self.names.load(name, &mut self.state);
+            self.loaded = Some(name);
+        }
+    }
+
+    /// Stages all targets of a state, from what is remembered of its steps where that is possible.
+    #[inline]
+    pub(crate) fn expand_all(&mut self, name: Name, parent: u32, paths: &impl Paths<V>, at: usize) -> Flow {
+        if self.expand_from_memory(name, parent) {
+            return Flow::Continue(());
+        }
+        self.load(name);
+        self.expand_fully(parent, paths, at)
+    }
+
     /// Stages the targets of a state from what is remembered of its steps; whether that was possible.
     #[inline]
     fn expand_from_memory(&mut self, name: Name, parent: u32) -> bool {
         let Some(tuples) = self.names.tuples() else { return false };
         let before = self.staged.len();
+        self.loaded = None;
         let mut stage = Targets { visited: &self.visited, staged: &mut self.staged, before, parent };
         let state = (name, &mut self.state);
         let recalled = if tuples.is_wide() {
@@ -288,6 +306,30 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         self.reducing.satisfy(parent);
         self.statistics.transitions += ordinal as u64;
         true
+    }
+
+    /// Stages the targets of a persistent set of steps from memory. `Err` when the system is to be asked.
+    #[inline]
+    pub(crate) fn expand_set_from_memory(
+        &mut self,
+        name: Name,
+        parent: u32,
+        attempt: u32,
+    ) -> Result<Option<PersistentSet>, Recalled> {
+        let tuples = self.names.tuples().ok_or(Recalled::Ask)?;
+        let before = self.staged.len();
+        self.loaded = None;
+        let mut stage = Targets { visited: &self.visited, staged: &mut self.staged, before, parent };
+        let state = ((name, &mut self.state), attempt);
+        let answer = if tuples.is_wide() {
+            self.wide_memo.expand_set(self.system, tuples, state, &mut stage)
+        } else {
+            self.memo.expand_set(self.system, tuples, state, &mut stage)
+        };
+        if answer.is_err() {
+            self.staged.truncate(before);
+        }
+        answer
     }
 
     /// Stages all targets of the loaded state and tells the questions what its steps show.
@@ -365,6 +407,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         let Some(mut renaming) = self.names.rename(self.visited.name_bits()) else {
             return ControlFlow::Continue(false);
         };
+        self.loaded = None;
         let width = self.names.width();
         let names = &mut self.names;
         let mut translate = |name: Name| renaming.translate(names, name);

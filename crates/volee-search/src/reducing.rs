@@ -145,11 +145,29 @@ impl Reducing {
 }
 
 impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
-    /// Stages the targets of a reduced set of steps of the loaded state, if there is one and it has no faults. (A fault is
-    /// told by its ordinal, which only the full expansion knows.)
+    /// Stages the targets of a reduced set of steps of a state, if there is one and it has no faults. (A fault is told by its
+    /// ordinal, which only the full expansion knows.)
+    #[inline]
     pub(crate) fn expand_reduced(&mut self, (name, parent, at): (Name, u32, usize), attempt: u32) -> bool {
-        self.faults.clear();
         let staged = self.staged.len();
+        let answer = match self.expand_set_from_memory(name, parent, attempt) {
+            Ok(answer) => answer,
+            Err(_) => self.ask_for_set(name, parent, attempt),
+        };
+        let Some(set) = answer else {
+            self.staged.truncate(staged);
+            return false;
+        };
+        self.statistics.transitions += (self.staged.len() - staged) as u64;
+        self.staged[staged..].iter_mut().for_each(|target| target.ordinal = UNNUMBERED);
+        self.reducing.reduced.push(Reduced { name, parent, at, set, fresh: false, satisfied: false });
+        true
+    }
+
+    /// Stages the targets of a reduced set of steps as the system makes them.
+    fn ask_for_set(&mut self, name: Name, parent: u32, attempt: u32) -> Option<PersistentSet> {
+        self.load(name);
+        self.faults.clear();
         let mut stage = Stage {
             names: &mut self.names,
             visited: &self.visited,
@@ -160,17 +178,8 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
             pushed: 0,
             staying: 0,
         };
-        let Some(system) = self.system.reducible() else { return false };
-        let answer = system.persistent_steps(&self.state, attempt, &mut stage);
-        let pushed = stage.pushed;
-        let ControlFlow::Continue(Some(set)) = answer else {
-            self.staged.truncate(staged);
-            return false;
-        };
-        self.statistics.transitions += u64::from(pushed);
-        self.staged[staged..].iter_mut().for_each(|target| target.ordinal = UNNUMBERED);
-        self.reducing.reduced.push(Reduced { name, parent, at, set, fresh: false, satisfied: false });
-        true
+        let answer = self.system.reducible()?.persistent_steps(&self.state, attempt, &mut stage);
+        answer.continue_value().flatten()
     }
 
     /// Looks at the reduced states of the batch, all whose successors are settled. Those that are not satisfied, and have no
@@ -184,9 +193,9 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
             } else if fresh {
                 self.reducing.note();
             } else {
-                self.names.load(name, &mut self.state);
+                self.loaded = None;
                 if set.next >= MOST_ATTEMPTS || !self.expand_reduced((name, parent, at), set.next) {
-                    self.expand_fully(parent, paths, at)?;
+                    self.expand_all(name, parent, paths, at)?;
                 }
             }
         }

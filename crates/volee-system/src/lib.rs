@@ -25,7 +25,7 @@ pub use divisible::{Divisible, Fineness, Part};
 pub use lift::{LiftError, Lifted, lift};
 pub use place::{Diagnostic, Edit, Fix, Place, Severity};
 pub use progress::{Progress, Quiet, Snapshot};
-pub use reducible::{Awake, PersistentSet, Reducible, SleepSet};
+pub use reducible::{Awake, PersistentSet, ProcessSet, Reducible, SleepSet};
 pub use run::{ReplayError, Run, RunState, RunStep, Witness, replay, replay_end, walk};
 pub use system::{
     Action, Event, EventKind, Fault, FaultId, FaultKind, Flow, Followed, Label, Marks, Move, PredicateId,

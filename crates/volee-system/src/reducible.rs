@@ -30,6 +30,15 @@ pub struct PersistentSet {
     pub next: u32,
 }
 
+/// Processes whose steps are persistent in a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProcessSet {
+    /// As bits.
+    pub set: u64,
+    /// See [`PersistentSet::others_may_be_ignored`].
+    pub others_may_be_ignored: bool,
+}
+
 /// What became of a question for steps of processes that are awake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awake {
@@ -51,6 +60,17 @@ pub trait Reducible {
         attempt: u32,
         sink: &mut dyn Sink,
     ) -> ControlFlow<(), Option<PersistentSet>>;
+
+    /// The sets of processes that [`Reducible::persistent_steps`] tries one after the other, in the state that was divided
+    /// last (see [`Divisible`](crate::Divisible), whose records are the processes). The steps of a set are those of its
+    /// processes, from the last to the first; a set without any is passed over.
+    fn persistent_sets(&mut self, _sets: &mut Vec<ProcessSet>) {}
+
+    /// What a process means for the choice of these sets, as a number: states in which the same processes have the same
+    /// numbers have the same sets. Adds to `touched` the components that the number depends on. `None` where there is none.
+    fn stance(&mut self, _record: u8, _touched: &mut u64) -> Option<u32> {
+        None
+    }
 
     /// Pushes the steps of the processes that are not `asleep` (a set of bits), or, at an `attempt` as in
     /// [`Reducible::persistent_steps`], a persistent set of them; and with each step the sleep set of its target.

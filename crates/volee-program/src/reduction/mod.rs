@@ -32,8 +32,11 @@ mod objects;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use volee_system::ProcessSet;
+
 use crate::code::Compiled;
 use crate::eval::Context;
+use crate::footprint::Footprint;
 use crate::frame::Frame;
 use crate::optimise::{Observed, visit_program};
 use crate::program::{Expr, Program};
@@ -88,16 +91,18 @@ pub(crate) struct Choice {
     conflicts: Vec<u64>,
     /// By process: whose next steps commute with its own.
     commuting: Vec<u64>,
-    candidates: Vec<Candidate>,
+    candidates: Vec<ProcessSet>,
+    /// What processes mean for the choice, numbered as met.
+    stances: HashMap<Stance, u32>,
 }
 
-/// Processes whose steps are persistent in a state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Candidate {
-    /// As bits.
-    pub set: u64,
-    /// No other process can, before one of these moves, come to a fault or change what a predicate reads.
-    pub enough: bool,
+/// All that the choice asks about a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Stance {
+    step: Access,
+    future: Access,
+    /// It has come to its end and waits for younger ones to die.
+    waits: bool,
 }
 
 impl Known {
@@ -149,7 +154,7 @@ impl Choice {
 
     /// Sets of processes whose steps are persistent in a state and which are not all processes that may move: small ones before
     /// large ones, and of these first those that are enough. None of their steps may be possible.
-    pub fn candidates(&mut self, compiled: &Compiled, frame: &Frame) -> &[Candidate] {
+    pub fn candidates(&mut self, compiled: &Compiled, frame: &Frame) -> &[ProcessSet] {
         self.candidates.clear();
         let count = frame.count();
         if self.points.is_empty() || !(2..=MOST_PROCESSES).contains(&count) {
@@ -160,20 +165,50 @@ impl Choice {
         for pid in (0..count).rev().filter(|pid| movers >> pid & 1 == 1) {
             let set = self.close(1 << pid);
             if movers & !set != 0 && self.candidates.iter().all(|c| c.set != set) && !self.is_visible(set) {
-                self.candidates.push(Candidate { set, enough: self.is_enough(set) });
+                let others_may_be_ignored = self.is_enough(set);
+                self.candidates.push(ProcessSet { set, others_may_be_ignored });
             }
         }
-        self.candidates.sort_by_key(|c| (c.set.count_ones(), !c.enough, Reverse(c.set)));
+        self.candidates.sort_by_key(|c| (c.set.count_ones(), !c.others_may_be_ignored, Reverse(c.set)));
         &self.candidates
     }
 
     /// All processes but those that have come to their end and must wait for younger ones to die.
     fn movers(&self, compiled: &Compiled, frame: &Frame) -> u64 {
-        let waits = |pid: usize| {
-            let point = &self.points[frame.proctype(pid)][frame.control(&compiled.layout, pid)];
-            point.ends && pid + 1 < frame.count()
-        };
-        (0..frame.count()).filter(|&pid| !waits(pid)).fold(0, |set, pid| set | 1 << pid)
+        let moves = |&pid: &usize| !self.waits_to_end(compiled, frame, pid);
+        (0..frame.count()).filter(moves).fold(0, |set, pid| set | 1 << pid)
+    }
+
+    fn waits_to_end(&self, compiled: &Compiled, frame: &Frame, pid: usize) -> bool {
+        let point = &self.points[frame.proctype(pid)][frame.control(&compiled.layout, pid)];
+        point.ends && pid + 1 < frame.count()
+    }
+
+    /// What a process means for the choice, as a number, and in `footprint` what that depends on. `None` where it depends on
+    /// more than components tell.
+    pub fn stance(&mut self, frame: &Frame, pid: usize, footprint: &mut Footprint<'_>) -> Option<u32> {
+        let compiled = footprint.compiled;
+        let makes_channels = compiled.layout.born_channels.iter().any(|born| !born.is_empty());
+        if self.points.is_empty() || makes_channels || !(2..=MOST_PROCESSES).contains(&frame.count()) {
+            return None;
+        }
+        let point = &self.points[frame.proctype(pid)][frame.control(&compiled.layout, pid)];
+        footprint.stands(pid);
+        for reference in &point.step.references {
+            match reference {
+                Reference::Element { target, .. } => footprint.address(frame, pid, target),
+                Reference::Channel { channel, .. } => footprint.contents(frame, pid, channel),
+                Reference::End { .. } => footprint.header(),
+            }
+        }
+        // What comes later depends on what the process got at birth, and on how many others there are.
+        if point.ends || !point.future.references.is_empty() {
+            footprint.header();
+        }
+        let waits = self.waits_to_end(compiled, frame, pid);
+        let (step, future) = self.accesses(compiled, frame, pid);
+        let next = self.stances.len() as u32;
+        Some(*self.stances.entry(Stance { step, future, waits }).or_insert(next))
     }
 
     /// By process: whose next steps commute with its own, in a state. Empty where nothing is known.
@@ -183,8 +218,7 @@ impl Choice {
             return &self.commuting;
         }
         self.look(compiled, frame);
-        let shared_bits = frame.channels.len() > CHANNEL_BITS;
-        let unbuffered = if shared_bits { 0 } else { handovers(compiled, frame) };
+        let unbuffered = if shares_bits(frame) { 0 } else { handovers(compiled, frame) };
         let asks =
             |pid| self.points[frame.proctype(pid)][frame.control(&compiled.layout, pid)].asks_for_timeout;
         for (pid, step) in self.steps.iter().enumerate() {
@@ -203,29 +237,11 @@ impl Choice {
     /// Finds out what each process may touch and who is in whose way.
     fn look(&mut self, compiled: &Compiled, frame: &Frame) {
         let count = frame.count();
-        let shared_bits = frame.channels.len() > CHANNEL_BITS;
-        let unbuffered = if shared_bits { 0 } else { handovers(compiled, frame) };
+        let unbuffered = if shares_bits(frame) { 0 } else { handovers(compiled, frame) };
         self.steps.clear();
         self.futures.clear();
-        if !self.known.contains_key(frame.types()) {
-            if self.known.len() >= MOST_POPULATIONS {
-                self.known.clear();
-            }
-            self.known.insert(frame.types().to_vec(), vec![Known::default(); count]);
-        }
-        let Some(known) = self.known.get_mut(frame.types()) else { return };
-        for (pid, known) in known.iter_mut().enumerate() {
-            let (proctype, node) = (frame.proctype(pid), frame.control(&compiled.layout, pid));
-            let point = &self.points[proctype][node];
-            let mut place = Place { cx: Context::of(compiled, frame, pid, false), monitored: self.monitored };
-            let mut step = place.touched(&point.step, true);
-            let future = if point.future.references.is_empty() {
-                point.future.fixed
-            } else {
-                known.keep(frame, pid, &self.constants[proctype], self.points[proctype].len());
-                *known.futures[node].get_or_insert_with(|| place.touched(&point.future, false))
-            };
-            step.nears = future.writes.heads & if shared_bits { u64::MAX } else { unbuffered };
+        for pid in 0..count {
+            let (step, future) = self.accesses(compiled, frame, pid);
             self.steps.push(step);
             self.futures.push(future);
         }
@@ -238,6 +254,24 @@ impl Choice {
             }
             self.conflicts.push(row);
         }
+    }
+
+    /// What a process may touch, next and later.
+    fn accesses(&mut self, compiled: &Compiled, frame: &Frame, pid: usize) -> (Access, Access) {
+        let (proctype, node) = (frame.proctype(pid), frame.control(&compiled.layout, pid));
+        let point = &self.points[proctype][node];
+        let mut place = Place { cx: Context::of(compiled, frame, pid, false), monitored: self.monitored };
+        let mut step = place.touched(&point.step, true);
+        let future = if point.future.references.is_empty() {
+            point.future.fixed
+        } else {
+            let known = &mut known_of(&mut self.known, frame)[pid];
+            known.keep(frame, pid, &self.constants[proctype], self.points[proctype].len());
+            *known.futures[node].get_or_insert_with(|| place.touched(&point.future, false))
+        };
+        step.nears =
+            future.writes.heads & if shares_bits(frame) { u64::MAX } else { handovers(compiled, frame) };
+        (step, future)
     }
 
     /// The processes that must be chosen together with these.
@@ -274,6 +308,22 @@ fn observed_types(program: &Program, observed: &Observed) -> Vec<bool> {
             || observed.locals.iter().any(|(p, ..)| usize::from(p.0) == number)
     };
     (0..program.proctypes.len()).map(seen).collect()
+}
+
+/// Whether there are more channels than bits for them.
+fn shares_bits(frame: &Frame) -> bool {
+    frame.channels.len() > CHANNEL_BITS
+}
+
+/// What is known of the futures of the processes of a state.
+fn known_of<'k>(known: &'k mut HashMap<Vec<u8>, Vec<Known>>, frame: &Frame) -> &'k mut [Known] {
+    if !known.contains_key(frame.types()) {
+        if known.len() >= MOST_POPULATIONS {
+            known.clear();
+        }
+        known.insert(frame.types().to_vec(), vec![Known::default(); frame.count()]);
+    }
+    known.get_mut(frame.types()).map_or(&mut [], Vec::as_mut_slice)
 }
 
 /// The channels without a buffer.

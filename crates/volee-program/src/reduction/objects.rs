@@ -19,7 +19,7 @@ const MONITOR: u64 = 4;
 const TYPES: u32 = 3;
 
 /// A set of shared things.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Objects {
     /// Where messages leave a channel.
     pub heads: u64,
@@ -85,7 +85,7 @@ impl Objects {
 }
 
 /// What a statement, a step or a whole future reads and writes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Access {
     pub reads: Objects,
     pub writes: Objects,

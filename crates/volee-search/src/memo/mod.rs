@@ -15,15 +15,18 @@
 //! remembered as such but as a reason to ask the system for all steps of the state, as are states without any step: there
 //! the system may know of others (a `timeout`).
 
-use std::ops::{BitAnd, BitOr, BitXor};
+mod sets;
+mod table;
+mod word;
 
-use volee_store::{Field, Name, Tuple, Tuples, mix};
-use volee_system::{Divisible, Fineness, Flow, Part, Step, System};
+use volee_store::{Name, Tuples};
+use volee_system::{Divisible, Fineness, Flow, Part, PersistentSet, Step, System};
 
-const FIRST_PLACES: usize = 1 << 8;
-/// Entries at most; then all is forgotten.
-const MOST_ENTRIES: usize = 1 << 21;
-/// Differences that fit into an entry.
+use sets::Sets;
+use table::Table;
+pub(crate) use word::Word;
+
+/// Differences that fit into an steps.
 const INLINE: usize = 2;
 /// The count of an entry that says that the system is to be asked for all steps of the state.
 const ASK: u32 = u32::MAX;
@@ -32,101 +35,11 @@ const WORTH: u32 = 4;
 /// Expansions after which somebody asks whether remembering pays at all, again and again.
 const LONG_TRIAL: u64 = 1 << 16;
 
-/// What names stand for: the name itself, or more bits than a name has.
-pub(crate) trait Word:
-    Copy + Eq + Default + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self>
-{
-    fn of(tuples: &Tuples, name: Name) -> Self;
-    fn mask(field: Field) -> Self;
-    fn number(self, field: Field) -> usize;
-    fn hash(self) -> u64;
-    fn bits(self) -> u32;
-
-    /// Gives the first `count` of these to `stage`. `None` where one has no name.
-    fn stage(words: [Self; INLINE], count: usize, tuples: &mut Tuples, stage: &mut impl Stage) -> Option<()>;
-}
-
-impl Word for u64 {
-    #[inline(always)]
-    fn of(_: &Tuples, name: Name) -> u64 {
-        name
-    }
-
-    #[inline(always)]
-    fn mask(field: Field) -> u64 {
-        field.mask() as u64
-    }
-
-    #[inline(always)]
-    fn number(self, field: Field) -> usize {
-        field.of_name(self)
-    }
-
-    #[inline(always)]
-    fn hash(self) -> u64 {
-        self
-    }
-
-    fn bits(self) -> u32 {
-        self.count_ones()
-    }
-
-    #[inline(always)]
-    fn stage(words: [u64; INLINE], count: usize, _: &mut Tuples, stage: &mut impl Stage) -> Option<()> {
-        stage.up_to_two(words, count);
-        Some(())
-    }
-}
-
-impl Word for Tuple {
-    #[inline(always)]
-    fn of(tuples: &Tuples, name: Name) -> Tuple {
-        tuples.tuple(name)
-    }
-
-    #[inline(always)]
-    fn mask(field: Field) -> Tuple {
-        field.mask()
-    }
-
-    #[inline(always)]
-    fn number(self, field: Field) -> usize {
-        field.of(self)
-    }
-
-    #[inline(always)]
-    fn hash(self) -> u64 {
-        self as u64 ^ ((self >> 64) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
-    }
-
-    fn bits(self) -> u32 {
-        self.count_ones()
-    }
-
-    #[inline(always)]
-    fn stage(
-        words: [Tuple; INLINE],
-        count: usize,
-        tuples: &mut Tuples,
-        stage: &mut impl Stage,
-    ) -> Option<()> {
-        for &word in &words[..count] {
-            stage.one(tuples.name_of(word)?);
-        }
-        Some(())
-    }
-}
-
 /// What a part did where the name, masked, was the key.
 #[derive(Debug, Clone, Copy, Default)]
-struct Entry<W> {
-    key: W,
-    /// The number of the part's memory, plus one; 0 is a free place.
-    part: u32,
+struct Steps<W> {
     count: u32,
-    /// Where the differences start among all, if there are more than fit here.
-    more: u32,
-    /// The differences.
+    /// The differences; where there are more than fit here, the first is where they start among all.
     differences: [W; INLINE],
 }
 
@@ -150,9 +63,7 @@ pub(crate) struct Memo<W> {
     /// Off for good.
     off: bool,
     layout: u64,
-    entries: Vec<Entry<W>>,
-    len: usize,
-    shift: u32,
+    steps: Table<W, Steps<W>>,
     differences: Vec<W>,
     /// For each record and the number of its value, where its parts are: the first plus one, and how many.
     values: Vec<Vec<(u32, u32)>>,
@@ -167,6 +78,8 @@ pub(crate) struct Memo<W> {
     executions: u64,
     scratch: Vec<Part>,
     targets: Vec<Name>,
+    /// What is remembered of persistent sets.
+    sets: Sets<W>,
 }
 
 /// Takes the targets of steps, in order.
@@ -230,21 +143,55 @@ impl<W: Word> Memo<W> {
         if self.off {
             return Recalled::Ask;
         }
-        match self.expand_parts(system, tuples, (name, state), stage) {
-            Some(true) => Recalled::All,
-            _ => Recalled::Ask,
+        self.begin(tuples);
+        let mut loaded = Loaded { name, word: W::of(tuples, name), state, done: false };
+        let mut any = false;
+        for record in (0..tuples.len() - tuples.fixed()).rev() {
+            match self.expand_record(system, tuples, record, &mut loaded, stage) {
+                Some(moved) => any |= moved,
+                None => return Recalled::Ask,
+            }
         }
+        if any { Recalled::All } else { Recalled::Ask }
     }
 
-    /// Whether there are steps. `None` when the system is to be asked.
-    #[inline(always)]
-    fn expand_parts<S: System + ?Sized>(
+    /// Gives the targets of a persistent set of steps to `stage`, the first from this attempt on that has any. `Err` when the
+    /// system is to be asked; then what was given is to be forgotten.
+    #[inline]
+    pub(crate) fn expand_set<S: System + ?Sized>(
         &mut self,
         system: &mut S,
         tuples: &mut Tuples,
-        (name, state): (Name, &mut Vec<u8>),
+        ((name, state), attempt): ((Name, &mut Vec<u8>), u32),
         stage: &mut impl Stage,
-    ) -> Option<bool> {
+    ) -> Result<Option<PersistentSet>, Recalled> {
+        if self.off {
+            return Err(Recalled::Ask);
+        }
+        self.begin(tuples);
+        let mut loaded = Loaded { name, word: W::of(tuples, name), state, done: false };
+        let sets = self.sets.of(system, tuples, &mut loaded).ok_or(Recalled::Ask)?;
+        for (at, next) in sets.zip(1..).skip(attempt as usize) {
+            let set = self.sets.get(at);
+            let (mut moved, mut rest) = (false, set.set);
+            while rest != 0 {
+                let record = 63 - rest.leading_zeros();
+                rest ^= 1 << record;
+                moved |= self
+                    .expand_record(system, tuples, record as usize, &mut loaded, stage)
+                    .ok_or(Recalled::Ask)?;
+            }
+            if moved {
+                let others_may_be_ignored = set.others_may_be_ignored;
+                return Ok(Some(PersistentSet { others_may_be_ignored, next }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Forgets what is no longer true, and asks now and then whether all this pays.
+    #[inline(always)]
+    fn begin(&mut self, tuples: &Tuples) {
         if self.layout != tuples.changes() {
             self.forget(tuples);
         }
@@ -254,24 +201,32 @@ impl<W: Word> Memo<W> {
             self.off = self.executions > LONG_TRIAL * 2 / 3 * self.values.len() as u64;
             self.executions = 0;
         }
-        let mut loaded = Loaded { name, word: W::of(tuples, name), state, done: false };
+    }
+
+    /// The steps of one record; whether there are any. `None` when the system is to be asked for all.
+    #[inline(always)]
+    fn expand_record<S: System + ?Sized>(
+        &mut self,
+        system: &mut S,
+        tuples: &mut Tuples,
+        record: usize,
+        loaded: &mut Loaded<'_, W>,
+        stage: &mut impl Stage,
+    ) -> Option<bool> {
+        let value = loaded.word.number(tuples.field(tuples.fixed() + record));
+        if value == 0 {
+            return Some(false);
+        }
+        if let Some(at) = (self.left[record] as usize).checked_sub(1) {
+            return self.execute(system, tuples, at, loaded, stage);
+        }
+        let (first, count) = match self.values[record].get(value) {
+            Some(&(first, count)) if first != 0 => (first as usize - 1, count as usize),
+            _ => self.divide(system, tuples, (record, value), Fineness::Coarse, loaded)?,
+        };
         let mut any = false;
-        for record in (0..tuples.len() - tuples.fixed()).rev() {
-            let value = loaded.word.number(tuples.field(tuples.fixed() + record));
-            if value == 0 {
-                continue;
-            }
-            if let Some(at) = (self.left[record] as usize).checked_sub(1) {
-                any |= self.execute(system, tuples, at, &mut loaded, stage)?;
-                continue;
-            }
-            let (first, count) = match self.values[record].get(value) {
-                Some(&(first, count)) if first != 0 => (first as usize - 1, count as usize),
-                _ => self.divide(system, tuples, (record, value), Fineness::Coarse, &mut loaded)?,
-            };
-            for at in first..first + count {
-                any |= self.recall(system, tuples, at, &mut loaded, stage)?;
-            }
+        for at in first..first + count {
+            any |= self.recall(system, tuples, at, loaded, stage)?;
         }
         Some(any)
     }
@@ -292,34 +247,26 @@ impl<W: Word> Memo<W> {
         }
         part.lookups += 1;
         let (key, memory) = (loaded.word & part.mask, part.memory);
-        let mask = self.entries.len() - 1;
-        let mut place = home(key, memory, self.shift);
-        loop {
-            let entry = self.entries[place];
-            if entry.part == memory && entry.key == key {
-                return self.apply(tuples, &entry, loaded.word, stage);
-            }
-            if entry.part == 0 {
-                return self.execute(system, tuples, at, loaded, stage);
-            }
-            place = (place + 1) & mask;
+        match self.steps.get(key, memory) {
+            Some(steps) => self.apply(tuples, steps, loaded.word, stage),
+            None => self.execute(system, tuples, at, loaded, stage),
         }
     }
 
     #[inline(always)]
-    fn apply(&self, tuples: &mut Tuples, entry: &Entry<W>, word: W, stage: &mut impl Stage) -> Option<bool> {
-        if entry.count <= INLINE as u32 {
-            let [one, other] = entry.differences;
-            W::stage([word ^ one, word ^ other], entry.count as usize, tuples, stage)?;
-        } else if entry.count == ASK {
+    fn apply(&self, tuples: &mut Tuples, steps: &Steps<W>, word: W, stage: &mut impl Stage) -> Option<bool> {
+        if steps.count <= INLINE as u32 {
+            let [one, other] = steps.differences;
+            W::stage([word ^ one, word ^ other], steps.count as usize, tuples, stage)?;
+        } else if steps.count == ASK {
             return None;
         } else {
-            let differences = &self.differences[entry.more as usize..][..entry.count as usize];
+            let differences = &self.differences[steps.differences[0].place()..][..steps.count as usize];
             for &difference in differences {
                 W::stage([word ^ difference; INLINE], 1, tuples, stage)?;
             }
         }
-        Some(entry.count > 0)
+        Some(steps.count > 0)
     }
 
     /// Lets the system make the steps of a part, and remembers them where that may pay.
@@ -386,23 +333,19 @@ impl<W: Word> Memo<W> {
             part.memory = self.memories;
         }
         let (key, memory) = (word & part.mask, part.memory);
-        let mut entry = Entry { key, part: memory, count: targets.len() as u32, ..Entry::default() };
+        let mut steps = Steps { count: targets.len() as u32, ..Steps::default() };
+        let differences = targets.iter().map(|&target| W::of(tuples, target) ^ word);
         if faulty {
-            entry.count = ASK;
+            steps.count = ASK;
         } else if targets.len() <= INLINE {
-            entry
-                .differences
-                .iter_mut()
-                .zip(targets)
-                .for_each(|(d, target)| *d = W::of(tuples, *target) ^ word);
+            steps.differences.iter_mut().zip(differences).for_each(|(place, difference)| *place = difference);
         } else {
-            entry.more = self.differences.len() as u32;
-            self.differences.extend(targets.iter().map(|&target| W::of(tuples, target) ^ word));
+            steps.differences[0] = W::from_place(self.differences.len());
+            self.differences.extend(differences);
         }
-        self.put(entry);
-        self.len += 1;
-        if self.len * 2 > self.entries.len() {
-            self.grow();
+        if !self.steps.add(key, memory, steps) {
+            // Parts keep their doubts, but not what they remember.
+            self.differences.clear();
         }
     }
 
@@ -477,38 +420,13 @@ impl<W: Word> Memo<W> {
         Some((first, count))
     }
 
-    fn put(&mut self, entry: Entry<W>) {
-        let mask = self.entries.len() - 1;
-        let mut place = home(entry.key, entry.part, self.shift);
-        while self.entries[place].part != 0 {
-            place = (place + 1) & mask;
-        }
-        self.entries[place] = entry;
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        if self.len >= MOST_ENTRIES {
-            // Parts keep their doubts, but not what they remember.
-            self.entries.fill(Entry::default());
-            self.differences.clear();
-            self.len = 0;
-            return;
-        }
-        let larger = vec![Entry::default(); self.entries.len() * 2];
-        self.shift -= 1;
-        let old = std::mem::replace(&mut self.entries, larger);
-        old.into_iter().filter(|entry| entry.part != 0).for_each(|entry| self.put(entry));
-    }
-
     /// Names are laid out anew, or records have kinds that they had not.
     #[cold]
     fn forget(&mut self, tuples: &Tuples) {
         self.layout = tuples.changes();
-        self.entries = vec![Entry::default(); FIRST_PLACES];
-        self.shift = 64 - FIRST_PLACES.trailing_zeros();
-        self.len = 0;
+        self.steps.clear();
         self.differences.clear();
+        self.sets.clear(tuples);
         self.parts.clear();
         let records = tuples.len() - tuples.fixed();
         self.values = vec![Vec::new(); records];
@@ -526,8 +444,8 @@ impl<W: Word> Memo<W> {
     pub(crate) fn bytes(&self) -> u64 {
         let values: usize = self.values.iter().map(|v| v.capacity() * 8).sum();
         let parts = self.parts.capacity() * size_of::<Remembered<W>>();
-        (self.entries.capacity() * size_of::<Entry<W>>() + self.differences.capacity() * 8 + values + parts)
-            as u64
+        let differences = self.differences.capacity() * size_of::<W>();
+        self.steps.bytes() + self.sets.bytes() + (differences + values + parts) as u64
     }
 }
 
@@ -539,9 +457,4 @@ fn trial(bits: u32) -> u32 {
         29..=36 => 1 << 10,
         _ => 1 << 7,
     }
-}
-
-#[inline(always)]
-fn home<W: Word>(key: W, memory: u32, shift: u32) -> usize {
-    (mix(key.hash() ^ u64::from(memory) << 40) >> shift) as usize
 }

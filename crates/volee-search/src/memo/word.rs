@@ -1,0 +1,111 @@
+//! What remembered steps are keyed by: the name of a state where it has all fields itself, or else the whole tuple.
+
+use std::ops::{BitAnd, BitOr, BitXor};
+
+use volee_store::{Field, Name, Tuple, Tuples};
+
+use super::{INLINE, Stage};
+
+/// What names stand for: the name itself, or more bits than a name has.
+pub(crate) trait Word:
+    Copy + Eq + Default + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self>
+{
+    fn of(tuples: &Tuples, name: Name) -> Self;
+    fn mask(field: Field) -> Self;
+    fn number(self, field: Field) -> usize;
+    fn hash(self) -> u64;
+    fn bits(self) -> u32;
+    /// A place in an array, kept where a word would be.
+    fn from_place(place: usize) -> Self;
+    fn place(self) -> usize;
+
+    /// Gives the first `count` of these to `stage`. `None` where one has no name.
+    fn stage(words: [Self; INLINE], count: usize, tuples: &mut Tuples, stage: &mut impl Stage) -> Option<()>;
+}
+
+impl Word for u64 {
+    #[inline(always)]
+    fn of(_: &Tuples, name: Name) -> u64 {
+        name
+    }
+
+    #[inline(always)]
+    fn mask(field: Field) -> u64 {
+        field.mask() as u64
+    }
+
+    #[inline(always)]
+    fn number(self, field: Field) -> usize {
+        field.of_name(self)
+    }
+
+    #[inline(always)]
+    fn hash(self) -> u64 {
+        self
+    }
+
+    fn bits(self) -> u32 {
+        self.count_ones()
+    }
+
+    fn from_place(place: usize) -> u64 {
+        place as u64
+    }
+
+    fn place(self) -> usize {
+        self as usize
+    }
+
+    #[inline(always)]
+    fn stage(words: [u64; INLINE], count: usize, _: &mut Tuples, stage: &mut impl Stage) -> Option<()> {
+        stage.up_to_two(words, count);
+        Some(())
+    }
+}
+
+impl Word for Tuple {
+    #[inline(always)]
+    fn of(tuples: &Tuples, name: Name) -> Tuple {
+        tuples.tuple(name)
+    }
+
+    #[inline(always)]
+    fn mask(field: Field) -> Tuple {
+        field.mask()
+    }
+
+    #[inline(always)]
+    fn number(self, field: Field) -> usize {
+        field.of(self)
+    }
+
+    #[inline(always)]
+    fn hash(self) -> u64 {
+        self as u64 ^ ((self >> 64) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
+    }
+
+    fn bits(self) -> u32 {
+        self.count_ones()
+    }
+
+    fn from_place(place: usize) -> Tuple {
+        place as Tuple
+    }
+
+    fn place(self) -> usize {
+        self as usize
+    }
+
+    #[inline(always)]
+    fn stage(
+        words: [Tuple; INLINE],
+        count: usize,
+        tuples: &mut Tuples,
+        stage: &mut impl Stage,
+    ) -> Option<()> {
+        for &word in &words[..count] {
+            stage.one(tuples.name_of(word)?);
+        }
+        Some(())
+    }
+}
