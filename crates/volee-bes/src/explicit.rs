@@ -2,7 +2,7 @@
 
 use crate::graph::{BooleanGraph, Node, Operator, Shape, Sign, Successors, Trouble};
 
-/// An equation: its operator, its block, and its right-hand side as a range of [`Explicit::successors`].
+/// An equation: its operator, its block, and its right-hand side as a range of `Explicit::successors`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// How the right-hand side is joined.

@@ -19,7 +19,8 @@ use crate::outcome::{Ended, Failure, Outcome};
 #[derive(Debug, Parser)]
 #[command(name = "volee", version, arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "\
-Exit codes: 0 holds, 1 violated, 2 the input or the call is wrong, 3 a limit was reached.
+Exit codes: 0 holds, 1 violated, 2 the input or the call is wrong, 3 a limit was reached,
+            4 volee itself is at fault.
 Start with: volee demo")]
 pub struct Cli {
     /// How the answer is written: text for people, or one JSON object on stdout

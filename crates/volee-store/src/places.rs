@@ -220,7 +220,7 @@ impl Keys {
     }
 }
 
-/// What [`crate::solve`]'s breadth-first strategy keeps beside a number: two edges, or whatever they have become.
+/// What `solve`'s breadth-first strategy keeps beside a number: two edges, or whatever they have become.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Links {
     pub last: u32,

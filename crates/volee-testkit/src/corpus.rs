@@ -1,8 +1,10 @@
 //! The shared corpus, and peers: what a test compares with where it is there, and a line that is seen where it is not.
 //!
-//! A skip is written to the process's stderr itself, which the test harness does not capture, with the number of skips so far:
-//! the last such line of a run says how many comparisons were not made. `VOLEE_SKIP_IS_FAILURE=1` makes a skip a failure.
+//! A skip is written to the process's stderr itself, which the test harness does not capture, with the number of skips so far in
+//! this process, and added to the file that `VOLEE_SKIPS` names: a run is many processes, and whoever starts it (`.ci/run`) counts
+//! the lines when all have ended. `VOLEE_SKIP_IS_FAILURE=1` makes a skip a failure.
 
+use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -48,8 +50,12 @@ pub fn is_there(program: &str) -> bool {
 /// `VOLEE_SKIP_IS_FAILURE` is set.
 pub fn skip(why: &str) {
     let count = SKIPPED.fetch_add(1, Ordering::Relaxed) + 1;
-    let line = format!("skipped: {why} ({count} comparisons skipped so far in this run)\n");
+    let line = format!("skipped: {why} ({count} comparisons skipped so far in this process)\n");
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
+    if let Some(ledger) = std::env::var_os("VOLEE_SKIPS") {
+        let opened = OpenOptions::new().append(true).create(true).open(ledger);
+        let _ = opened.and_then(|mut file| file.write_all(line.as_bytes()));
+    }
     let failure = std::env::var("VOLEE_SKIP_IS_FAILURE").is_ok_and(|value| value != "0" && !value.is_empty());
     assert!(!failure, "a skipped comparison is a failure here: {why}");
 }

@@ -1,7 +1,7 @@
 //! The verbs, one file each.
 //!
 //! To add a verb: a file here with a clap `Args` struct whose `run(self, &Context)` returns an
-//! [`Ended`](crate::outcome::Ended), and three lines below. `completions.rs` is the smallest example, `check.rs`
+//! [`Ended`], and three lines below. `completions.rs` is the smallest example, `check.rs`
 //! one with a model and budgets; CONTRIBUTING.md tells the conventions.
 
 mod automaton;

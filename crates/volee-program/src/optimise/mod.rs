@@ -1,8 +1,8 @@
 //! Optimisations: programs with fewer states and the same verdicts.
 //!
-//! * [`merge`]: a statement that concerns nobody else and never waits is done together with the one before it.
-//! * [`live`]: a local variable that will be written before it is read again is set to zero.
-//! * [`unread`]: a global variable that nobody ever reads is not part of the state.
+//! * `merge`: a statement that concerns nobody else and never waits is done together with the one before it.
+//! * `live`: a local variable that will be written before it is read again is set to zero.
+//! * `unread`: a global variable that nobody ever reads is not part of the state.
 //!
 //! `--plain` switches all of them off, for comparison with other tools and for trust. Whatever a property observes
 //! (labels, variables of processes, globals) is named in [`Observed`] and left alone.
