@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use volee::system::{Budget, Meter, parse_duration, parse_size};
-use volee::{Cluster, Engine, Model, Naming, Options, Source, usual_memory};
+use volee::{Cluster, Engine, Model, Options, Source, usual_memory};
 
 use crate::context::Context;
 use crate::outcome::Failure;
@@ -56,14 +56,6 @@ impl ModelArgs {
     /// The model and all its options.
     pub fn source(&self) -> Source {
         Source::new(&self.model, self.options())
-    }
-
-    /// Reads the model such that no steps are merged, and they are called by their statements.
-    pub fn open_step_by_step(&self, context: &Context) -> Result<Model, Failure> {
-        let options = Options { naming: Naming::Text, ..self.options().step_by_step() };
-        let model = Source::new(&self.model, options).model()?;
-        context.warn(&model.warnings);
-        Ok(model)
     }
 
     /// Reads the model; warnings go to stderr.

@@ -7,12 +7,11 @@ use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, ValueEnum};
-use volee::report::{Answer, VerdictWord};
+use volee::report::{Answer, VerdictWord, diagnostics_text};
 use volee::system::Diagnostic;
 
 use crate::commands::Command;
 use crate::context::Context;
-use crate::excerpt;
 use crate::outcome::{Ended, Failure, Outcome};
 
 /// volee verifies concurrent systems and protocols, on the fly: does it deadlock, can this go wrong, show me how.
@@ -93,7 +92,7 @@ fn print_failure(context: &Context, verb: &str, failure: &Failure) -> ExitCode {
     let code = failure.exit_code();
     match context.format {
         Format::Text => {
-            to_stderr(&excerpt::render_all(&failure.diagnostics, context.errors));
+            to_stderr(&diagnostics_text(&failure.diagnostics, context.errors));
             ExitCode::from(code)
         }
         Format::Json => {

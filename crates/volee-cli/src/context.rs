@@ -6,11 +6,10 @@ use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use volee::report::{Palette, VerdictWord};
+use volee::report::{Palette, VerdictWord, diagnostics_text};
 use volee::system::Diagnostic;
 
 use crate::cli::Format;
-use crate::excerpt;
 
 /// The surroundings of one call.
 pub struct Context {
@@ -52,7 +51,7 @@ impl Context {
     /// Tells the user what a front end wants them to know: at once on stderr, or within the JSON answer.
     pub fn warn(&self, warnings: &[Diagnostic]) {
         match self.format {
-            Format::Text => eprint!("{}", excerpt::render_all(warnings, self.errors)),
+            Format::Text => eprint!("{}", diagnostics_text(warnings, self.errors)),
             Format::Json => self.warnings.borrow_mut().extend_from_slice(warnings),
         }
     }

@@ -1,5 +1,6 @@
 //! The names of flags: no other part of volee knows them. What the library refuses is told here in their terms.
 
+use volee::conformance::{NO_CHANNELS, NOTHING_VISIBLE};
 use volee::system::Diagnostic;
 use volee::{AskError, Kind, Refusal, Refused, Setting, Why};
 
@@ -128,8 +129,20 @@ fn remedy(what: Refused, other: Setting) -> &'static str {
     }
 }
 
-/// A message about a formula names it after the flag it was given by.
+/// A message about a formula names it after the flag it was given by; one about what was not named says how that is done.
 fn named(mut diagnostic: Diagnostic) -> Diagnostic {
+    let help = match diagnostic.code.as_deref() {
+        Some(NO_CHANNELS) => {
+            "say which with --inputs CHANNEL,… and --outputs CHANNEL,…, as the specification sees them"
+        }
+        Some(NOTHING_VISIBLE) => {
+            "say which are with --inputs and --outputs; without them inputs start with ? and outputs with !"
+        }
+        _ => "",
+    };
+    if !help.is_empty() {
+        diagnostic.help = Some(help.into());
+    }
     if let Some(place) = &mut diagnostic.place {
         let is_it = |kind: &Kind| place.file.strip_suffix(" formula") == Some(kind.word());
         if let Some(flag) = Kind::ALL.into_iter().find(is_it).and_then(of_question) {
@@ -144,6 +157,7 @@ impl From<AskError> for Failure {
         match error {
             AskError::Refused(refusal) => refused(&refusal),
             AskError::Input(all) => all.into_iter().map(named).collect::<Vec<_>>().into(),
+            AskError::Limit(limit) => Failure::new(limit.to_string()),
             AskError::Defect(defect) => Failure::defect(defect.message, defect.details),
         }
     }

@@ -1,7 +1,7 @@
-//! The `volee` binary: reads the arguments, runs one verb, prints one answer, exits with one of four codes.
+//! The `volee` binary: reads the arguments, runs one verb, prints one answer, exits with one of five codes.
 //!
 //! A verb lives in a file of its own under `commands/` and knows neither stdout nor exit codes: it returns an
-//! [`Outcome`](outcome::Outcome) (the machine-readable answer and the text for people) or a
+//! [`Outcome`](volee::render::Outcome) (the machine-readable answer and the text for people) or a
 //! [`Failure`](outcome::Failure) (what is wrong with the input). What is common to all verbs is here: the frame of
 //! `--format json`, which appears exactly once whatever happens, Ctrl-C, panics, and closed pipes.
 
@@ -10,13 +10,10 @@ mod cli;
 mod commands;
 mod conformance;
 mod context;
-mod excerpt;
 mod explicit;
-mod files;
 mod flags;
 mod outcome;
 mod progress;
-mod report;
 mod witness;
 
 use std::process::ExitCode;

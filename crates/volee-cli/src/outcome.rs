@@ -1,31 +1,9 @@
 //! How a verb ends: with an outcome (an answer and its text), or with a failure (the input or the call is wrong).
 
 use serde_json::{Map, Value};
-use volee::report::{Answer, VerdictWord};
+pub use volee::render::Outcome;
+use volee::report::VerdictWord;
 use volee::system::Diagnostic;
-
-/// An answer, for machines and for people. The exit code follows from the answer's verdict.
-pub struct Outcome {
-    /// What `--format json` prints.
-    pub answer: Answer,
-    /// What is printed otherwise; ends with a line feed unless empty.
-    pub text: String,
-}
-
-impl Outcome {
-    /// An outcome from its two forms.
-    pub fn new(answer: Answer, text: impl Into<String>) -> Self {
-        Outcome { answer, text: text.into() }
-    }
-
-    /// The outcome of a verb that only produces a text: JSON carries it as `output`.
-    pub fn output(command: &str, text: impl Into<String>) -> Self {
-        let text = text.into();
-        let mut answer = Answer::new(command);
-        answer.add("output", text.as_str());
-        Outcome { answer, text }
-    }
-}
 
 /// What is wrong with the input or the call: exit code 2. Or with volee itself: exit code 4.
 #[derive(Debug)]

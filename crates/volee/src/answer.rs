@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 use volee_bes::explain::{Explanation, to_aut, to_dot};
+use volee_conform::ConformError;
+use volee_lts::LtsError;
 use volee_report::Claim;
 use volee_system::{Diagnostic, Limit, Reason, Run, Unreached, Verdict, Violation, Witness};
 
@@ -248,6 +250,8 @@ pub enum AskError {
     Refused(Refusal),
     /// The model, a formula or an expression is wrong, or the workers are.
     Input(Vec<Diagnostic>),
+    /// A limit was reached before there was anything to answer with.
+    Limit(Limit),
     /// An answer was found but is not confirmed by the plain program: a defect of volee.
     Defect(Box<Defect>),
 }
@@ -284,6 +288,35 @@ impl From<Defect> for AskError {
     }
 }
 
+impl From<Limit> for AskError {
+    fn from(limit: Limit) -> Self {
+        AskError::Limit(limit)
+    }
+}
+
+impl From<LtsError> for AskError {
+    fn from(error: LtsError) -> Self {
+        match error {
+            LtsError::Limit(limit) => AskError::Limit(limit),
+            LtsError::Input(diagnostic) => diagnostic.into(),
+            LtsError::Io { path, source } => {
+                Diagnostic::error(format!("`{}`: {source}", path.display()), None).into()
+            }
+            other => Diagnostic::error(other.to_string(), None).into(),
+        }
+    }
+}
+
+impl From<ConformError> for AskError {
+    fn from(error: ConformError) -> Self {
+        match error {
+            ConformError::Limit(limit) => AskError::Limit(limit),
+            ConformError::Input(diagnostic) => diagnostic.into(),
+            none @ ConformError::NoTest => Diagnostic::error(none.to_string(), None).into(),
+        }
+    }
+}
+
 impl From<Refusal> for AskError {
     fn from(refusal: Refusal) -> Self {
         AskError::Refused(refusal)
@@ -294,6 +327,7 @@ impl fmt::Display for AskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AskError::Refused(refusal) => write!(f, "{refusal}"),
+            AskError::Limit(limit) => write!(f, "{limit}"),
             AskError::Defect(defect) => write!(f, "{defect}"),
             AskError::Input(all) => {
                 let lines: Vec<String> = all.iter().map(ToString::to_string).collect();

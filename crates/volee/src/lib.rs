@@ -9,23 +9,30 @@ mod audit;
 mod bare;
 mod bundle;
 pub mod claims;
+pub mod conformance;
 mod engine;
 mod engines;
+pub mod files;
+pub mod graphs;
 pub mod judge;
 pub mod model;
 pub mod properties;
 mod question;
+pub mod render;
 mod settings;
 mod solve;
 mod source;
+pub mod walk;
 
 pub use answer::{
     Answer, Answers, AskError, Certificate, ExplanationForm, Figures, LONGEST_RUN, Role, ShownRun,
 };
 pub use ask::{Ask, ask, ask_system, usual_memory};
+pub use conformance::{Contract, Goal};
 pub use engine::{Cluster, Engine, Refusal, Refused, Why};
 pub use engines::counters::{ReachableSets, reachable};
 pub use engines::workers::work_shipped;
+pub use graphs::Graphs;
 pub use question::{Kind, Question};
 pub use settings::{Asked, Emptiness, Setting, Settings};
 pub use solve::{Equations, Resolution};

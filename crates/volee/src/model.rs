@@ -3,7 +3,7 @@
 //! This is the one place that knows which front ends exist. A new one is a row in [`FRONT_ENDS`].
 
 use std::fs;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use volee_report::brief;
 use volee_system::{Diagnostic, System};
 
 use crate::bare::Bare;
+use crate::files::{explain, read_bytes};
 
 /// The largest model file that is read. Text beyond this is data, not a model somebody wrote.
-const LARGEST_FILE: u64 = 1 << 30;
 /// What a program can have at most: a number of a process, and the length of a channel, is one byte.
 const MOST_PROCESSES: usize = 255;
 const LARGEST_BUFFER: u32 = 255;
@@ -362,40 +362,6 @@ fn front_end_of(path: &Path) -> Result<&'static FrontEnd, Diagnostic> {
     })
 }
 
-/// Reads a whole file, with messages that say what to do instead of an error number.
-///
-/// # Errors
-/// The file cannot be read, or is too large to be a model.
-pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Diagnostic> {
-    let complain = |e: std::io::Error| explain(path, &e);
-    let file = fs::File::open(path).map_err(complain)?;
-    if file.metadata().map_err(complain)?.is_dir() {
-        return Err(explain(path, &ErrorKind::IsADirectory.into()));
-    }
-    let mut bytes = Vec::new();
-    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(complain)?;
-    match bytes.len() as u64 > LARGEST_FILE {
-        true => Err(cannot_read(path, "it is larger than 1 GB")),
-        false => Ok(bytes),
-    }
-}
-
-fn cannot_read(path: &Path, why: &str) -> Diagnostic {
-    Diagnostic::error(format!("cannot read `{}`: {why}", brief(&path.display().to_string())), None)
-}
-
-/// An error of the operating system in words.
-fn explain(path: &Path, error: &std::io::Error) -> Diagnostic {
-    match error.kind() {
-        ErrorKind::NotFound => cannot_read(path, "there is no such file"),
-        ErrorKind::PermissionDenied => cannot_read(path, "permission denied"),
-        ErrorKind::IsADirectory => {
-            cannot_read(path, "it is a directory").with_help("name a model file inside it")
-        }
-        _ => cannot_read(path, &error.to_string()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -412,13 +378,5 @@ mod tests {
         let this_file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/model.rs");
         assert!(message(this_file).contains("names no kind of model"));
         assert!(message("").contains("no such file"));
-    }
-
-    #[test]
-    fn a_missing_file_and_a_directory_are_told_apart() {
-        let missing = read_bytes(Path::new("no/such/file.pml")).expect_err("it does not exist");
-        assert!(missing.message.contains("no such file"));
-        let directory = read_bytes(Path::new(env!("CARGO_MANIFEST_DIR"))).expect_err("it is a directory");
-        assert!(directory.message.contains("directory"));
     }
 }

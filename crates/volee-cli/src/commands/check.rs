@@ -8,16 +8,18 @@ use std::path::Path;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use volee::{Answers, Certificate, Engine, ExplanationForm, Options, Settings, Source, ask, usual_memory};
+use volee::render::check::{View, answers as rendered};
+use volee::system::Diagnostic;
+use volee::{
+    Answers, Certificate, Engine, ExplanationForm, Options, Settings, Source, ask, files, usual_memory,
+};
 
 use self::args::{DirectionArg, FamiliesArgs, QuestionArgs, StorageArgs, TemporalArgs};
 use crate::args::{BudgetArgs, ModelArgs, WorkersArgs};
 use crate::context::Context;
-use crate::files;
 use crate::outcome::{Ended, Failure, Outcome};
 use crate::progress::ProgressLine;
-use crate::report::Report;
-use crate::witness::TraceArgs;
+use crate::witness::{TraceArgs, replay_command};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -81,7 +83,7 @@ pub struct Check {
 
 impl Check {
     pub fn run(self, context: &Context) -> Ended {
-        self.trace.validate()?;
+        let run = self.trace.view()?;
         let form = self.temporal.diagnostic.as_deref().map(form_of).transpose()?;
         let naming = self.temporal.labels.into();
         let source = Source::new(&self.model.model, Options { naming, ..self.model.options() });
@@ -100,8 +102,16 @@ impl Check {
         }
         let answers = asked.run(&mut ProgressLine::new(self.budget.memory.or_else(usual_memory)))?;
         context.warn(&answers.warnings);
-        let hint = (!self.storage.is_shortest()).then_some("(--search bfs finds a shortest run)");
-        let mut outcome = Report::new(context, &source, &self.trace, hint).write(&answers)?;
+        let silent: Vec<Diagnostic> = answers.silent.iter().map(|event| never_happens(event)).collect();
+        context.warn(&silent);
+        let view = View {
+            palette: context.palette,
+            run,
+            shorter: (!self.storage.is_shortest()).then_some("(--search bfs finds a shortest run)"),
+            all_claims: "add --property all",
+            replay: &|options, trace| replay_command(&source.path, options, trace),
+        };
+        let mut outcome = rendered(&source, &answers, &view)?;
         if let (Some(path), Some(form)) = (&self.temporal.diagnostic, form) {
             outcome.text.push_str(&diagnostic(&answers, path, form, context)?);
         }
@@ -158,6 +168,14 @@ fn diagnostic(
     })?;
     files::write(path, text)?;
     Ok(format!("{}\n", context.palette.faint(format!("diagnostic written to {}", path.display()))))
+}
+
+/// An event of a formula that never happens is probably misspelt.
+fn never_happens(event: &str) -> Diagnostic {
+    Diagnostic::warning(format!("no explored step is the event `{event}`"), None).with_help(
+        "`volee info MODEL --events` lists what happens in a model; a text in quotes must be the whole event, and \
+         /pattern/ matches by regular expression",
+    )
 }
 
 /// Only the numbers of processes, where there are any.

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use volee::render::graphs::{size, statistics};
 use volee::report::{Answer, seconds};
 
 use crate::args::BudgetArgs;
 use crate::context::Context;
 use crate::explicit::{self, SourceArgs, Stop};
 use crate::outcome::{Ended, Outcome};
+use crate::progress::ProgressLine;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -43,16 +45,20 @@ impl Convert {
     fn convert(&self, context: &Context) -> Result<Outcome, Stop> {
         volee::lts::Format::of(&self.output)?;
         let meter = self.budget.meter(context);
-        let lts = self.source.load(&self.input, &meter, context)?;
+        let mut progress = ProgressLine::new(meter.budget().memory);
+        let read = self.source.graphs().load(&self.input, &meter, &mut progress)?;
+        drop(progress);
+        context.warn(&read.warnings);
+        let lts = read.system;
         explicit::write(&lts, &self.output, context)?;
         let mut answer = Answer::new("convert").about(self.input.display().to_string(), "explicit");
-        explicit::statistics(&mut answer, &lts, &meter);
+        statistics(&mut answer, &lts, &meter);
         answer.add("written", self.output.display().to_string());
         if self.output.as_os_str() == "-" {
             return Ok(Outcome::new(answer, ""));
         }
         let time = seconds(meter.elapsed().as_secs_f64());
-        let text = format!("written to {}: {}, {time}\n", self.output.display(), explicit::size(&lts));
+        let text = format!("written to {}: {}, {time}\n", self.output.display(), size(&lts));
         Ok(Outcome::new(answer, text))
     }
 }

@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use volee::files;
 use volee::report::{Palette, VerdictWord};
 
 use crate::cli;
 use crate::context::Context;
-use crate::files;
 use crate::outcome::{Ended, Failure, Outcome};
 
 const MODEL: &str = include_str!("../../../../models/demo/courier.pml");

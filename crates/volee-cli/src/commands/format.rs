@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use volee::files;
 use volee::promela::format::{Style, format};
 use volee::report::{Answer, QuestionAnswer, VerdictWord};
 
 use crate::context::Context;
-use crate::files;
 use crate::outcome::{Ended, Failure, Outcome};
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use volee::lts::explore;
 use volee::lts::generate::{FAMILIES, Family, family};
+use volee::render::graphs::{size, statistics};
 use volee::report::{Answer, seconds};
 
 use crate::args::BudgetArgs;
@@ -100,19 +101,19 @@ impl Generate {
         explicit::write(&lts, &self.output, context)?;
 
         let mut answer = Answer::new("generate").about(family.name, "explicit");
-        explicit::statistics(&mut answer, &lts, &meter);
+        statistics(&mut answer, &lts, &meter);
         let mut shown = String::new();
         for (parameter, value) in family.parameters.iter().zip(&values) {
             answer.set(parameter.name, *value);
             let _ = write!(shown, " --{} {value}", parameter.name);
         }
         // A family may have a parameter of the same name; the figures of the result come first.
-        explicit::statistics(&mut answer, &lts, &meter);
+        statistics(&mut answer, &lts, &meter);
         if self.output.as_os_str() == "-" {
             return Ok(Outcome::new(answer, ""));
         }
         let time = seconds(meter.elapsed().as_secs_f64());
-        let (name, size) = (family.name, explicit::size(&lts));
+        let (name, size) = (family.name, size(&lts));
         let text = format!("{name}{shown}\nwritten to {}: {size}, {time}\n", self.output.display());
         Ok(Outcome::new(answer, text))
     }

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
+use volee::files;
 use volee::promela::lint::LINTS;
 use volee::promela::{Options, study};
-use volee::report::{Answer, QuestionAnswer, VerdictWord, counted};
+use volee::report::{Answer, QuestionAnswer, VerdictWord, counted, diagnostics_text};
 use volee::system::{Diagnostic, Severity};
 
 use crate::context::Context;
 use crate::outcome::{Ended, Failure, Outcome};
-use crate::{excerpt, files};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -69,7 +69,7 @@ impl Lint {
         }
         answer.set("warnings", found.len());
         answer.warn(found);
-        let mut text = excerpt::render_all(found, context.palette);
+        let mut text = diagnostics_text(found, context.palette);
         let _ = match found.len() {
             0 => writeln!(text, "nothing to say about {}", counted(self.models.len(), "model")),
             n => writeln!(text, "{} in {}", counted(n, "warning"), counted(self.models.len(), "model")),

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use volee::lts::{Certificate, Lts, Method, Reduction, reduce};
-use volee::report::{Answer, seconds};
+use volee::lts::{Method, Reduction};
+use volee::render::graphs::reduced;
+use volee::{AskError, files};
 
 use crate::args::BudgetArgs;
 use crate::context::Context;
 use crate::explicit::{self, SourceArgs, Stop};
-use crate::files;
 use crate::outcome::{Ended, Failure, Outcome};
+use crate::progress::ProgressLine;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -54,26 +55,17 @@ impl Reduce {
     fn reduce(&self, context: &Context) -> Result<Outcome, Stop> {
         let method = Method::parse(&self.relation)?;
         let meter = self.budget.meter(context);
-        let lts = self.source.load(&self.model, &meter, context)?;
-        let reduction = reduce(&lts, method, &meter)?;
-        reduction.certificate.check(&lts, &reduction.lts).map_err(|e| {
-            Failure::new(format!("a reduction was found but {e}"))
-                .with_help("this is a defect of volee; please report it with the system and the command")
-        })?;
-        let certified = !matches!(reduction.certificate, Certificate::None);
-        self.write(&reduction, context)?;
-
-        let mut answer = Answer::new("reduce").about(self.model.display().to_string(), "explicit");
-        explicit::statistics(&mut answer, &reduction.lts, &meter);
-        answer.set("states_before", lts.state_count());
-        answer.set("transitions_before", lts.transition_count());
-        answer.add("relation", self.relation.as_str());
-        answer.add("certificate_checked", certified);
-        let text = match self.output.as_deref() {
-            Some(path) if path.as_os_str() == "-" => String::new(),
-            _ => self.text(&lts, &reduction.lts, certified, meter.elapsed().as_secs_f64(), context),
-        };
-        Ok(Outcome::new(answer, text))
+        let mut progress = ProgressLine::new(meter.budget().memory);
+        let found = self.source.graphs().reduce(&self.model, method, &meter, &mut progress)?;
+        drop(progress);
+        context.warn(&found.warnings);
+        self.write(&found.reduction, context)?;
+        let output = self.output.as_deref();
+        let outcome = reduced(&found, &self.model, &self.relation, output, &meter, context.palette);
+        Ok(match output {
+            Some(path) if path.as_os_str() == "-" => Outcome::new(outcome.answer, ""),
+            _ => outcome,
+        })
     }
 
     fn write(&self, reduction: &Reduction, context: &Context) -> Result<(), Stop> {
@@ -88,28 +80,9 @@ impl Reduce {
         };
         files::write_with(path, |out| {
             let mut lines = class_of.iter().enumerate().filter(|(_, class)| **class != u32::MAX);
-            lines
-                .try_for_each(|(state, class)| writeln!(out, "{state} {class}"))
-                .map_err(|e| files::cannot_write(path, &e))
+            let written = lines.try_for_each(|(state, class)| writeln!(out, "{state} {class}"));
+            written.map_err(|e| AskError::from(files::cannot_write(path, &e)))
         })?;
         Ok(())
-    }
-
-    fn text(&self, before: &Lts, after: &Lts, certified: bool, time: f64, context: &Context) -> String {
-        let palette = context.palette;
-        let checked = if certified { "; certificate checked" } else { "" };
-        let written = match &self.output {
-            Some(path) => format!("written to {}\n", path.display()),
-            None => String::new(),
-        };
-        format!(
-            "{}: {}\n{}: {} ({})\n{written}{}\n",
-            palette.name(self.model.display()),
-            explicit::size(before),
-            palette.strong("reduced"),
-            explicit::size(after),
-            self.relation,
-            palette.faint(format!("{}{checked}", seconds(time))),
-        )
     }
 }

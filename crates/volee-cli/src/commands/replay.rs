@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::Args;
 use volee::judge::{Confirmed, Ending, judge};
 use volee::model::Naming;
+use volee::render::RunView;
 use volee::report::{Answer, Claim, QuestionAnswer, Trace, run_from_word, run_value};
 use volee::system::{Witness, replay_end};
 use volee::{LONGEST_RUN, Model};
@@ -42,7 +43,7 @@ pub struct Replay {
 
 impl Replay {
     pub fn run(mut self, context: &Context) -> Ended {
-        self.trace.validate()?;
+        let view = self.trace.view()?;
         let stored = self.stored()?;
         // Runs are those of the plain program. Only traces of old may name steps of a merged one.
         self.model.plain = stored.as_ref().is_none_or(|trace| trace.plain);
@@ -63,14 +64,14 @@ impl Replay {
         let mut model = self.model.open(context)?;
         let confirmed = confirm(&mut model, &witness, claim.as_ref(), stored.as_ref())?;
         let trace = self.told(&model, &confirmed, claim.as_ref(), stored.as_ref());
-        self.report(context, &model, &trace, &confirmed)
+        self.report(context, &view, &model, &trace, &confirmed)
     }
 
     fn stored(&self) -> Result<Option<Trace>, Failure> {
         if self.run.starts_with("run:") {
             return Ok(None);
         }
-        let bytes = volee::model::read_bytes(Path::new(&self.run))?;
+        let bytes = volee::files::read_bytes(Path::new(&self.run))?;
         let trace = Trace::from_json(&String::from_utf8_lossy(&bytes)).map_err(|e| {
             Failure::new(format!("`{}`: {e}", self.run)).with_help(
                 "give a file written by `volee check MODEL --trace FILE.json`, or a run such as run:0.2.1x5",
@@ -99,10 +100,17 @@ impl Replay {
             .claiming(claim.cloned())
     }
 
-    fn report(&self, context: &Context, model: &Model, trace: &Trace, confirmed: &Confirmed) -> Ended {
+    fn report(
+        &self,
+        context: &Context,
+        view: &RunView,
+        model: &Model,
+        trace: &Trace,
+        confirmed: &Confirmed,
+    ) -> Ended {
         let (palette, run) = (context.palette, &confirmed.run);
         let mut text = format!("{}\n", palette.strong(format!("{}:", trace.title())));
-        text.push_str(&self.trace.text(run, &model.name, palette));
+        text.push_str(&view.text(run, &model.name, palette));
         let mut answer = Answer::new("replay").about(&model.name, "explicit");
         answer.set("steps", run.skipped + run.steps.len());
         answer.add("question", trace.question.as_str());
@@ -129,7 +137,7 @@ impl Replay {
             }
             None => {}
         }
-        for path in self.trace.write(trace, run, true)? {
+        for path in view.write(trace, run, true)? {
             text.push_str(&format!("written to {}\n", path.display()));
         }
         Ok(Outcome::new(answer, text))

@@ -1,20 +1,20 @@
 //! `volee simulate MODEL`: takes steps at random, or one by one as the user chooses.
 
 mod interactive;
-mod walk;
 
 use std::fmt::Write as _;
 
 use clap::Args;
-use volee::Model;
-use volee::report::{Answer, Claim, ClaimKind, QuestionAnswer, Trace, counted, run_value};
-use volee::system::{Reason, ReasonKind, replay_end};
+use volee::render::RunView;
+use volee::report::{Answer, QuestionAnswer, Trace, counted, run_value};
+use volee::system::replay_end;
+use volee::walk::{Ending, Walk};
+use volee::{LONGEST_RUN, Model};
 
-use self::walk::{Ending, Walk};
 use crate::args::ModelArgs;
 use crate::context::Context;
 use crate::outcome::{Ended, Failure, Outcome};
-use crate::witness::{LONGEST_RUN, TraceArgs, replay_command};
+use crate::witness::{TraceArgs, replay_command};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -45,23 +45,31 @@ pub struct Simulate {
 
 impl Simulate {
     pub fn run(self, context: &Context) -> Ended {
-        self.trace.validate()?;
+        let view = self.trace.view()?;
         // What is chosen and seen are the steps and variables of the program as it was written.
         let mut model = self.plain().open(context)?;
         let seed = self.seed.unwrap_or_else(some_seed);
         let mut walk = Walk::new(model.system.as_mut(), seed)?;
         let ending = match self.interactive {
             true => interactive::converse(&mut walk, model.system.as_mut(), &model.name, context)?,
-            false => walk.at_random(model.system.as_mut(), self.steps as usize, context),
+            false => walk.at_random(model.system.as_mut(), self.steps as usize, &|| context.is_cancelled()),
         };
-        self.report(context, &mut model, &walk, seed, ending)
+        self.report(context, &mut model, &walk, seed, &ending, &view)
     }
 
     fn plain(&self) -> ModelArgs {
         ModelArgs { plain: true, ..self.model.clone() }
     }
 
-    fn report(&self, context: &Context, model: &mut Model, walk: &Walk, seed: u64, ending: Ending) -> Ended {
+    fn report(
+        &self,
+        context: &Context,
+        model: &mut Model,
+        walk: &Walk,
+        seed: u64,
+        ending: &Ending,
+        view: &RunView,
+    ) -> Ended {
         let witness = walk.witness();
         let run = replay_end(model.system.as_mut(), &witness, LONGEST_RUN)
             .map_err(|e| Failure::new(format!("the run does not replay: {e}")))?;
@@ -80,7 +88,7 @@ impl Simulate {
         if !self.interactive {
             let _ =
                 writeln!(text, "{}", palette.strong(format!("a random run of {}, seed {seed}:", model.name)));
-            text.push_str(&self.trace.text(&run, &model.name, palette));
+            text.push_str(&view.text(&run, &model.name, palette));
         }
         match ending.reason() {
             Some(reason) => {
@@ -88,11 +96,11 @@ impl Simulate {
                 answer.push(QuestionAnswer::violated("simulation", &reason, Some(&run)));
             }
             None => {
-                let _ = writeln!(text, "{}", ending.sentence(walk.len()));
+                let _ = writeln!(text, "{}", sentence(ending, walk.len()));
                 answer.add("witness", run_value(&run));
             }
         }
-        for path in self.trace.write(&trace, &run, true)? {
+        for path in view.write(&trace, &run, true)? {
             let _ = writeln!(text, "written to {}", path.display());
         }
         if !run.steps.is_empty() {
@@ -103,46 +111,12 @@ impl Simulate {
     }
 }
 
-impl Ending {
-    fn word(&self) -> &'static str {
-        match self {
-            Ending::ValidEnd => "end",
-            Ending::Deadlock => "deadlock",
-            Ending::Fault(_) => "fault",
-            Ending::Steps => "steps",
-            Ending::Stopped => "stopped",
-        }
-    }
-
-    fn sentence(&self, steps: usize) -> String {
-        let steps = counted(steps, "step");
-        match self {
-            Ending::ValidEnd => format!("every process reached its end after {steps}"),
-            Ending::Steps => format!("stopped after {steps}; --steps asks for more"),
-            _ => format!("stopped after {steps}"),
-        }
-    }
-
-    /// What the run shows, if anything.
-    fn claim(&self) -> Option<Claim> {
-        match self {
-            Ending::Deadlock => Some(Claim::new(ClaimKind::Deadlock, "")),
-            Ending::Fault(_) => Some(Claim::new(ClaimKind::Assertions, "")),
-            _ => None,
-        }
-    }
-
-    /// What is wrong with the end of the run, if anything is.
-    fn reason(&self) -> Option<Reason> {
-        match self {
-            Ending::Deadlock => Some(Reason {
-                kind: ReasonKind::InvalidEndState,
-                message: "no step is possible, and this is not a valid end".into(),
-                place: None,
-            }),
-            Ending::Fault(fault) => Some(fault.clone().into()),
-            _ => None,
-        }
+fn sentence(ending: &Ending, steps: usize) -> String {
+    let steps = counted(steps, "step");
+    match ending {
+        Ending::ValidEnd => format!("every process reached its end after {steps}"),
+        Ending::Steps => format!("stopped after {steps}; --steps asks for more"),
+        _ => format!("stopped after {steps}"),
     }
 }
 

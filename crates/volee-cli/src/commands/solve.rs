@@ -9,11 +9,10 @@ use volee::bes::random::Shape;
 use volee::bes::{SolveError, Solver};
 use volee::report::{Answer, QuestionAnswer, bytes, counted, seconds};
 use volee::system::{Meter, Reason, ReasonKind};
-use volee::{Engine, Equations, Resolution};
+use volee::{Engine, Equations, Resolution, files};
 
 use crate::args::{BudgetArgs, WorkersArgs};
 use crate::context::Context;
-use crate::files;
 use crate::outcome::{Ended, Failure, Outcome};
 use crate::progress::ProgressLine;
 

@@ -81,7 +81,7 @@ fn broken_programs_each_get_their_own_message_and_nothing_hangs() {
         ("conform test.json", "nothing to test"),
         ("conform test.json --tcp 127.0.0.1:1", "nobody answers at 127.0.0.1:1"),
         ("conform coffee.aut -- cat", "is not a label of a test"),
-        ("conform no.json -- cat", "there is no file"),
+        ("conform no.json -- cat", "there is no such file"),
         ("conform comes.json -- cat", "this is not a test of volee"),
         ("conform test.json --chart x.png -- cat", "names no form of a chart"),
         (

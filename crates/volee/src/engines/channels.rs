@@ -10,8 +10,9 @@ use volee_system::{Diagnostic, Reason, ReasonKind, Run, Verdict, Witness, replay
 use super::{Job, Part};
 use crate::answer::{Answer, AskError, Certificate, LONGEST_RUN, Role, ShownRun, violated};
 use crate::engine::Way;
+use crate::files::read_bytes;
 use crate::judge::Defect;
-use crate::model::{Options, read_bytes};
+use crate::model::Options;
 use crate::question::Question;
 
 /// Where the queues are.

@@ -20,7 +20,8 @@ use super::counters::{expression, left};
 use super::{Found, Job, Part, claim_of, judged};
 use crate::answer::{Answer, AskError, Certificate, Role, ShownRun, limit, violated};
 use crate::engine::Way;
-use crate::model::{Options, read_bytes};
+use crate::files::read_bytes;
+use crate::model::Options;
 use crate::properties::{of_buchi, of_ltl, of_never, of_tl};
 use crate::question::Question;
 

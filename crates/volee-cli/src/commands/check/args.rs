@@ -8,9 +8,8 @@ use volee::bes::Solver;
 use volee::counters::Direction;
 use volee::families::Choice;
 use volee::search::{Approximation, Fairness, Order, Reduction, Replacement, Runs};
-use volee::{Emptiness, Naming, Question, Settings};
+use volee::{Emptiness, Naming, Question, Settings, files};
 
-use crate::files;
 use crate::outcome::Failure;
 
 /// What the steps of a program are called.
@@ -92,7 +91,7 @@ impl QuestionArgs {
         all.extend(self.ltl.iter().map(Question::ltl));
         all.extend(self.tl.iter().cloned().map(Question::Tl));
         for path in &self.buchi {
-            let bytes = volee::model::read_bytes(path)?;
+            let bytes = volee::files::read_bytes(path)?;
             let text = String::from_utf8_lossy(&bytes).into_owned();
             all.push(Question::Automaton { name: path.display().to_string(), text });
         }

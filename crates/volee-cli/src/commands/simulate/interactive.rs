@@ -8,8 +8,8 @@ use std::io::{BufRead as _, Write};
 use volee::System;
 use volee::report::{Palette, TextLayout, actions_text, assignments, counted, run_text, steps_text};
 use volee::system::{Run, RunState, RunStep, collect_steps, replay};
+use volee::walk::{Ending, Walk};
 
-use super::walk::{Ending, Walk};
 use crate::cli::Format;
 use crate::context::Context;
 use crate::outcome::Failure;

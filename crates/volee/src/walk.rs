@@ -1,12 +1,22 @@
 //! A run that grows step by step and can shrink again: what random and interactive simulation share.
+//!
+//! ```
+//! use volee::{Source, walk::Walk};
+//!
+//! let mut model = Source::open("../../models/demo/courier.pml").expect("it is there").plain().model().expect("it is sound");
+//! let mut walk = Walk::new(model.system.as_mut(), 7).expect("it starts somewhere");
+//! let ending = walk.at_random(model.system.as_mut(), 20, &|| false);
+//! assert!(walk.len() <= 20, "{}", ending.word());
+//! ```
 
-use volee::System;
-use volee::system::{Action, Fault, Step, Witness, collect_initial, collect_steps};
-
-use crate::context::Context;
-use crate::outcome::Failure;
+use volee_lts::generate::Rng;
+use volee_report::{Claim, ClaimKind};
+use volee_system::{
+    Action, Diagnostic, Fault, Reason, ReasonKind, Step, System, Witness, collect_initial, collect_steps,
+};
 
 /// How a simulation ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
     /// No step is possible, as it should be.
     ValidEnd,
@@ -20,13 +30,50 @@ pub enum Ending {
     Stopped,
 }
 
+impl Ending {
+    /// In a word, for machines.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Ending::ValidEnd => "end",
+            Ending::Deadlock => "deadlock",
+            Ending::Fault(_) => "fault",
+            Ending::Steps => "steps",
+            Ending::Stopped => "stopped",
+        }
+    }
+
+    /// What the run shows, if anything.
+    pub fn claim(&self) -> Option<Claim> {
+        match self {
+            Ending::Deadlock => Some(Claim::new(ClaimKind::Deadlock, "")),
+            Ending::Fault(_) => Some(Claim::new(ClaimKind::Assertions, "")),
+            _ => None,
+        }
+    }
+
+    /// What is wrong with the end of the run, if anything is.
+    pub fn reason(&self) -> Option<Reason> {
+        match self {
+            Ending::Deadlock => Some(Reason {
+                kind: ReasonKind::InvalidEndState,
+                message: "no step is possible, and this is not a valid end".into(),
+                place: None,
+            }),
+            Ending::Fault(fault) => Some(fault.clone().into()),
+            _ => None,
+        }
+    }
+}
+
 /// A run under construction.
+#[derive(Debug, Clone)]
 pub struct Walk {
     initial: Vec<u8>,
     taken: Vec<Taken>,
-    random: Random,
+    random: Rng,
 }
 
+#[derive(Debug, Clone)]
 struct Taken {
     ordinal: u32,
     state: Vec<u8>,
@@ -35,10 +82,13 @@ struct Taken {
 
 impl Walk {
     /// A walk that has not left the first initial state.
-    pub fn new(system: &mut dyn System, seed: u64) -> Result<Walk, Failure> {
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn new(system: &mut dyn System, seed: u64) -> Result<Walk, Diagnostic> {
         let initial = collect_initial(system).into_iter().next();
-        let initial = initial.ok_or_else(|| Failure::new("the model has no initial state"))?;
-        Ok(Walk { initial, taken: Vec::new(), random: Random(seed) })
+        let initial = initial.ok_or_else(|| Diagnostic::error("the model has no initial state", None))?;
+        Ok(Walk { initial, taken: Vec::new(), random: Rng::new(seed) })
     }
 
     /// The state the walk has reached.
@@ -49,6 +99,11 @@ impl Walk {
     /// The state after so many steps.
     pub fn state_after(&self, steps: usize) -> &[u8] {
         steps.checked_sub(1).map_or(&self.initial, |last| &self.taken[last].state)
+    }
+
+    /// Whether no step was taken yet.
+    pub fn is_empty(&self) -> bool {
+        self.taken.is_empty()
     }
 
     /// How many steps were taken.
@@ -74,13 +129,13 @@ impl Walk {
 
     /// One of `choices` numbers.
     pub fn draw(&mut self, choices: usize) -> usize {
-        self.random.below(choices)
+        self.random.below(choices as u64) as usize
     }
 
-    /// Takes random steps until there are so many, or none is possible, or one goes wrong.
-    pub fn at_random(&mut self, system: &mut dyn System, steps: usize, context: &Context) -> Ending {
+    /// Takes random steps until there are so many, or none is possible, or one goes wrong, or the user had enough.
+    pub fn at_random(&mut self, system: &mut dyn System, steps: usize, stop: &dyn Fn() -> bool) -> Ending {
         while self.len() < steps {
-            if context.is_cancelled() {
+            if stop() {
                 return Ending::Stopped;
             }
             let mut possible = collect_steps(system, self.state());
@@ -109,38 +164,5 @@ impl Walk {
     /// What the `number`-th step taken was, from 0.
     pub fn explain(&self, system: &mut dyn System, number: usize) -> Vec<Action> {
         system.explain(self.state_after(number), self.taken[number].ordinal as usize)
-    }
-}
-
-/// SplitMix64 (Steele, Lea, Flood 2014): small, and the same everywhere for the same seed.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `n`, which is not 0.
-    fn below(&mut self, n: usize) -> usize {
-        ((u128::from(self.next()) * n as u128) >> 64) as usize
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn draws_reach_every_choice_and_no_other() {
-        let mut random = Random(1);
-        let mut seen = [0u32; 5];
-        for _ in 0..1000 {
-            seen[random.below(5)] += 1;
-        }
-        assert!(seen.iter().all(|&n| n > 100), "{seen:?}");
     }
 }

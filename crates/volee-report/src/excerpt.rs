@@ -8,18 +8,19 @@ use std::fs;
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report, SourceSpan,
 };
-use volee::report::Palette;
-use volee::system::{Diagnostic, Place, Severity};
+use volee_system::{Diagnostic, Place, Severity};
+
+use crate::Palette;
 
 const LONGEST_FILE: u64 = 4 << 20;
 const LONGEST_LINE: usize = 300;
 const MOST_MESSAGES: usize = 20;
 
 /// Renders messages one after the other; beyond the first twenty only their number is told.
-pub fn render_all(diagnostics: &[Diagnostic], palette: Palette) -> String {
+pub fn diagnostics_text(diagnostics: &[Diagnostic], palette: Palette) -> String {
     let mut out = String::new();
     for diagnostic in diagnostics.iter().take(MOST_MESSAGES) {
-        out.push_str(&render(diagnostic, palette));
+        out.push_str(&diagnostic_text(diagnostic, palette));
     }
     if diagnostics.len() > MOST_MESSAGES {
         out.push_str(&format!("… and {} more\n", diagnostics.len() - MOST_MESSAGES));
@@ -28,7 +29,7 @@ pub fn render_all(diagnostics: &[Diagnostic], palette: Palette) -> String {
 }
 
 /// Renders one message.
-pub fn render(diagnostic: &Diagnostic, palette: Palette) -> String {
+fn diagnostic_text(diagnostic: &Diagnostic, palette: Palette) -> String {
     let severity = match diagnostic.severity {
         Severity::Error => miette::Severity::Error,
         Severity::Warning => miette::Severity::Warning,
@@ -52,7 +53,7 @@ pub fn render(diagnostic: &Diagnostic, palette: Palette) -> String {
 }
 
 /// The lines around a place, without a message: for reasons that are told elsewhere.
-pub fn around(place: &Place, palette: Palette) -> Option<String> {
+pub fn excerpt(place: &Place, palette: Palette) -> Option<String> {
     let (text, span) = locate(place, 0)?;
     let message = MietteDiagnostic::new("").with_label(LabeledSpan::new_with_span(None, span));
     let report = Report::new(message).with_source_code(NamedSource::new(place.file.as_ref(), text));

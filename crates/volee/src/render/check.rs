@@ -3,58 +3,56 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use volee::report::{Answer as Frame, QuestionAnswer, Trace, VerdictWord, count, counted, run_value};
-use volee::system::{Diagnostic, Reason, Unreached, Verdict, Witness};
-use volee::{Answer, Answers, Certificate, Role, ShownRun, Source};
+use volee_report::{
+    Answer as Frame, Palette, QuestionAnswer, Trace, VerdictWord, count, counted, excerpt, run_value,
+};
+use volee_system::{Diagnostic, Reason, Unreached, Verdict, Witness};
 
-use crate::context::Context;
-use crate::excerpt;
-use crate::outcome::{Failure, Outcome};
-use crate::witness::{TraceArgs, replay_command};
+use super::{Outcome, RunView};
+use crate::answer::{Answer, Answers, Certificate, Role, ShownRun};
+use crate::model::Options;
+use crate::source::Source;
 
 /// Beyond so many steps it is worth asking for a shorter run.
 const LONG: usize = 60;
 
+/// How answers are shown, in the words of whoever shows them.
+pub struct View<'a> {
+    /// Colours, or none.
+    pub palette: Palette,
+    /// How runs are shown and stored.
+    pub run: RunView,
+    /// What to tell under a long run.
+    pub shorter: Option<&'a str>,
+    /// How to ask the claims of the model that were not asked.
+    pub all_claims: &'a str,
+    /// The command that replays a run of a model that is read with these options.
+    pub replay: &'a dyn Fn(&Options, &Trace) -> Result<String, Diagnostic>,
+}
+
+/// Answers about a model, as an outcome.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn answers(source: &Source, answers: &Answers, view: &View<'_>) -> Result<Outcome, Diagnostic> {
+    let name = source.path.display().to_string();
+    let frame = Frame::new("check").about(&name, answers.engine);
+    Report { view, name, frame, table: String::new(), details: String::new(), runs: 0 }.write(answers)
+}
+
 /// What is put together.
-pub struct Report<'a> {
-    context: &'a Context,
-    source: &'a Source,
-    trace: &'a TraceArgs,
+struct Report<'a> {
+    view: &'a View<'a>,
     name: String,
     frame: Frame,
     table: String,
     details: String,
     runs: usize,
-    /// What to tell the user under a long run.
-    hint: Option<&'static str>,
 }
 
-impl<'a> Report<'a> {
-    /// A report of `volee check`.
-    pub fn new(
-        context: &'a Context,
-        source: &'a Source,
-        trace: &'a TraceArgs,
-        hint: Option<&'static str>,
-    ) -> Self {
-        let name = source.path.display().to_string();
-        let frame = Frame::new("check");
-        Report {
-            context,
-            source,
-            trace,
-            name,
-            frame,
-            table: String::new(),
-            details: String::new(),
-            runs: 0,
-            hint,
-        }
-    }
-
+impl Report<'_> {
     /// The whole answer.
-    pub fn write(mut self, answers: &Answers) -> Result<Outcome, Failure> {
-        self.frame = self.frame.about(&self.name, answers.engine);
+    fn write(mut self, answers: &Answers) -> Result<Outcome, Diagnostic> {
         for answer in answers {
             self.answer(answer)?;
         }
@@ -62,8 +60,6 @@ impl<'a> Report<'a> {
             self.note(&format!("`{}` has no ltl blocks and no never claim: nothing was checked", self.name));
         }
         self.unasked(answers);
-        let silent: Vec<Diagnostic> = answers.silent.iter().map(|pattern| never_happens(pattern)).collect();
-        self.context.warn(&silent);
         self.frame.add("silent", answers.silent.clone());
         if let Some(unreached) = &answers.unreached {
             self.unreached(unreached);
@@ -72,12 +68,12 @@ impl<'a> Report<'a> {
         self.frame.more.extend(answers.fields.clone());
         let _ = writeln!(self.details);
         for remark in &answers.remarks {
-            let _ = writeln!(self.details, "{}", self.context.palette.faint(remark));
+            let _ = writeln!(self.details, "{}", self.view.palette.faint(remark));
         }
         Ok(Outcome::new(self.frame, format!("{}{}", self.table, self.details)))
     }
 
-    fn answer(&mut self, answer: &Answer) -> Result<(), Failure> {
+    fn answer(&mut self, answer: &Answer) -> Result<(), Diagnostic> {
         let question = answer.question.to_string();
         let note = match &answer.verdict {
             Verdict::Unknown(limit) => limit.to_string(),
@@ -88,7 +84,7 @@ impl<'a> Report<'a> {
         answer.notes.iter().for_each(|line| self.note(line));
         let why = answer.certificate.as_ref().map_or(&[][..], Certificate::why);
         if !why.is_empty() {
-            let _ = writeln!(self.details, "\n{}", self.context.palette.strong("why:"));
+            let _ = writeln!(self.details, "\n{}", self.view.palette.strong("why:"));
             for sentence in why {
                 let _ = writeln!(self.details, "  {sentence}");
             }
@@ -113,11 +109,16 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    fn holds(&mut self, answer: &Answer, question: &str, heading: bool) -> Result<QuestionAnswer, Failure> {
+    fn holds(
+        &mut self,
+        answer: &Answer,
+        question: &str,
+        heading: bool,
+    ) -> Result<QuestionAnswer, Diagnostic> {
         let result = QuestionAnswer::holds(question);
         let Some(shown) = answer.runs.first() else { return Ok(result) };
         if heading {
-            let _ = writeln!(self.details, "\n{}:", self.context.palette.good(question));
+            let _ = writeln!(self.details, "\n{}:", self.view.palette.good(question));
         }
         self.with_run(result, question, shown)
     }
@@ -128,13 +129,13 @@ impl<'a> Report<'a> {
         reason: &Reason,
         shown: Option<&ShownRun>,
         heading: bool,
-    ) -> Result<QuestionAnswer, Failure> {
-        let palette = self.context.palette;
+    ) -> Result<QuestionAnswer, Diagnostic> {
+        let palette = self.view.palette;
         if heading {
             let _ = writeln!(self.details, "\n{}: {}", palette.bad(question), reason.message);
         }
         if let Some(place) = &reason.place {
-            match excerpt::around(place, palette) {
+            match excerpt(place, palette) {
                 Some(lines) => self.details.push_str(&lines),
                 None => drop(writeln!(self.details, "  at {place}")),
             }
@@ -152,8 +153,8 @@ impl<'a> Report<'a> {
         result: QuestionAnswer,
         question: &str,
         shown: &ShownRun,
-    ) -> Result<QuestionAnswer, Failure> {
-        let palette = self.context.palette;
+    ) -> Result<QuestionAnswer, Diagnostic> {
+        let palette = self.view.palette;
         let run = &shown.run;
         let steps = run.skipped + run.steps.len();
         let length = shown.length.clone().unwrap_or_else(|| match steps {
@@ -167,15 +168,15 @@ impl<'a> Report<'a> {
             Role::Evidence => "shown by",
         };
         let _ = writeln!(self.details, "{} ({length}):", palette.strong(title));
-        self.details.push_str(&self.trace.text(run, &self.name, palette));
+        self.details.push_str(&self.view.run.text(run, &self.name, palette));
         let trace = self.stored(question, shown, shown.witness.as_ref());
         if self.runs == 0 {
             let written =
-                self.trace.write(&trace, shown.single.as_ref().unwrap_or(run), shown.witness.is_some())?;
+                self.view.run.write(&trace, shown.single.as_ref().unwrap_or(run), shown.witness.is_some())?;
             for path in written {
                 let _ = writeln!(self.details, "written to {}", path.display());
             }
-            for path in self.trace.unwritten(shown.witness.is_some()) {
+            for path in self.view.run.unwritten(shown.witness.is_some()) {
                 let line = format!("not written to {}: this run cannot be replayed", path.display());
                 let _ = writeln!(self.details, "{}", palette.doubtful(line));
             }
@@ -185,9 +186,9 @@ impl<'a> Report<'a> {
         if shown.witness.is_none() {
             return Ok(result);
         }
-        let command = replay_command(&self.source.path, &shown.options, &trace)?;
+        let command = (self.view.replay)(&shown.options, &trace)?;
         let _ = writeln!(self.details, "replay it with:\n  {}", palette.name(&command));
-        if let Some(hint) = self.hint.filter(|_| steps > LONG) {
+        if let Some(hint) = self.view.shorter.filter(|_| steps > LONG) {
             let _ = writeln!(self.details, "{}", palette.faint(hint));
         }
         Ok(result.with_replay(command))
@@ -203,16 +204,16 @@ impl<'a> Report<'a> {
     }
 
     /// The command that replays a run with its repeating end taken many times.
-    fn longer(&self, question: &str, shown: &ShownRun, witness: &Witness) -> Result<String, Failure> {
+    fn longer(&self, question: &str, shown: &ShownRun, witness: &Witness) -> Result<String, Diagnostic> {
         let mut trace = self.stored(question, shown, Some(witness));
         trace.labels.clear();
         trace.claim = None;
-        replay_command(&self.source.path, &shown.options, &trace)
+        (self.view.replay)(&shown.options, &trace)
     }
 
     /// A line below the table of verdicts.
     fn note(&mut self, line: &str) {
-        let _ = writeln!(self.table, "{}", self.context.palette.faint(line));
+        let _ = writeln!(self.table, "{}", self.view.palette.faint(line));
     }
 
     /// Says which claims of the model were not looked at.
@@ -221,12 +222,12 @@ impl<'a> Report<'a> {
             return;
         }
         let names: Vec<String> = answers.unasked.iter().map(ToString::to_string).collect();
-        self.note(&format!("not checked: {} (add --property all)", names.join(", ")));
+        self.note(&format!("not checked: {} ({})", names.join(", "), self.view.all_claims));
         self.frame.add("unasked", names);
     }
 
     fn row(&mut self, question: &str, word: VerdictWord, note: &str) {
-        let palette = self.context.palette;
+        let palette = self.view.palette;
         let padded = format!("{:<9}", word.as_str());
         let coloured = match word {
             VerdictWord::Holds => palette.good(padded),
@@ -243,7 +244,7 @@ impl<'a> Report<'a> {
         if unreached.is_empty() {
             return;
         }
-        let palette = self.context.palette;
+        let palette = self.view.palette;
         let _ = writeln!(self.details, "\n{}", palette.strong("never reached:"));
         let mut process = "";
         for statement in unreached {
@@ -255,14 +256,6 @@ impl<'a> Report<'a> {
             let _ = writeln!(self.details, "    {place:<10} {}", statement.text);
         }
     }
-}
-
-/// An event of a formula that never happens is probably misspelt.
-fn never_happens(event: &str) -> Diagnostic {
-    Diagnostic::warning(format!("no explored step is the event `{event}`"), None).with_help(
-        "`volee info MODEL --events` lists what happens in a model; a text in quotes must be the whole event, and \
-         /pattern/ matches by regular expression",
-    )
 }
 
 /// A run as the machine-readable answer carries it, with what its engine adds.
