@@ -3,6 +3,7 @@
 use volee_system::Limit;
 
 use crate::certificate::Certificate;
+use crate::cutoff::Why;
 use volee_nets::TransitionId;
 
 /// The engines.
@@ -82,4 +83,6 @@ pub struct Outcome {
     pub method: Method,
     /// Its figures.
     pub statistics: Statistics,
+    /// How a cut-off was found, where one was.
+    pub why: Option<Box<Why>>,
 }

@@ -94,7 +94,7 @@ impl<'n> Backward<'n> {
     pub fn run(mut self, meter: &Meter, progress: &mut dyn Progress) -> Outcome {
         loop {
             if let Some(answer) = self.advance(4096, meter) {
-                return Outcome { answer, method: Method::Backward, statistics: self.statistics };
+                return Outcome { answer, method: Method::Backward, statistics: self.statistics, why: None };
             }
             progress.report(&Snapshot {
                 states: self.statistics.states,

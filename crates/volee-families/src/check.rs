@@ -10,7 +10,7 @@ use crate::FamilyError;
 use crate::answer::{Answer, Counterexample, Method, Outcome, Statistics};
 use crate::backward::Backward;
 use crate::certificate::Certificate;
-use crate::cutoff::{CutOff, cut_off};
+use crate::cutoff::{CutOff, Erg, Why, cut_off};
 use crate::emerson_namjoshi::{EmersonNamjoshi, Maximal, emerson_namjoshi};
 use crate::exact::{self, Exactly};
 use crate::instance::{Found, search_instance, witness};
@@ -63,6 +63,8 @@ pub struct Checked {
     pub method: Method,
     /// What it took.
     pub statistics: Statistics,
+    /// How a cut-off was found, where one was.
+    pub why: Option<Box<Why>>,
 }
 
 /// Markings stored while one instance is searched, and in all of them together, to make a violation small.
@@ -92,7 +94,7 @@ pub fn check(
         Choice::Only(Method::Instances) => instances(net, &meter),
         Choice::Only(Method::Sets) => sets(net, &meter),
     };
-    let Outcome { answer, method, statistics } = outcome;
+    let Outcome { answer, method, statistics, why } = outcome;
     let mut checked = Checked {
         verdict: Verdict::Holds,
         certificate: None,
@@ -100,6 +102,7 @@ pub fn check(
         least: false,
         method,
         statistics,
+        why,
     };
     match answer {
         Answer::Unknown(limit) => checked.verdict = Verdict::Unknown(limit),
@@ -206,7 +209,7 @@ fn sets(net: &Net, meter: &Meter) -> Outcome {
         Exactly::Violated(example) => Answer::Violated(example),
         Exactly::Unknown(limit) => Answer::Unknown(limit),
     };
-    Outcome { answer, method: Method::Sets, statistics: Statistics::default() }
+    Outcome { answer, method: Method::Sets, statistics: Statistics::default(), why: None }
 }
 
 /// Explicit search of instances of growing size: the last resort where nothing is monotone.
@@ -239,7 +242,7 @@ fn instances(net: &Net, meter: &Meter) -> Outcome {
         );
         Answer::Unknown(Limit::Other { message })
     });
-    Outcome { answer, method: Method::Instances, statistics }
+    Outcome { answer, method: Method::Instances, statistics, why: None }
 }
 
 /// Gives each engine a slice of work in turn, the slices growing, so that the total is a small multiple of the fastest.
@@ -270,10 +273,15 @@ fn by_turns(net: &Net, meter: &Meter, progress: &mut dyn Progress) -> Outcome {
                     turns[turn] = false;
                     if meter.check().is_err() || turns == [false; 3] || (turn != 2 && !turns[0] && !turns[1])
                     {
-                        return Outcome { answer: Answer::Unknown(limit), method, statistics };
+                        return Outcome { answer: Answer::Unknown(limit), method, statistics, why: None };
                     }
                 }
-                Some(answer) => return Outcome { answer, method, statistics },
+                Some(answer) => {
+                    let own =
+                        |erg: Option<&Erg>| Why { inductions: cut.inductions().to_vec(), erg: erg.cloned() };
+                    let why = (turn == 2).then(|| Box::new(own(cut.erg())));
+                    return Outcome { answer, method, statistics, why };
+                }
                 None => {}
             }
         }

@@ -10,7 +10,8 @@
 //!
 //! Where we differ from the paper. (1) It orders the counters once and uses the prefixes only, arguing that "without loss of
 //! generality" the last counter is the large one; for a fixed prefix that is false, and its induction answers wrongly
-//! (`tests/it/unsound.rs` has the witness). We take *every* subset, smallest first, as long as the budget lasts.
+//! (`tests/it/unsound.rs` has the witness). We take *every* subset of the counters that matter, and as long as the budget lasts
+//! let one more matter: one that the last path to a trap has used without having it.
 //! (2) When something was cut, `c(I)` is the larger of what was seen and `max c(I \ j)` plus the number of configurations.
 //! (3) "No trap" is `None`, not distance 0. (4) Enabledness compares with what a step takes, not with its effect. (5) A
 //! target on counters is one last step that needs them, so the same argument covers it.
@@ -33,6 +34,46 @@ const MAX_UNCUT: usize = 50_000;
 /// Arcs of a step: `(place, taken, effect)`.
 type Arcs = Vec<(u32, u32, i64)>;
 
+/// Configurations of a graph that is still worth being drawn.
+const DRAWN: usize = 300;
+
+/// One induction, as the paper's table has it: b1, b2, c and s.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Induction {
+    /// The counters that are not ignored.
+    pub counters: Vec<String>,
+    /// A path to a trap was met (b1).
+    pub trap: bool,
+    /// Something was cut off (b2).
+    pub cut: bool,
+    /// The cut-off (c); `None` where no trap can be reached, or where the graph became too large.
+    pub cut_off: Option<u64>,
+    /// Configurations (s).
+    pub states: usize,
+    /// The whole graph was looked at.
+    pub complete: bool,
+}
+
+/// An extended reachability graph: the one that has settled the question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Erg {
+    /// Of each configuration the marked places and how many tokens they hold; the first are initial.
+    pub configurations: Vec<Vec<(String, u32)>>,
+    /// Steps: from, to, what is done.
+    pub edges: Vec<(usize, usize, String)>,
+    /// The configurations in which a trap is met.
+    pub traps: Vec<usize>,
+}
+
+/// Why a cut-off is what it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Why {
+    /// The inductions, in their order.
+    pub inductions: Vec<Induction>,
+    /// The graph of the last one, where it is small.
+    pub erg: Option<Erg>,
+}
+
 /// What is known of a level.
 #[derive(Debug, Clone, Copy)]
 enum Level {
@@ -53,7 +94,14 @@ pub struct CutOff<'n> {
     counters: Vec<u32>,
     alpha: HashMap<u32, u64>,
     levels: HashMap<Vec<u32>, Level>,
+    /// Subsets of the relevant counters that were not looked at, the smallest first.
     queue: VecDeque<Vec<u32>>,
+    /// The counters that matter so far, ascending.
+    relevant: Vec<u32>,
+    /// Counters that paths to traps have used without having them, the last first.
+    wanted: Vec<u32>,
+    inductions: Vec<Induction>,
+    erg: Option<Erg>,
     /// The graph that tracks every counter, as far as it was looked at.
     uncut: Option<Graph>,
     statistics: Statistics,
@@ -76,6 +124,10 @@ impl<'n> CutOff<'n> {
             alpha: HashMap::new(),
             levels: HashMap::new(),
             queue: VecDeque::from([Vec::new()]),
+            relevant: Vec::new(),
+            wanted: Vec::new(),
+            inductions: Vec::new(),
+            erg: None,
             uncut: None,
             statistics: Statistics::default(),
             done: None,
@@ -89,6 +141,16 @@ impl<'n> CutOff<'n> {
         let everything: Vec<u32> = search.control.iter().chain(&search.counters).copied().collect();
         search.uncut = Some(Graph::new(&search, everything, &[]));
         search
+    }
+
+    /// The table of inductions so far.
+    pub fn inductions(&self) -> &[Induction] {
+        &self.inductions
+    }
+
+    /// The graph that has settled the question, where it is small enough to be looked at.
+    pub fn erg(&self) -> Option<&Erg> {
+        self.erg.as_ref()
     }
 
     /// The figures so far.
@@ -126,6 +188,9 @@ impl<'n> CutOff<'n> {
             if let Err(limit) = meter.check() {
                 self.done = Some(Answer::Unknown(limit));
                 break;
+            }
+            if self.queue.is_empty() {
+                self.widen();
             }
             match self.queue.pop_front() {
                 Some(level) => self.level(level, meter),
@@ -185,15 +250,43 @@ impl<'n> CutOff<'n> {
             None => Some(Level::Skipped),
         };
         let Some(result) = result else { return };
-        if matches!(result, Level::CutOff(_)) {
-            let next = level.last().map_or(0, |&l| l + 1);
-            for position in next..self.counters.len() as u32 {
+        self.levels.insert(level, result);
+    }
+
+    /// Lets one more counter matter: all subsets with it are to be looked at, unless they build on one that was left out.
+    fn widen(&mut self) {
+        let next = self.wanted.iter().copied().find(|p| !self.relevant.contains(p));
+        let next = next.or_else(|| (0..self.counters.len() as u32).find(|p| !self.relevant.contains(p)));
+        let Some(next) = next else { return };
+        self.relevant.push(next);
+        self.relevant.sort_unstable();
+        let known = self.levels.iter().filter(|(_, level)| matches!(level, Level::CutOff(_)));
+        let mut all: Vec<Vec<u32>> = known
+            .map(|(level, _)| {
                 let mut larger = level.clone();
-                larger.push(position);
-                self.queue.push_back(larger);
+                larger.push(next);
+                larger.sort_unstable();
+                larger
+            })
+            .collect();
+        all.sort_by_key(|level| (level.len(), level.clone()));
+        self.queue = all.into();
+    }
+
+    /// Notes the counters that the shortest path to a trap has used without having them.
+    fn note_wanted(&mut self, graph: &Graph, level: &[u32]) {
+        let Some(&(node, target)) = graph.trapped.first() else { return };
+        let (initial, trace) = graph.path(node);
+        let base = &self.net.initial[initial];
+        let needed = needs(self, &trace, target as usize);
+        for (position, &place) in self.counters.iter().enumerate() {
+            let position = position as u32;
+            let missing = needed.get(&place).is_some_and(|n| *n > i64::from(base.base[place as usize]));
+            if missing && !level.contains(&position) {
+                self.wanted.retain(|w| *w != position);
+                self.wanted.insert(0, position);
             }
         }
-        self.levels.insert(level, result);
     }
 
     /// Builds `A(level)`. `None` when it settled the question.
@@ -204,23 +297,40 @@ impl<'n> CutOff<'n> {
         let complete = graph.grow(usize::MAX, MAX_LEVEL, meter);
         self.statistics.states += graph.contents.len() as u64;
         self.statistics.transitions += graph.edges;
+        let (longest, found) = graph.longest_shortest();
+        let cut_off = match (found, graph.cut) {
+            _ if !complete => None,
+            (false, false) => None,
+            (true, false) => Some(longest),
+            (_, true) => Some(longest.max(below.saturating_add(graph.contents.len() as u64))),
+        };
+        self.inductions.push(Induction {
+            counters: level
+                .iter()
+                .map(|&i| self.net.places[self.counters[i as usize] as usize].clone())
+                .collect(),
+            trap: found,
+            cut: graph.cut,
+            cut_off,
+            states: graph.contents.len(),
+            complete,
+        });
         if !complete {
             return Some(Level::Skipped);
         }
         if let Some(example) = graph.real_trap(self) {
+            self.erg = graph.drawn(self);
             self.done = Some(Answer::Violated(example));
             return None;
         }
-        let (longest, found) = graph.longest_shortest();
-        match (found, graph.cut) {
-            (false, false) => {
-                let Graph { places, contents, .. } = graph;
-                self.done = Some(Answer::Holds(Certificate::Projection { places, contents }));
-                None
-            }
-            (true, false) => Some(Level::CutOff(longest)),
-            (_, true) => Some(Level::CutOff(longest.max(below.saturating_add(graph.contents.len() as u64)))),
+        if cut_off.is_none() {
+            self.erg = graph.drawn(self);
+            let Graph { places, contents, .. } = graph;
+            self.done = Some(Answer::Holds(Certificate::Projection { places, contents }));
+            return None;
         }
+        self.note_wanted(&graph, level);
+        cut_off.map(Level::CutOff)
     }
 }
 
@@ -333,20 +443,58 @@ impl Graph {
     /// A trap whose path is a run of some instance.
     fn real_trap(&self, search: &CutOff<'_>) -> Option<Counterexample> {
         self.trapped.iter().take(64).find_map(|&(node, target)| {
-            let mut trace = Vec::new();
-            let mut at = node;
-            while self.parents[at as usize].0 != at {
-                trace.push(TransitionId(self.parents[at as usize].1));
-                at = self.parents[at as usize].0;
-            }
-            trace.reverse();
-            let initial = self.parents[at as usize].1 as usize;
+            let (initial, trace) = self.path(node);
             instance_of(search, initial, &trace, target as usize).map(|marking| Counterexample {
                 initial,
                 marking,
                 trace,
                 target: target as usize,
             })
+        })
+    }
+
+    /// How a configuration was reached first.
+    fn path(&self, node: u32) -> (usize, Vec<TransitionId>) {
+        let mut trace = Vec::new();
+        let mut at = node;
+        while self.parents[at as usize].0 != at {
+            trace.push(TransitionId(self.parents[at as usize].1));
+            at = self.parents[at as usize].0;
+        }
+        trace.reverse();
+        (self.parents[at as usize].1 as usize, trace)
+    }
+
+    /// The graph for people, if it is small.
+    fn drawn(&self, search: &CutOff<'_>) -> Option<Erg> {
+        if self.contents.len() > DRAWN {
+            return None;
+        }
+        let words = |contents: &Vec<u32>| {
+            let marked = self.places.iter().zip(contents).filter(|(_, n)| **n > 0);
+            marked.map(|(p, n)| (search.net.places[*p as usize].clone(), *n)).collect()
+        };
+        let mut edges = Vec::new();
+        for (from, now) in self.contents.iter().enumerate() {
+            for (t, arcs) in self.steps.iter().enumerate() {
+                if !arcs.iter().all(|&(i, taken, _)| now[i as usize] >= taken) {
+                    continue;
+                }
+                let mut after = now.clone();
+                for &(i, _, effect) in arcs {
+                    after[i as usize] =
+                        u32::try_from(i64::from(now[i as usize]) + effect).unwrap_or(u32::MAX);
+                }
+                // What was cut off is not in the graph.
+                if let Some(&to) = self.known.get(&after) {
+                    edges.push((from, to as usize, search.net.transitions[t].name.clone()));
+                }
+            }
+        }
+        Some(Erg {
+            configurations: self.contents.iter().map(words).collect(),
+            edges,
+            traps: self.trapped.iter().map(|t| t.0 as usize).collect(),
         })
     }
 
@@ -381,6 +529,15 @@ fn instance_of(
     trace: &[TransitionId],
     target: usize,
 ) -> Option<Vec<u32>> {
+    let demand = needs(search, trace, target)
+        .into_iter()
+        .map(|(p, n)| Some((PlaceId(p), u32::try_from(n.max(0)).ok()?)))
+        .collect::<Option<Vec<_>>>()?;
+    search.net.initial[initial].instance_for(demand)
+}
+
+/// What each place must hold at the start for a trace to be fired and to end in the target.
+fn needs(search: &CutOff<'_>, trace: &[TransitionId], target: usize) -> HashMap<u32, i64> {
     let mut needed: HashMap<u32, i64> = HashMap::new();
     let mut effect: HashMap<u32, i64> = HashMap::new();
     let steps = trace.iter().map(|t| &search.steps[t.index()]).chain([&search.traps[target]]);
@@ -392,11 +549,7 @@ fn instance_of(
             *so_far += change;
         }
     }
-    let demand = needed
-        .into_iter()
-        .map(|(p, n)| Some((PlaceId(p), u32::try_from(n.max(0)).ok()?)))
-        .collect::<Option<Vec<_>>>()?;
-    search.net.initial[initial].instance_for(demand)
+    needed
 }
 
 /// Runs the engine on a monotone net.
@@ -404,7 +557,9 @@ pub fn cut_off(net: &Net, meter: &Meter, progress: &mut dyn Progress) -> Outcome
     let mut search = CutOff::new(net);
     loop {
         if let Some(answer) = search.advance(16, meter) {
-            return Outcome { answer, method: Method::CutOff, statistics: search.statistics };
+            let why = Why { inductions: search.inductions, erg: search.erg };
+            let why = Some(Box::new(why));
+            return Outcome { answer, method: Method::CutOff, statistics: search.statistics, why };
         }
         let Statistics { states, transitions, .. } = search.statistics;
         progress.report(&Snapshot { states, transitions, ..Snapshot::default() });

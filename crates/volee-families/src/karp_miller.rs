@@ -52,7 +52,7 @@ pub fn drive<D: Discard>(
 ) -> Outcome {
     loop {
         if let Some(answer) = tree.advance(1024, meter) {
-            return Outcome { answer, method, statistics: tree.statistics() };
+            return Outcome { answer, method, statistics: tree.statistics(), why: None };
         }
         let statistics = tree.statistics();
         progress.report(&Snapshot {

@@ -31,7 +31,7 @@ pub use answer::{Answer, Counterexample, Method, Outcome, Statistics};
 pub use backward::Backward;
 pub use certificate::{Certificate, CertificateError, OMEGA, OmegaMarking};
 pub use check::{Checked, Choice, check};
-pub use cutoff::{CutOff, cut_off};
+pub use cutoff::{CutOff, Erg, Induction, Why, cut_off};
 pub use emerson_namjoshi::{EmersonNamjoshi, emerson_namjoshi};
 pub use error::FamilyError;
 pub use generate::{Flavour, Random, random_net};

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use volee_program::{ProctypeId, Program, Transition as Move};
 use volee_system::{Action, Diagnostic};
 
-use super::property::Property;
+use super::identity::{Me, Orphan, SELF, name as name_of};
+use super::property::{Property, Seen};
 use super::step::{Done, Local, Wrong, birth, steps};
 use super::valuation::Valuation;
 use super::world::World;
@@ -65,6 +66,8 @@ pub(super) struct Builder<'p> {
     pub settled: HashSet<(usize, usize)>,
     /// Those whose steps are known for a valuation.
     seen: HashSet<(usize, usize, usize)>,
+    /// Steps that wait for bystanders.
+    pub orphans: Vec<Orphan>,
 }
 
 /// Builds the net of a family, with a property beside it where there is one.
@@ -74,7 +77,7 @@ pub fn build(
     questions: &Questions,
     property: Option<&Property>,
 ) -> Result<Family, FamilyError> {
-    let world = World::new(program);
+    let world = World::new(program, users);
     let mut builder = Builder {
         world: &world,
         program,
@@ -88,20 +91,22 @@ pub fn build(
         found: Vec::new(),
         settled: HashSet::new(),
         seen: HashSet::new(),
+        orphans: Vec::new(),
     };
     builder.start(users)?;
     builder.close()?;
+    builder.conditions(questions)?;
     Ok(builder.family(questions))
 }
 
-fn refused(message: impl Into<String>, place: Option<volee_system::Place>) -> FamilyError {
+pub(super) fn refused(message: impl Into<String>, place: Option<volee_system::Place>) -> FamilyError {
     FamilyError::Refused(vec![Diagnostic::error(message, place)])
 }
 
 impl Builder<'_> {
     fn start(&mut self, users: &[ProctypeId]) -> Result<(), FamilyError> {
         let program = self.program;
-        let mut valuation = Valuation::new(self.world, vec![0; self.world.cells], Vec::new());
+        let mut valuation = Valuation::new(self.world, Me::Outside, vec![0; self.world.cells], Vec::new());
         for (number, channel) in program.channels.iter().enumerate() {
             valuation.store(&channel.holder, number as i32 + 1);
         }
@@ -114,21 +119,21 @@ impl Builder<'_> {
         }
         self.global(valuation.globals.clone())?;
         let single: Vec<ProctypeId> = program.active.iter().copied().filter(|p| !users.contains(p)).collect();
-        for &proctype in &single {
-            let local = birth(self.world, proctype, &[], &mut valuation);
+        for (number, &proctype) in single.iter().enumerate() {
+            let local = birth(self.world, Me::Number(number as i32), proctype, &[], &mut valuation);
             self.class(proctype, false, local)?;
         }
         for number in 0..program.proctypes.len() {
             let proctype = ProctypeId(number as u8);
             if users.contains(&proctype) {
-                let local = birth(self.world, proctype, &[], &mut valuation);
+                let local = birth(self.world, Me::Many(None), proctype, &[], &mut valuation);
                 self.name_replications(proctype, &local)?;
                 self.class(proctype, true, local)?;
             } else if !single.contains(&proctype) {
-                self.class(proctype, false, Local { node: UNSTARTED, values: Vec::new() })?;
+                self.class(proctype, false, Local { node: UNSTARTED, values: Vec::new(), me: None })?;
             }
         }
-        match valuation.fault {
+        match valuation.fault.or(valuation.refused) {
             Some(fault) => Err(refused(format!("the initial values: {fault}"), None)),
             None => Ok(()),
         }
@@ -194,6 +199,24 @@ impl Builder<'_> {
         Ok(id)
     }
 
+    /// Refuses conditions of questions and properties that depend on the numbers of processes.
+    fn conditions(&self, questions: &Questions) -> Result<(), FamilyError> {
+        let of_property = self.property.iter().flat_map(|p| &p.atoms).filter_map(|atom| match atom {
+            Seen::Condition(expr) => Some(expr),
+            Seen::Event { .. } => None,
+        });
+        for expr in questions.invariants.iter().map(|(_, expr)| expr).chain(of_property) {
+            for globals in &self.globals {
+                let mut valuation = Valuation::new(self.world, Me::Outside, globals.clone(), Vec::new());
+                valuation.holds(expr);
+                if let Some(why) = valuation.refused {
+                    return Err(refused(why, None));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Finds states and steps until there are no new ones.
     fn close(&mut self) -> Result<(), FamilyError> {
         loop {
@@ -208,7 +231,8 @@ impl Builder<'_> {
                 l += 1;
             }
             self.meetings()?;
-            if before == (self.seen.len(), self.settled.len()) {
+            let adopted = self.adopt()?;
+            if !adopted && before == (self.seen.len(), self.settled.len()) {
                 return Ok(());
             }
         }
@@ -233,7 +257,10 @@ impl Builder<'_> {
             return Ok(());
         }
         let proctype = self.classes[class].proctype;
-        let all = steps(self.world, proctype, &local, &self.globals[g]);
+        let all = steps(self.world, self.me(class, &local), proctype, &local, &self.globals[g]);
+        if let Some((why, place)) = all.refused {
+            return Err(refused(why, place));
+        }
         if let Some(place) = all.endless {
             return Err(refused("an atomic sequence does not come to an end", place));
         }
@@ -256,10 +283,19 @@ impl Builder<'_> {
     ) -> Result<(), FamilyError> {
         let name = self.program.proctypes[self.classes[class].proctype.0 as usize].name.clone();
         let Done { local, globals, text, first, place, started, wrong } = done;
+        let (mut local, mut globals) = (local, globals);
+        let mut fresh = None;
+        if globals.contains(&SELF) {
+            let k = self.fresh_name(g)?;
+            (fresh, local.me) = (Some(k), Some(k));
+            globals.iter_mut().filter(|v| **v == SELF).for_each(|v| *v = name_of(k));
+        }
+        let before = self.locals[l].1.clone();
+        let touched = self.count_names(class, &before, &local, &mut globals) | touched;
         let mut found = Found {
             globals: if touched { Some((g, self.global(globals)?)) } else { None },
             takes: vec![l],
-            gives: vec![self.local(class, local)?],
+            gives: vec![usize::MAX],
             wrong: wrong.map(|w| self.wrong(w)),
             actions: vec![Action { process: name, place, ..Action::plain(text) }],
             labels: vec![first],
@@ -273,7 +309,23 @@ impl Builder<'_> {
             }
             found.gives.push(self.local(class, local)?);
         }
-        self.record(found)
+        self.record_named(found, fresh, vec![(class, local)])
+    }
+
+    /// Who a process of a class in a local state is.
+    pub(super) fn me(&self, class: usize, local: &Local) -> Me {
+        let own = &self.classes[class];
+        let before = &self.classes[..class];
+        if own.user {
+            return Me::Many(local.me);
+        }
+        if own.regulated {
+            return Me::Permanent(before.iter().filter(|c| c.regulated).count() as u8);
+        }
+        match self.locals[own.start].1.node {
+            UNSTARTED => Me::Outside,
+            _ => Me::Number(before.iter().filter(|c| !c.user && !c.regulated).count() as i32),
+        }
     }
 
     pub(super) fn wrong(&mut self, wrong: Wrong) -> usize {

@@ -1,6 +1,7 @@
 //! Which programs are families, and the reasons of those that are not, each with its place.
 //!
-//! A net counts processes and cannot tell them apart, nor see that a place is empty. So: no process numbers, no counting of
+//! A net counts processes and cannot tell them apart, nor see that a place is empty. So: process numbers only where a process
+//! names itself and others give the name back ([`super::identity`]), no counting of
 //! processes, nothing that asks whether somebody else *cannot* do something (`else` beside a rendezvous, `timeout`,
 //! `enabled`, escapes), and `run` of a single process only where it can happen once.
 
@@ -11,9 +12,16 @@ use super::world::World;
 
 /// Checks a program; the proctypes that come in any number.
 pub fn check(program: &Program, for_any: &[String]) -> Result<Vec<ProctypeId>, Vec<Diagnostic>> {
-    let world = World::new(program);
-    let mut class =
-        Class { program, world: &world, users: Vec::new(), errors: Vec::new(), here: None, runs: Vec::new() };
+    let world = World::new(program, &[]);
+    let mut class = Class {
+        program,
+        world: &world,
+        users: Vec::new(),
+        errors: Vec::new(),
+        here: None,
+        runs: Vec::new(),
+        inside: true,
+    };
     class.find_users(for_any);
     class.program();
     if class.errors.is_empty() { Ok(class.users) } else { Err(class.errors) }
@@ -21,9 +29,16 @@ pub fn check(program: &Program, for_any: &[String]) -> Result<Vec<ProctypeId>, V
 
 /// Checks that an expression over the globals can be asked of a family.
 pub fn check_expression(program: &Program, text: &str, expr: &Expr) -> Result<(), Vec<Diagnostic>> {
-    let world = World::new(program);
-    let mut class =
-        Class { program, world: &world, users: Vec::new(), errors: Vec::new(), here: None, runs: Vec::new() };
+    let world = World::new(program, &[]);
+    let mut class = Class {
+        program,
+        world: &world,
+        users: Vec::new(),
+        errors: Vec::new(),
+        here: None,
+        runs: Vec::new(),
+        inside: false,
+    };
     class.expr(expr);
     for error in &mut class.errors {
         error.message = format!("`{text}`: {}", error.message);
@@ -40,6 +55,8 @@ struct Class<'p> {
     here: Option<Place>,
     /// Single processes started by a `run`.
     runs: Vec<ProctypeId>,
+    /// What is looked at belongs to a process.
+    inside: bool,
 }
 
 impl Class<'_> {
@@ -211,10 +228,11 @@ impl Class<'_> {
                 self.expr(channel);
                 self.patterns(patterns);
             }
+            Expr::Pid if self.inside => {}
             Expr::Pid => self.refuse(
                 "a process number (`_pid`)",
                 &None,
-                Some("processes of a family cannot be told apart"),
+                Some("processes of a family cannot be told apart from outside"),
             ),
             Expr::ProcessCount => self.refuse("the number of processes (`_nr_pr`)", &None, None),
             Expr::Last => self.refuse("`_last`", &None, None),

@@ -177,7 +177,7 @@ impl Follower<'_> {
             let actions = self.system.explain(state, ordinal);
             let Some(actors) = self.actors(&actions, movers) else { continue };
             let fits = |(pid, mover): (&u32, &Mover)| match places.get(pid) {
-                Some(place) => *place == mover.from,
+                Some(place) => self.family.kin[place.index()] == self.family.kin[mover.from.index()],
                 None => true,
             };
             if actors.iter().zip(movers).all(fits) {

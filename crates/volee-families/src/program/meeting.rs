@@ -1,9 +1,10 @@
 //! Rendezvous: which local states meet on which channel, and what becomes of the two processes.
 
-use volee_program::{Action as Does, Pattern, Transition as Move};
+use volee_program::{Action as Does, Transition as Move};
 use volee_system::{Action, Event, EventKind};
 
-use super::build::{Builder, Found};
+use super::build::{Builder, Found, refused};
+use super::identity::{SELF, name as name_of};
 use super::step::{Local, Wrong};
 use super::valuation::Valuation;
 use crate::FamilyError;
@@ -49,17 +50,29 @@ impl Builder<'_> {
             touched |= sender.touched;
             // An error in the channel itself is a step of the sender alone.
             let Some(channel) = channel else { continue };
-            let message = sender.message(channel, values);
+            let mut message = sender.message(channel, values);
             touched |= sender.touched;
+            if let Some(why) = sender.refused.take() {
+                return Err(refused(why, send.statement.place.clone()));
+            }
+            let mut fresh = None;
+            if message.contains(&SELF) {
+                let k = self.fresh_name(g)?;
+                fresh = Some(k);
+                message.iter_mut().filter(|v| **v == SELF).for_each(|v| *v = name_of(k));
+            }
             for receive in self.transitions(m) {
                 let Does::Receive { channel, patterns, .. } = &receive.action else { continue };
                 let mut receiver = self.valuation(m, g);
-                let accepts = receiver.value(channel) == number && accepts(&mut receiver, patterns, &message);
+                let accepts = receiver.value(channel) == number && receiver.accepts(patterns, &message);
                 receiver.fault = sender.fault.clone();
                 if accepts {
                     receiver.bind(patterns, &message);
                 }
                 touched |= receiver.touched;
+                if let Some(why) = receiver.refused.take() {
+                    return Err(refused(why, receive.statement.place.clone()));
+                }
                 if accepts {
                     let (globals, locals, fault) = (receiver.globals, receiver.locals, receiver.fault);
                     met.push(Met {
@@ -70,6 +83,7 @@ impl Builder<'_> {
                         globals,
                         locals,
                         fault,
+                        fresh,
                     });
                 }
             }
@@ -84,7 +98,8 @@ impl Builder<'_> {
     }
 
     fn valuation(&self, l: usize, g: usize) -> Valuation<'_> {
-        Valuation::new(self.world, self.globals[g].clone(), self.locals[l].1.values.clone())
+        let (class, local) = (self.locals[l].0, &self.locals[l].1);
+        Valuation::new(self.world, self.me(class, local), self.globals[g].clone(), local.values.clone())
     }
 
     fn add_meeting(
@@ -95,7 +110,7 @@ impl Builder<'_> {
         touched: bool,
         met: Met,
     ) -> Result<(), FamilyError> {
-        let Met { send, receive, number, message, globals, mut locals, fault } = met;
+        let Met { send, receive, number, message, mut globals, mut locals, fault, fresh } = met;
         let mut sender = self.locals[l].1.values.clone();
         for &(from, length) in &send.resets {
             sender[from as usize..(from + length) as usize].fill(0);
@@ -121,18 +136,23 @@ impl Builder<'_> {
         };
         let actions = vec![action(class, &send, event), action(partner, &receive, None)];
         let wrong = fault.map(|message| self.wrong(Wrong { message, place: send.statement.place.clone() }));
+        let sender_before = self.locals[l].1.clone();
+        let receiver_before = self.locals[m].1.clone();
+        let me = fresh.or(sender_before.me);
+        let sender = Local { node: send.target.0, values: sender, me };
+        let receiver = Local { node: receive.target.0, values: locals, me: receiver_before.me };
+        let mut touched = touched | fresh.is_some();
+        touched |= self.count_names(class, &sender_before, &sender, &mut globals);
+        touched |= self.count_names(partner, &receiver_before, &receiver, &mut globals);
         let found = Found {
             globals: if touched { Some((g, self.global(globals)?)) } else { None },
             takes: vec![l, m],
-            gives: vec![
-                self.local(class, Local { node: send.target.0, values: sender })?,
-                self.local(partner, Local { node: receive.target.0, values: locals })?,
-            ],
+            gives: vec![usize::MAX; 2],
             wrong,
             actions,
             labels: vec![send.statement.text.to_string(), receive.statement.text.to_string()],
         };
-        self.record(found)
+        self.record_named(found, fresh, vec![(class, sender), (partner, receiver)])
     }
 }
 
@@ -145,12 +165,6 @@ struct Met {
     globals: Vec<i32>,
     locals: Vec<i32>,
     fault: Option<String>,
-}
-
-/// Whether a receive takes this message.
-fn accepts(receiver: &mut Valuation<'_>, patterns: &[Pattern], message: &[i32]) -> bool {
-    patterns.iter().enumerate().all(|(f, pattern)| match pattern {
-        Pattern::Match(e) => receiver.value(e) == message.get(f).copied().unwrap_or(0),
-        _ => true,
-    })
+    /// The name that the sender gets.
+    fresh: Option<u8>,
 }

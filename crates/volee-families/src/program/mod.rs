@@ -10,6 +10,7 @@ mod build;
 mod class;
 mod deadlock;
 mod follow;
+mod identity;
 mod meeting;
 mod names;
 mod property;
@@ -50,6 +51,8 @@ pub struct Family {
     once: u32,
     /// For each place of a regulated replication its proctype and rank.
     regulated: Vec<Option<(ProctypeId, u32)>>,
+    /// For each place the first that differs from it only in the name that its process has.
+    kin: Vec<u32>,
     /// The places that count errors met.
     wrongs: std::ops::Range<usize>,
 }

@@ -6,6 +6,7 @@
 use volee_program::{Action, Expr, Pattern, Proctype, ProctypeId, Transition};
 use volee_system::Place;
 
+use super::identity::{Me, is_name};
 use super::valuation::Valuation;
 use super::world::World;
 
@@ -17,6 +18,8 @@ const LONGEST_SEQUENCE: usize = 10_000;
 pub struct Local {
     pub node: u32,
     pub values: Vec<i32>,
+    /// The name of one of many whose number is held by others.
+    pub me: Option<u8>,
 }
 
 /// An error met in a step.
@@ -48,6 +51,8 @@ pub struct Steps {
     pub touched: bool,
     /// An indivisible sequence did not come to an end.
     pub endless: Option<Option<Place>>,
+    /// Something depends on the numbers of processes.
+    pub refused: Option<(String, Option<Place>)>,
 }
 
 #[derive(Clone)]
@@ -62,11 +67,11 @@ struct Point<'w> {
 }
 
 /// The steps from a local state under a valuation of the globals.
-pub fn steps(world: &World<'_>, id: ProctypeId, local: &Local, globals: &[i32]) -> Steps {
+pub fn steps(world: &World<'_>, me: Me, id: ProctypeId, local: &Local, globals: &[i32]) -> Steps {
     let proctype = &world.program.proctypes[id.0 as usize];
     let start = Point {
         node: local.node,
-        valuation: Valuation::new(world, globals.to_vec(), local.values.clone()),
+        valuation: Valuation::new(world, me, globals.to_vec(), local.values.clone()),
         text: String::new(),
         first: String::new(),
         place: None,
@@ -82,7 +87,7 @@ pub fn steps(world: &World<'_>, id: ProctypeId, local: &Local, globals: &[i32]) 
             all.endless = Some(point.place);
             return all;
         }
-        let next = moves_of(world, proctype, &point, &mut all.touched);
+        let next = moves_of(world, proctype, &point, &mut all);
         if next.is_empty() && !first {
             all.done.push(finish(point));
             continue;
@@ -102,10 +107,19 @@ pub fn steps(world: &World<'_>, id: ProctypeId, local: &Local, globals: &[i32]) 
     all
 }
 
+impl Steps {
+    fn note_refusal(&mut self, valuation: &Valuation<'_>, t: &Transition) {
+        if let Some(why) = &valuation.refused {
+            self.refused.get_or_insert_with(|| (why.clone(), t.statement.place.clone()));
+        }
+    }
+}
+
 fn finish(point: Point<'_>) -> Done {
     let Point { node, valuation, text, first, place, started, wrong } = point;
-    let Valuation { globals, locals, .. } = valuation;
-    Done { local: Local { node, values: locals }, globals, text, first, place, started, wrong }
+    let Valuation { globals, locals, me, .. } = valuation;
+    let me = if let Me::Many(name) = me { name } else { None };
+    Done { local: Local { node, values: locals, me }, globals, text, first, place, started, wrong }
 }
 
 /// What a single move leads to.
@@ -123,14 +137,15 @@ fn moves_of<'w>(
     world: &'w World<'w>,
     proctype: &Proctype,
     point: &Point<'w>,
-    touched: &mut bool,
+    steps: &mut Steps,
 ) -> Vec<Moved<'w>> {
     let mut all = Vec::new();
     let mut moved = false;
     for t in &proctype.nodes[point.node as usize].transitions {
         let mut before = point.valuation.clone();
         let ready = ready(&mut before, proctype, &t.action, moved);
-        *touched |= before.touched;
+        steps.touched |= before.touched;
+        steps.note_refusal(&before, t);
         if let Some(message) = before.fault.take() {
             let mut stuck = taken(point, t);
             stuck.wrong = Some(Wrong { message, place: t.statement.place.clone() });
@@ -143,7 +158,8 @@ fn moves_of<'w>(
         moved = true;
         let mut next = taken(point, t);
         let stays = apply(world, proctype, &t.action, t, &mut next);
-        *touched |= next.valuation.touched;
+        steps.touched |= next.valuation.touched;
+        steps.note_refusal(&next.valuation, t);
         if stays {
             all.push(Moved::Stuck(next));
             continue;
@@ -179,7 +195,7 @@ fn ready(valuation: &mut Valuation<'_>, proctype: &Proctype, action: &Action, mo
         // A process that has ended stays where it is: it can do nothing more.
         Action::End => false,
         Action::Guard(Expr::Run { .. }) => true,
-        Action::Guard(e) => valuation.value(e) != 0,
+        Action::Guard(e) => valuation.holds(e),
         Action::Send { channel, .. } => match valuation.channel(channel) {
             Some(channel) if channel.capacity > 0 => valuation.length(channel) < channel.capacity,
             _ => false,
@@ -206,7 +222,9 @@ fn apply<'w>(
 ) -> bool {
     match action {
         Action::Guard(Expr::Run { proctype, arguments, .. }) => {
-            let local = birth(world, *proctype, arguments, &mut point.valuation);
+            let many = world.users.contains(proctype);
+            let me = if many { Me::Many(None) } else { Me::Outside };
+            let local = birth(world, me, *proctype, arguments, &mut point.valuation);
             point.started.push((*proctype, local));
         }
         Action::Assign(location, e) => {
@@ -214,7 +232,7 @@ fn apply<'w>(
             point.valuation.store(location, value);
         }
         Action::Assert(e) => {
-            if point.valuation.value(e) == 0 {
+            if !point.valuation.holds(e) {
                 point.valuation.fail(format!("assertion violated: {}", t.statement.text));
             }
         }
@@ -290,11 +308,20 @@ fn d_step<'w>(
 }
 
 /// The first local state of a new process.
-pub fn birth(world: &World<'_>, id: ProctypeId, arguments: &[Expr], from: &mut Valuation<'_>) -> Local {
+pub fn birth(
+    world: &World<'_>,
+    me: Me,
+    id: ProctypeId,
+    arguments: &[Expr],
+    from: &mut Valuation<'_>,
+) -> Local {
     let proctype = &world.program.proctypes[id.0 as usize];
     let values: Vec<i32> = arguments.iter().map(|e| from.value(e)).collect();
+    if values.iter().any(|v| is_name(*v)) {
+        from.refused.get_or_insert("a process number given to a new process".into());
+    }
     let locals = vec![0; proctype.locals_size as usize + 4];
-    let mut valuation = Valuation::new(world, from.globals.clone(), locals);
+    let mut valuation = Valuation::new(world, me, from.globals.clone(), locals);
     for (location, value) in proctype.parameters.iter().zip(values) {
         valuation.store(location, value);
     }
@@ -306,8 +333,11 @@ pub fn birth(world: &World<'_>, id: ProctypeId, arguments: &[Expr], from: &mut V
     if let Some(fault) = valuation.fault {
         from.fail(fault);
     }
+    if let Some(why) = valuation.refused {
+        from.refused.get_or_insert(why);
+    }
     for &(start, length) in &proctype.entry_resets {
         valuation.locals[start as usize..(start + length) as usize].fill(0);
     }
-    Local { node: proctype.entry.0, values: valuation.locals }
+    Local { node: proctype.entry.0, values: valuation.locals, me: None }
 }

@@ -4,7 +4,9 @@
 //! channel has its length and its slots. A global that is never assigned is the same in all valuations; reading it does not
 //! make a step depend on the globals, which keeps nets small (most channel variables are such).
 
-use volee_program::{Action, ChannelType, Expr, Location, Pattern, Program, Scope};
+use volee_program::{Action, ChannelType, Expr, Location, Pattern, ProctypeId, Program, Scope};
+
+use super::identity::NAMES;
 
 /// The unchanging part.
 pub struct World<'p> {
@@ -12,8 +14,12 @@ pub struct World<'p> {
     channels: Vec<ChannelAt>,
     /// Offsets of globals that some statement may assign: (first, last).
     assigned: Vec<(u32, u32)>,
-    /// Cells of a valuation of the globals.
+    /// Cells of a valuation of the globals; the last ones count names.
     pub cells: usize,
+    /// The proctypes that come in any number.
+    pub users: Vec<ProctypeId>,
+    /// Processes that exist once, from the start: the first numbers.
+    pub once: i32,
 }
 
 /// Where a channel keeps its messages.
@@ -34,7 +40,7 @@ impl ChannelAt {
 }
 
 impl<'p> World<'p> {
-    pub fn new(program: &'p Program) -> Self {
+    pub fn new(program: &'p Program, users: &[ProctypeId]) -> Self {
         // Four cells more than bytes: the widest scalar.
         let mut cells = program.globals_size as usize + 4;
         let mut channels = Vec::new();
@@ -46,7 +52,10 @@ impl<'p> World<'p> {
                 cells += 1 + capacity * fields;
             }
         }
-        let mut world = World { program, channels, assigned: Vec::new(), cells };
+        let once = program.active.iter().filter(|p| !users.contains(p)).count() as i32;
+        let users = users.to_vec();
+        let cells = cells + NAMES;
+        let mut world = World { program, channels, assigned: Vec::new(), cells, users, once };
         for transition in program.proctypes.iter().flat_map(|p| &p.nodes).flat_map(|n| &n.transitions) {
             world.note(&transition.action);
         }

@@ -3,8 +3,12 @@
 //! A property automaton runs beside the steps: one place for each of its states, exactly one of them marked. A step whose
 //! letter changes nothing in any of its states is written as it is; any other once for each state that it can meet.
 
+use std::collections::HashMap;
+
 use super::build::{Builder, Found, UNSTARTED};
+use super::identity::Me;
 use super::property::{Property, Reading, Seen};
+use super::step::Local;
 use super::valuation::Valuation;
 use super::{Asked, Family, Kind, Questions, Template};
 use crate::program::build::MAX_STATES;
@@ -47,7 +51,27 @@ impl Builder<'_> {
         let once =
             |c: &&super::build::Class| !c.user && !c.regulated && self.locals[c.start].1.node != UNSTARTED;
         let once = self.classes.iter().filter(once).count() as u32;
-        Family { net, templates, asked, once, regulated, wrongs: layout.wrongs..layout.property }
+        Family {
+            kin: self.kin(layout, net.places.len()),
+            net,
+            templates,
+            asked,
+            once,
+            regulated,
+            wrongs: layout.wrongs..layout.property,
+        }
+    }
+
+    /// A process may lose its name without moving; whoever follows it in the machine sees no difference.
+    fn kin(&self, layout: Layout, places: usize) -> Vec<u32> {
+        let mut first: HashMap<(usize, Local), u32> = HashMap::new();
+        let mut kin: Vec<u32> = (0..places as u32).collect();
+        for (l, (class, local)) in self.locals.iter().enumerate() {
+            let place = (layout.locals + l) as u32;
+            let nameless = Local { me: None, ..local.clone() };
+            kin[place as usize] = *first.entry((*class, nameless)).or_insert(place);
+        }
+        kin
     }
 
     /// For each place whether a process may stay there for ever.
@@ -141,8 +165,8 @@ impl Builder<'_> {
 
     /// What has no value is not true.
     fn is_true(&self, expr: &volee_program::Expr, globals: &[i32]) -> bool {
-        let mut valuation = Valuation::new(self.world, globals.to_vec(), Vec::new());
-        valuation.value(expr) != 0 && valuation.fault.is_none()
+        let mut valuation = Valuation::new(self.world, Me::Outside, globals.to_vec(), Vec::new());
+        valuation.holds(expr) && valuation.fault.is_none()
     }
 
     fn is_meant(&self, process: Option<(volee_program::ProctypeId, Option<u32>)>, class: usize) -> bool {
