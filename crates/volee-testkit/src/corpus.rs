@@ -2,7 +2,8 @@
 //!
 //! A skip is written to the process's stderr itself, which the test harness does not capture, with the number of skips so far in
 //! this process, and added to the file that `VOLEE_SKIPS` names: a run is many processes, and whoever starts it (`.ci/run`) counts
-//! the lines when all have ended. `VOLEE_SKIP_IS_FAILURE=1` makes a skip a failure.
+//! the lines when all have ended. `VOLEE_SKIP_IS_FAILURE=corpus` makes a missing corpus a failure, `VOLEE_SKIP_IS_FAILURE=all` a missing
+//! peer, too: peers are optional, and a machine where nobody installed them is no reason to fail.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -17,7 +18,7 @@ static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 pub fn corpus(part: &str) -> Option<PathBuf> {
     let found = folder(part);
     if found.is_none() {
-        skip(&format!("the corpus `{part}` is not beside this checkout"));
+        no_corpus(part);
     }
     found
 }
@@ -44,11 +45,23 @@ pub fn is_there(program: &str) -> bool {
     call.status().is_ok()
 }
 
-/// Says that a comparison is not made.
+/// Says that a comparison with a part of the corpus is not made.
 ///
 /// # Panics
-/// `VOLEE_SKIP_IS_FAILURE` is set.
+/// `VOLEE_SKIP_IS_FAILURE` is set, to anything.
+pub fn no_corpus(part: &str) {
+    tell(&format!("the corpus `{part}` is not beside this checkout"), &["corpus", "all"]);
+}
+
+/// Says that a comparison is not made, because a peer is missing.
+///
+/// # Panics
+/// `VOLEE_SKIP_IS_FAILURE` is `all`.
 pub fn skip(why: &str) {
+    tell(why, &["all"]);
+}
+
+fn tell(why: &str, failures: &[&str]) {
     let count = SKIPPED.fetch_add(1, Ordering::Relaxed) + 1;
     let line = format!("skipped: {why} ({count} comparisons skipped so far in this process)\n");
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
@@ -56,6 +69,7 @@ pub fn skip(why: &str) {
         let opened = OpenOptions::new().append(true).create(true).open(ledger);
         let _ = opened.and_then(|mut file| file.write_all(line.as_bytes()));
     }
-    let failure = std::env::var("VOLEE_SKIP_IS_FAILURE").is_ok_and(|value| value != "0" && !value.is_empty());
+    let failure =
+        std::env::var("VOLEE_SKIP_IS_FAILURE").is_ok_and(|value| failures.contains(&value.as_str()));
     assert!(!failure, "a skipped comparison is a failure here: {why}");
 }
