@@ -53,7 +53,7 @@ impl Enumerator {
     ) -> ControlFlow<(), Option<PersistentSet>> {
         self.load(compiled, state);
         let candidates = choice.candidates(compiled, &self.levels[0].frame);
-        for (&ProcessSet { set, others_may_be_ignored }, next) in
+        for (&ProcessSet { set, others_may_be_ignored, cuts_cycles }, next) in
             candidates.iter().zip(1..).skip(attempt as usize)
         {
             let mut moved = false;
@@ -61,7 +61,7 @@ impl Enumerator {
                 moved |= self.run_process(compiled, pid, visitor)?;
             }
             if moved {
-                return ControlFlow::Continue(Some(PersistentSet { others_may_be_ignored, next }));
+                return ControlFlow::Continue(Some(PersistentSet { others_may_be_ignored, cuts_cycles, next }));
             }
         }
         ControlFlow::Continue(None)
@@ -87,12 +87,13 @@ impl Enumerator {
             asleep,
             visit,
         };
-        let everybody = [ProcessSet { set: u64::MAX >> (64 - count), others_may_be_ignored: true }];
+        let set = u64::MAX >> (64 - count);
+        let everybody = [ProcessSet { set, others_may_be_ignored: true, cuts_cycles: false }];
         let (sets, first) = match attempt {
             Some(attempt) => (choice.candidates(compiled, &self.levels[0].frame), attempt),
             None => (&everybody[..], 0),
         };
-        for (&ProcessSet { set, others_may_be_ignored }, next) in sets.iter().zip(1..).skip(first as usize) {
+        for (&ProcessSet { set, others_may_be_ignored, cuts_cycles }, next) in sets.iter().zip(1..).skip(first as usize) {
             let mut moved = false;
             visitor.asleep = asleep;
             for pid in (0..count).rev().filter(|pid| set & !asleep & 1 << pid != 0) {
@@ -101,7 +102,7 @@ impl Enumerator {
             }
             if moved {
                 return ControlFlow::Continue(Awake::Moved(
-                    attempt.map(|_| PersistentSet { others_may_be_ignored, next }),
+                    attempt.map(|_| PersistentSet { others_may_be_ignored, cuts_cycles, next }),
                 ));
             }
         }

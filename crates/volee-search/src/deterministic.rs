@@ -93,7 +93,7 @@ impl DeterministicProperty {
         let mut statistics = traversal.statistics;
         statistics.seconds = meter.elapsed().as_secs_f64();
         statistics.bytes_per_state = statistics.memory_bytes as f64 / statistics.states.max(1) as f64;
-        ClaimOutcome { verdict, statistics }
+        ClaimOutcome { verdict, statistics, letters: Vec::new() }
     }
 }
 

@@ -23,6 +23,7 @@ mod proviso;
 mod questions;
 mod reducing;
 mod replacement;
+mod silence;
 mod watch;
 
 pub use audit::{Audit, audit_remembered_steps};

@@ -1,12 +1,19 @@
 //! LTL formulas as questions: translated, searched for, and their counterexamples checked against the definition.
 
-use volee_logic::formula::{AtomKind, Formula};
-use volee_logic::ltl::{TranslateError, holds_of_lasso, translate};
-use volee_system::{Diagnostic, Meter, Progress, System, Witness};
+use std::collections::HashMap;
 
+use volee_logic::formula::{AtomKind, Formula, Node, NodeId, Pool};
+use volee_logic::ltl::{TranslateError, holds_of_lasso, translate};
+use volee_system::{Diagnostic, Meter, PredicateId, Progress, ReasonKind, System, Verdict, Witness};
+
+use crate::check::{Answer, Check, Outcome};
 use crate::confirm::{Word, word};
-use crate::liveness::{Claim, ClaimOptions, ClaimOutcome, check_claim};
+use crate::liveness::{Claim, ClaimOptions, ClaimOutcome, check_claim, reason};
+use crate::silence::{silent, text_of};
 use crate::watch::{Names, Watch, bind};
+
+/// The longest invariant that a formula is turned into.
+const LONGEST_INVARIANT: usize = 1 << 16;
 
 /// The largest lasso that is checked against the definition: beyond it, replaying is the only check.
 const CHECKED_STEPS: usize = 1_000_000;
@@ -15,6 +22,70 @@ const CHECKED_STEPS: usize = 1_000_000;
 pub struct LtlQuestion {
     formula: Formula,
     claim: Claim,
+    /// What must be true in every state, where the formula says no more than that.
+    invariant: Option<PredicateId>,
+    /// The left sides of its implications, as predicates.
+    left_sides: Vec<(String, PredicateId)>,
+}
+
+/// The expression that must be true in every state, for a formula that is a conjunction of such demands over predicates.
+fn invariant_text(formula: &Formula) -> Option<String> {
+    let (pool, parts) = formula.conjuncts();
+    let mut all = Vec::new();
+    for part in parts {
+        match pool.node(part) {
+            Node::Release(never, body) if never == Pool::FALSE => all.push(state_text(&pool, body)?),
+            Node::Not(inner) => match pool.node(inner) {
+                Node::Until(always, body) if always == Pool::TRUE => {
+                    all.push(format!("!({})", state_text(&pool, body)?));
+                }
+                _ => return None,
+            },
+            _ => return None,
+        }
+    }
+    (!all.is_empty()).then(|| all.join(" && "))
+}
+
+/// A formula without temporal operators, as an expression; bounded, because sharing is lost.
+fn state_text(pool: &Pool, root: NodeId) -> Option<String> {
+    let mut texts: HashMap<NodeId, String> = HashMap::new();
+    for id in pool.reachable(root) {
+        let of = |id: NodeId| &texts[&id];
+        let text = match pool.node(id) {
+            Node::True => "true".to_string(),
+            Node::False => "false".to_string(),
+            Node::Atom(atom) => match &pool.atoms()[atom.0 as usize].kind {
+                AtomKind::Name(text) | AtomKind::Predicate(text) => format!("({text})"),
+                AtomKind::Event(_) => return None,
+            },
+            Node::Not(a) => format!("!{}", of(a)),
+            Node::And(a, b) => format!("({} && {})", of(a), of(b)),
+            Node::Or(a, b) => format!("({} || {})", of(a), of(b)),
+            _ => return None,
+        };
+        if text.len() > LONGEST_INVARIANT {
+            return None;
+        }
+        texts.insert(id, text);
+    }
+    texts.remove(&root)
+}
+
+/// One answer to a question that was asked as several: the first violation, else what is not known, else that it holds.
+fn joined(answers: Vec<Answer>) -> Answer {
+    let worst = |answer: &Answer| match answer.verdict {
+        Verdict::Violated(_) => 0,
+        Verdict::Unknown(_) => 1,
+        Verdict::Holds => 2,
+    };
+    let mut answer = answers.into_iter().min_by_key(worst).expect("an invariant was asked for");
+    if let Verdict::Violated(violations) = &mut answer.verdict {
+        for violation in violations.iter_mut().filter(|v| v.reason.kind == ReasonKind::Invariant) {
+            violation.reason = reason(ReasonKind::Trap, false);
+        }
+    }
+    answer
 }
 
 impl LtlQuestion {
@@ -30,7 +101,16 @@ impl LtlQuestion {
         file: &str,
     ) -> Result<Self, Diagnostic> {
         let watches = bind(system, &formula, Names::States, text, file)?;
-        Self::with_watches(formula, watches).map_err(|e| Diagnostic::error(e.to_string(), None))
+        let invariant = invariant_text(&formula).and_then(|text| system.predicate(&text).ok());
+        let mut left_sides = Vec::new();
+        for left in crate::silence::left_sides(&formula).into_iter().filter(|_| invariant.is_some()) {
+            let text = state_text(&formula.pool, left).unwrap_or_default();
+            let told = text_of(&formula, left);
+            left_sides.extend(system.predicate(&text).ok().map(|predicate| (told, predicate)));
+        }
+        let question = Self::with_watches(formula, watches);
+        let question = question.map_err(|e| Diagnostic::error(e.to_string(), None))?;
+        Ok(LtlQuestion { invariant, left_sides, ..question })
     }
 
     /// The same for atoms that are bound already, in the order of [`Formula::atoms`].
@@ -39,7 +119,53 @@ impl LtlQuestion {
     /// The formula is too large.
     pub fn with_watches(formula: Formula, watches: Vec<Watch>) -> Result<Self, TranslateError> {
         let automaton = translate(&formula.clone().negated())?;
-        Ok(LtlQuestion { formula, claim: Claim::new(automaton, watches) })
+        let mut question = LtlQuestion {
+            formula,
+            claim: Claim::new(automaton, watches),
+            invariant: None,
+            left_sides: Vec::new(),
+        };
+        let states = question.claim.atoms.iter().all(|w| matches!(w, Watch::Predicate(_)));
+        question.claim.stutter_invariant = states && !question.needs_every_step();
+        Ok(question)
+    }
+
+    /// Decides a formula that is about single states, `[]p`, as the invariant that it is: with the same search, store and
+    /// reduction. Nothing for other formulas. That runs are fair makes no difference: every run that has begun can be. With
+    /// the answer comes what the formula speaks of and never happens.
+    pub fn check_as_invariant<S: System + ?Sized>(
+        &self,
+        system: &mut S,
+        how: &Check,
+        meter: &Meter,
+        progress: &mut dyn Progress,
+    ) -> Option<(Outcome, Vec<String>)> {
+        let invariant = self.invariant?;
+        let check = Check {
+            deadlocks: false,
+            invariants: vec![(String::new(), invariant)],
+            goals: self.left_sides.clone(),
+            ..how.clone()
+        };
+        let mut outcome = crate::check::check(system, &check, meter, progress);
+        let goals = outcome.answers.split_off(outcome.answers.len() - self.left_sides.len());
+        // Failed assertions come first among the answers; a violation of either kind is one of the question.
+        outcome.answers = vec![joined(std::mem::take(&mut outcome.answers))];
+        let holds = outcome.answers[0].verdict == Verdict::Holds;
+        let unreached = goals
+            .iter()
+            .zip(&self.left_sides)
+            .filter(|(goal, _)| holds && matches!(goal.verdict, Verdict::Violated(_)));
+        let silent = unreached.map(|(_, (text, _))| text.clone()).collect();
+        Some((outcome, silent))
+    }
+
+    /// What the formula speaks of and never happened in a search that has seen everything.
+    pub fn silent(&self, outcome: &ClaimOutcome) -> Vec<String> {
+        if outcome.verdict != Verdict::Holds || outcome.letters.is_empty() {
+            return Vec::new();
+        }
+        silent(&self.formula, &self.claim.atoms, &outcome.letters)
     }
 
     /// The formula.
@@ -54,7 +180,6 @@ impl LtlQuestion {
 
     /// Whether the formula speaks of events, of the next step or of labels: such a question needs every single step.
     pub fn needs_every_step(&self) -> bool {
-        use volee_logic::formula::Node;
         let next = |id| matches!(self.formula.pool.node(id), Node::Next(_) | Node::WeakNext(_));
         let event = |id: volee_logic::formula::AtomId| {
             matches!(self.formula.pool.atoms()[id.0 as usize].kind, AtomKind::Event(_))

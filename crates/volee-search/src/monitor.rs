@@ -16,6 +16,7 @@ use volee_system::{
 };
 
 use crate::check::{Check, Outcome, check};
+use crate::silence::silent;
 use crate::watch::{Names, Sight, Watch, bind};
 
 /// Which runs must satisfy a finite-trace formula.
@@ -36,8 +37,7 @@ pub struct TlQuestion {
     text: String,
     pub(crate) monitor: Monitor,
     pub(crate) watches: Vec<Watch>,
-    /// The texts of the atoms.
-    atoms: Vec<String>,
+    formula: Formula,
 }
 
 impl TlQuestion {
@@ -56,12 +56,7 @@ impl TlQuestion {
         let alphabet = Alphabet::Sets;
         let monitor = Monitor::new(formula, alphabet, Limits::default())
             .map_err(|e| Diagnostic::error(e.to_string(), None))?;
-        let words = |a: volee_logic::formula::AtomId| {
-            let span = &formula.pool.atoms()[a.0 as usize].span;
-            text.get(span.start..span.end).unwrap_or(text).to_owned()
-        };
-        let atoms = formula.atoms().into_iter().map(words).collect();
-        Ok(TlQuestion { text: text.into(), monitor, watches, atoms })
+        Ok(TlQuestion { text: text.into(), monitor, watches, formula: formula.clone() })
     }
 
     /// Decides the question with any traversal: `check` gives its order; its own questions are not asked.
@@ -76,7 +71,7 @@ impl TlQuestion {
         self.check_and_watch(system, runs, how, meter, progress).0
     }
 
-    /// The same, and the events of the formula that no step was, where the search has looked at all steps it met.
+    /// The same, and what the formula speaks of and no step was, where the search has looked at all steps it met.
     pub fn check_and_watch<S: System + ?Sized>(
         &self,
         system: &mut S,
@@ -102,12 +97,12 @@ impl TlQuestion {
                 }
             }
         }
-        let mut unseen: Vec<String> = product.sight.unseen().map(|atom| self.atoms[atom].clone()).collect();
-        if product.cut {
-            unseen.clear();
-        }
-        unseen.dedup();
-        (outcome, unseen)
+        let told = if product.cut {
+            Vec::new()
+        } else {
+            silent(&self.formula, &self.watches, product.sight.letters())
+        };
+        (outcome, told)
     }
 }
 
@@ -225,6 +220,7 @@ impl<S: System + ?Sized> System for Monitored<'_, S> {
                 if let Err(fault) = self.sight.look_at_state(self.system, target) {
                     step.fault.get_or_insert(fault);
                 }
+                self.sight.meet();
                 self.monitor.step(&mut self.at, |atom| self.sight.sees(atom as u32));
             }
             self.product.clear();

@@ -6,6 +6,8 @@
 use volee_logic::formula::{Atom, AtomKind, EventMatcher, EventPattern, Formula, LabelPattern};
 use volee_system::{Diagnostic, FaultId, Label, Place, PredicateId, System};
 
+use crate::silence::Letters;
+
 /// What an atom looks at.
 #[derive(Debug, Clone)]
 pub enum Watch {
@@ -90,6 +92,8 @@ pub(crate) struct Sight<'a> {
     marks: bool,
     /// For each label met, which of `events` it is.
     labels: Vec<Option<Box<[bool]>>>,
+    /// The letters met.
+    letters: Letters,
 }
 
 impl<'a> Sight<'a> {
@@ -106,12 +110,24 @@ impl<'a> Sight<'a> {
             predicates: predicates.collect(),
             marks: watches.iter().any(|w| matches!(w, Watch::Progress | Watch::Accept)),
             labels: Vec::new(),
+            letters: Letters::default(),
         }
     }
 
     /// Whether steps of one state can have different letters.
     pub fn sees_events(&self) -> bool {
         !self.events.is_empty()
+    }
+
+    /// Remembers the current letter.
+    #[inline]
+    pub fn meet(&mut self) {
+        self.letters.meet(&self.letter);
+    }
+
+    /// The letters that were to be remembered.
+    pub fn letters(&self) -> &[u64] {
+        self.letters.all()
     }
 
     /// Whether an atom is true in the current letter.
@@ -166,12 +182,6 @@ impl<'a> Sight<'a> {
                 self.letter[atom] = seen;
             }
         }
-    }
-
-    /// The atoms whose event no label that was met is.
-    pub fn unseen(&self) -> impl Iterator<Item = usize> + '_ {
-        let met = |place: usize| self.labels.iter().flatten().any(|seen| seen[place]);
-        self.events.iter().enumerate().filter(move |(place, _)| !met(*place)).map(|(_, &atom)| atom)
     }
 
     fn read_label(&self, names: &[String]) -> Box<[bool]> {

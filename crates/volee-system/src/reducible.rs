@@ -26,6 +26,9 @@ pub struct PersistentSet {
     /// The other steps can, without one of these, never lead to a fault or change a predicate: they may be ignored for
     /// ever. Otherwise the search must see to it that they are taken sooner or later.
     pub others_may_be_ignored: bool,
+    /// A search for cycles must not take this set: if no set is taken of which this is true, then on every cycle some state is
+    /// expanded fully. It depends on the state and the attempt alone.
+    pub cuts_cycles: bool,
     /// Which attempt comes next.
     pub next: u32,
 }
@@ -37,6 +40,8 @@ pub struct ProcessSet {
     pub set: u64,
     /// See [`PersistentSet::others_may_be_ignored`].
     pub others_may_be_ignored: bool,
+    /// See [`PersistentSet::cuts_cycles`].
+    pub cuts_cycles: bool,
 }
 
 /// What became of a question for steps of processes that are awake.

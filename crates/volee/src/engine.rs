@@ -354,6 +354,7 @@ impl Way {
             Setting::AllErrors => Err(self.not_a_search(REACHABILITY)),
             Setting::Reduction => match self {
                 Way::Search => Ok(()),
+                Way::Cycles if !nested && s.fairness == Fairness::None => Ok(()),
                 Way::SharedSearch => Err(self.no_effect("workers take all steps")),
                 _ => Err(self.not_a_search(REACHABILITY)),
             },

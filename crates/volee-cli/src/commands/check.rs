@@ -172,7 +172,7 @@ fn diagnostic(
 
 /// An event of a formula that never happens is probably misspelt.
 fn never_happens(event: &str) -> Diagnostic {
-    Diagnostic::warning(format!("no explored step is the event `{event}`"), None).with_help(
+    Diagnostic::warning(format!("nothing that was explored is `{event}`"), None).with_help(
         "`volee info MODEL --events` lists what happens in a model; a text in quotes must be the whole event, and \
          /pattern/ matches by regular expression",
     )

@@ -60,7 +60,7 @@ fn an_event_that_never_happens_is_told() {
     for (model, formula, event) in calls {
         let answered = sandbox.volee_with(&["check", model, "--tl", formula], "");
         assert_eq!(answered.code, 0, "{formula}: {}{}", answered.stdout, answered.stderr);
-        let told = answered.stderr.contains("no explored step is the event");
+        let told = answered.stderr.contains("nothing that was explored is");
         assert_eq!(told, event.is_some(), "{formula}: {}", answered.stderr);
         assert!(event.is_none_or(|e| answered.stderr.contains(e)), "{formula}: {}", answered.stderr);
     }

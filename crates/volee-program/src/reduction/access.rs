@@ -45,6 +45,14 @@ pub(super) struct Touched {
     pub references: Vec<Reference>,
 }
 
+impl Touched {
+    /// Whether anything that others may touch is.
+    pub fn is_shared(&self) -> bool {
+        let nothing = Objects::default();
+        !self.references.is_empty() || self.fixed.reads != nothing || self.fixed.writes != nothing
+    }
+}
+
 /// The touched things of one control point.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Point {

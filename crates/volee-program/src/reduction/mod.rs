@@ -27,6 +27,7 @@
 mod access;
 mod anonymous;
 mod control;
+mod cycles;
 mod objects;
 
 use std::cmp::Reverse;
@@ -76,6 +77,8 @@ struct Known {
 pub(crate) struct Choice {
     /// By process type and control point. Empty where nothing can be reduced.
     points: Vec<Vec<Point>>,
+    /// By process type and control point: no set with a process there can be on a cycle of reduced steps alone.
+    cuts: Vec<Vec<bool>>,
     /// What predicates read.
     visible: Objects,
     monitored: u64,
@@ -103,6 +106,8 @@ struct Stance {
     future: Access,
     /// It has come to its end and waits for younger ones to die.
     waits: bool,
+    /// It is where cycles are cut.
+    cut: bool,
 }
 
 impl Known {
@@ -149,7 +154,8 @@ impl Choice {
         let monitored = analysis.monitored();
         let constants = analysis.constants();
         let watched = program.monitor.is_some() || program.never.is_some();
-        Choice { points, visible, monitored, watched, constants, ..Choice::default() }
+        let cuts = cycles::cuts(program, &points, &visible);
+        Choice { points, cuts, visible, monitored, watched, constants, ..Choice::default() }
     }
 
     /// Sets of processes whose steps are persistent in a state and which are not all processes that may move: small ones before
@@ -166,7 +172,8 @@ impl Choice {
             let set = self.close(1 << pid);
             if movers & !set != 0 && self.candidates.iter().all(|c| c.set != set) && !self.is_visible(set) {
                 let others_may_be_ignored = self.is_enough(set);
-                self.candidates.push(ProcessSet { set, others_may_be_ignored });
+                let cuts_cycles = self.cuts_cycles(compiled, frame, set);
+                self.candidates.push(ProcessSet { set, others_may_be_ignored, cuts_cycles });
             }
         }
         self.candidates.sort_by_key(|c| (c.set.count_ones(), !c.others_may_be_ignored, Reverse(c.set)));
@@ -208,7 +215,8 @@ impl Choice {
         let waits = self.waits_to_end(compiled, frame, pid);
         let (step, future) = self.accesses(compiled, frame, pid);
         let next = self.stances.len() as u32;
-        Some(*self.stances.entry(Stance { step, future, waits }).or_insert(next))
+        let cut = self.cuts_cycles(compiled, frame, 1 << pid);
+        Some(*self.stances.entry(Stance { step, future, waits, cut }).or_insert(next))
     }
 
     /// By process: whose next steps commute with its own, in a state. Empty where nothing is known.
@@ -283,6 +291,12 @@ impl Choice {
             set |= self.conflicts[pid as usize];
         }
         set
+    }
+
+    /// Whether one of these processes is where cycles are cut.
+    fn cuts_cycles(&self, compiled: &Compiled, frame: &Frame, set: u64) -> bool {
+        let is_cut = |pid: usize| self.cuts[frame.proctype(pid)][frame.control(&compiled.layout, pid)];
+        (0..frame.count()).any(|pid| set >> pid & 1 == 1 && is_cut(pid))
     }
 
     /// Whether the other processes can, by themselves, neither come to a fault nor change what a predicate reads.

@@ -5,12 +5,12 @@
 
 use volee_system::{Limit, Meter, Progress, ReasonKind, Snapshot, System, Witness};
 
-use super::lasso::{Lasso, cycle};
+use super::lasso::{Lasso, cycle, way};
 use super::marks::Marks;
 use super::nodes::{DEAD, UNVISITED};
-use super::product::{Arc, Product, STUTTER, Stop};
+use super::product::{Arc, Product, STUTTER, Stop, UNNUMBERED};
 use super::{Claim, ClaimOptions, Found, reason};
-use crate::check::Statistics;
+use crate::check::{Reduction, Statistics};
 use volee_store::Full;
 
 /// How many nodes are expanded between two looks at the clock.
@@ -52,9 +52,9 @@ pub(crate) fn search<S: System + ?Sized, const W: usize>(
     options: ClaimOptions,
     meter: &Meter,
     progress: &mut dyn Progress,
-) -> (Found, Statistics) {
+) -> (Found, Statistics, Vec<u64>) {
     let mut search = Search::<S, W> {
-        product: Product::new(system, claim, options.faults),
+        product: Product::new(system, claim, options.faults, options.reduction == Reduction::Persistent),
         all: Marks::all(claim.automaton.all_marks()),
         frames: Vec::new(),
         waiting: Vec::new(),
@@ -69,9 +69,11 @@ pub(crate) fn search<S: System + ?Sized, const W: usize>(
         transitions: search.product.transitions,
         max_depth: search.max_depth as u64,
         memory_bytes: search.bytes(),
+        reduced: search.product.reduced,
         ..Statistics::default()
     };
-    (found, statistics)
+    let letters = search.product.letters().to_vec();
+    (found, statistics, letters)
 }
 
 impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
@@ -140,8 +142,13 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
         self.open.push(node);
         self.product.nodes.order[node as usize] = self.open.len() as u32;
         if self.product.is_trap(node) {
+            self.product.watch_faults = false;
             let reason = reason(ReasonKind::Trap, false);
-            return Some(Found::Error(reason, self.path(self.frames.len() - 1, None)));
+            let witness = match way(&mut self.product, |product, node| product.is_trap(node)) {
+                Some(way) => Witness { initial: way.initial, steps: way.steps, loop_start: None },
+                None => self.path(self.frames.len() - 1, None),
+            };
+            return Some(Found::Error(reason, witness));
         }
         match self.product.expand(node, &mut self.waiting) {
             Ok(()) => None,
@@ -191,12 +198,22 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
 
     /// The lasso through the component on top.
     fn accepted(&mut self, claim: &Claim) -> Found {
+        self.product.watch_faults = false;
         let start = self.roots.last().expect("a component was accepted").start;
-        let node = self.open[start];
-        let at =
-            self.frames.iter().position(|f| f.node == node).expect("the root of a component is on the path");
-        let mut witness = self.path(at, None);
-        let Lasso { steps } = match cycle(&mut self.product, node, start as u32 + 1, self.all) {
+        let lowest = start as u32 + 1;
+        let inside = |product: &Product<'_, S, W>, node: u32| {
+            let order = product.nodes.order[node as usize];
+            order >= lowest && order != DEAD
+        };
+        let (mut witness, node) = match way(&mut self.product, inside) {
+            Some(way) => (Witness { initial: way.initial, steps: way.steps, loop_start: None }, way.node),
+            None => {
+                let node = self.open[start];
+                let at = self.frames.iter().position(|f| f.node == node);
+                (self.path(at.expect("the root of a component is on the path"), None), node)
+            }
+        };
+        let Lasso { steps } = match cycle(&mut self.product, node, lowest, self.all) {
             Ok(lasso) => lasso,
             Err(Stop::Full(full)) => return Found::Limit(full_limit(full, self.bytes())),
             Err(Stop::Fault(..)) => unreachable!("the nodes of the cycle were expanded before"),
@@ -208,9 +225,17 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
     }
 
     /// The steps along the path to its `at`-th node, and one more.
-    fn path(&self, at: usize, last: Option<u32>) -> Witness {
-        let taken = self.frames[..at].iter().map(|f| self.waiting[f.next - 1].ordinal);
-        let steps = taken.filter(|&o| o != STUTTER).chain(last).collect();
+    fn path(&mut self, at: usize, last: Option<u32>) -> Witness {
+        let mut steps = Vec::with_capacity(at + 1);
+        for frame in &self.frames[..at] {
+            let arc = self.waiting[frame.next - 1];
+            match arc.ordinal {
+                STUTTER => {}
+                UNNUMBERED => steps.extend(self.product.ordinal(frame.node, arc.node)),
+                ordinal => steps.push(ordinal),
+            }
+        }
+        steps.extend(last);
         Witness { initial: self.initial, steps, loop_start: None }
     }
 }

@@ -1,6 +1,7 @@
-//! The cycle of an accepted component: from its root through transitions with all marks, and back.
+//! The lasso of an accepted component: a way to it, and from there through transitions with all marks, and back.
 //!
-//! Each piece is a shortest one (breadth-first inside the component), so cycles stay readable.
+//! A depth-first search comes to a component by any way, often a very long one. So the way is looked for again, breadth-first
+//! among the nodes that were visited, and so is each piece of the cycle inside the component: runs stay readable.
 
 use std::collections::VecDeque;
 
@@ -9,8 +10,71 @@ use hashbrown::HashMap;
 use volee_system::System;
 
 use super::marks::Marks;
-use super::nodes::DEAD;
+use super::nodes::{DEAD, UNVISITED};
 use super::product::{Arc, Product, STUTTER, Stop};
+
+/// Nodes that are expanded to find a shorter way; beyond them the one that was found is good enough.
+const MOST_NODES: usize = 1 << 18;
+
+/// A shortest way through visited nodes.
+pub(crate) struct Way {
+    /// Which initial state it starts from.
+    pub initial: u32,
+    pub steps: Vec<u32>,
+    /// Where it ends.
+    pub node: u32,
+}
+
+/// A shortest way from an initial node to one that is wanted; nothing if there are too many nodes before it.
+pub(crate) fn way<S: System + ?Sized, const W: usize>(
+    product: &mut Product<'_, S, W>,
+    wanted: impl Fn(&Product<'_, S, W>, u32) -> bool,
+) -> Option<Way> {
+    let mut reached: HashMap<u32, (u32, u32), FixedState> = HashMap::with_hasher(FixedState::default());
+    let mut queue = VecDeque::new();
+    let (mut arcs, mut expanded) = (Vec::new(), 0);
+    let initial = product.initial();
+    for (ordinal, &node) in (0..).zip(&initial) {
+        if product.nodes.order[node as usize] != UNVISITED && !reached.contains_key(&node) {
+            reached.insert(node, (node, ordinal));
+            queue.push_back(node);
+        }
+    }
+    while let Some(node) = queue.pop_front() {
+        if wanted(product, node) {
+            return Some(traced(&reached, &initial, node));
+        }
+        expanded += 1;
+        if expanded > MOST_NODES {
+            return None;
+        }
+        arcs.clear();
+        product.expand_fully(node, &mut arcs).ok()?;
+        for arc in &arcs {
+            if product.nodes.order[arc.node as usize] != UNVISITED && !reached.contains_key(&arc.node) {
+                reached.insert(arc.node, (node, arc.ordinal));
+                queue.push_back(arc.node);
+            }
+        }
+    }
+    None
+}
+
+/// The way to a node, from what led to each.
+fn traced(reached: &HashMap<u32, (u32, u32), FixedState>, initial: &[u32], node: u32) -> Way {
+    let (mut steps, mut at) = (Vec::new(), node);
+    loop {
+        let (before, ordinal) = reached[&at];
+        if before == at && initial.contains(&at) {
+            steps.reverse();
+            return Way { initial: ordinal, steps, node };
+        }
+        if ordinal != STUTTER {
+            steps.push(ordinal);
+        }
+        at = before;
+    }
+}
 
 /// The steps of the system around the cycle; none if it is a finished run that stutters.
 pub(crate) struct Lasso {
@@ -62,7 +126,7 @@ fn shortest<S: System + ?Sized, const W: usize>(
     let mut arcs = Vec::new();
     while let Some(node) = queue.pop_front() {
         arcs.clear();
-        product.expand(node, &mut arcs)?;
+        product.expand_fully(node, &mut arcs)?;
         for &arc in &arcs {
             let order = product.nodes.order[arc.node as usize];
             if order < lowest || order == DEAD {

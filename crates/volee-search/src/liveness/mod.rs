@@ -16,7 +16,7 @@ mod product;
 use volee_logic::automaton::Automaton;
 use volee_system::{Limit, Meter, Progress, Reason, ReasonKind, System, Verdict, Violation, Witness};
 
-use crate::check::Statistics;
+use crate::check::{Reduction, Statistics};
 use crate::nested::{NestedClaim, NestedStore};
 use crate::pairs::Faults;
 use crate::watch::Watch;
@@ -34,12 +34,16 @@ pub struct Claim {
     pub traps: Vec<bool>,
     /// What an accepted run is called.
     pub kind: ReasonKind,
+    /// Whether it accepts a run exactly if it accepts every other that only repeats letters more or less often, the letters
+    /// being predicates: then steps that no predicate sees may be left out.
+    pub stutter_invariant: bool,
 }
 
 impl Claim {
     /// A claim whose only errors are accepted runs.
     pub fn new(automaton: Automaton, atoms: Vec<Watch>) -> Self {
-        Claim { automaton, atoms, traps: Vec::new(), kind: ReasonKind::AcceptanceCycle }
+        let (traps, kind) = (Vec::new(), ReasonKind::AcceptanceCycle);
+        Claim { automaton, atoms, traps, kind, stutter_invariant: false }
     }
 
     /// Whether reaching a state of the automaton is enough: it accepts whatever follows.
@@ -81,6 +85,8 @@ pub struct ClaimOptions {
     pub fairness: Fairness,
     /// Whether steps with a fault end the search as violations.
     pub faults: bool,
+    /// Which steps are taken where the claim allows to leave some out: [`Reduction::Persistent`], or all.
+    pub reduction: Reduction,
 }
 
 /// What was found about a claim.
@@ -90,6 +96,8 @@ pub struct ClaimOutcome {
     pub verdict: Verdict,
     /// How much was explored: states are pairs of a state of the system and one of the automaton.
     pub statistics: Statistics,
+    /// The letters met, a bit per atom; none where they are not kept.
+    pub letters: Vec<u64>,
 }
 
 /// Searches for a run that the claim accepts.
@@ -104,12 +112,12 @@ pub fn check_claim<S: System + ?Sized>(
         if options.fairness == Fairness::Weak {
             let message = "fairness needs the search by components".into();
             let verdict = Verdict::Unknown(Limit::Other { message });
-            return ClaimOutcome { verdict, statistics: Statistics::default() };
+            return ClaimOutcome { verdict, statistics: Statistics::default(), letters: Vec::new() };
         }
         let faults = if options.faults { Faults::End } else { Faults::Pass };
         return NestedClaim::new(claim.clone()).check(system, store, faults, meter, progress);
     }
-    let (found, mut statistics) = match options.fairness {
+    let (found, mut statistics, letters) = match options.fairness {
         Fairness::None => search::<S, 1>(system, claim, options, meter, progress),
         Fairness::Weak => search::<S, 5>(system, claim, options, meter, progress),
     };
@@ -120,7 +128,7 @@ pub fn check_claim<S: System + ?Sized>(
         Found::Limit(limit) => Verdict::Unknown(limit),
         Found::Error(reason, witness) => Verdict::Violated(vec![Violation { reason, witness }]),
     };
-    ClaimOutcome { verdict, statistics }
+    ClaimOutcome { verdict, statistics, letters }
 }
 
 /// How a search ended.

@@ -82,9 +82,19 @@ impl Nodes {
         node
     }
 
+    /// Names have changed.
+    pub fn rename(&mut self, mut translate: impl FnMut(Name) -> Name) {
+        self.keys.iter_mut().for_each(|(name, _)| *name = translate(*name));
+        self.fill(self.table.len());
+    }
+
     #[cold]
     fn grow(&mut self) {
-        self.table = vec![Entry::default(); self.table.len() * 2];
+        self.fill(self.table.len() * 2);
+    }
+
+    fn fill(&mut self, places: usize) {
+        self.table = vec![Entry::default(); places];
         for node in 0..self.keys.len() {
             let (name, state) = self.keys[node];
             let mut at = self.home(name, state);

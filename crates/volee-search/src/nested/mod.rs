@@ -69,7 +69,7 @@ impl NestedClaim {
     /// Moves the acceptance of a claim's automaton to its states. A state that is an error by itself becomes one that
     /// accepts whatever follows.
     pub fn new(claim: Claim) -> Self {
-        let Claim { mut automaton, atoms, traps, kind } = claim;
+        let Claim { mut automaton, atoms, traps, kind, .. } = claim;
         let all = automaton.all_marks();
         for (target, _) in (0..).zip(&traps).filter(|(_, trap)| **trap) {
             automaton.states[target as usize] = vec![Edge { guard: Bdd::TRUE, marks: all, target }];
@@ -116,7 +116,7 @@ impl NestedClaim {
         }
         statistics.seconds = meter.elapsed().as_secs_f64();
         statistics.bytes_per_state = statistics.memory_bytes as f64 / statistics.states.max(1) as f64;
-        ClaimOutcome { verdict, statistics }
+        ClaimOutcome { verdict, statistics, letters: Vec::new() }
     }
 }
 

@@ -6,6 +6,7 @@ mod graph;
 mod limits;
 mod liveness;
 mod monitor;
+mod products;
 mod reduction;
 mod remembered;
 mod replacement;

@@ -113,7 +113,11 @@ impl Reducible for Team {
                 let others = (0..self.processes.len()).filter(|&other| other != process);
                 let others_may_be_ignored =
                     others.into_iter().all(|other| self.is_harmless(other, state[other]));
-                return ControlFlow::Continue(Some(PersistentSet { others_may_be_ignored, next }));
+                return ControlFlow::Continue(Some(PersistentSet {
+                    others_may_be_ignored,
+                    cuts_cycles: true,
+                    next,
+                }));
             }
         }
         ControlFlow::Continue(None)

@@ -7,8 +7,8 @@ use volee_logic::hoa::read_hoa;
 use volee_program::MachineOptions;
 use volee_search::{
     Answer as Found, Approximation, Check, Claim, ClaimOptions, ClaimOutcome, DeterministicProperty,
-    Emptiness as Method, LtlQuestion, Names, NestedStore, Reduction, Statistics, TlQuestion, Watch, bind,
-    check_claim,
+    Emptiness as Method, LtlQuestion, Names, NestedStore, Outcome, Reduction, Statistics, TlQuestion, Watch,
+    bind, check_claim,
 };
 use volee_system::{Diagnostic, Reason, ReasonKind, Verdict};
 
@@ -60,7 +60,8 @@ fn search(job: &mut Job<'_>, question: &Question, options: &Options) -> Result<S
     if merged && is_about_steps(question) {
         return search(job, question, &options.step_by_step());
     }
-    let how = claim_options(job);
+    let how = claim_options(job, options.plain);
+    let mut unseen = Vec::new();
     let outcome = match question {
         Question::Ltl { text, .. } => {
             let file = question.origin();
@@ -69,7 +70,24 @@ fn search(job: &mut Job<'_>, question: &Question, options: &Options) -> Result<S
             if bound.needs_every_step() && merged {
                 return search(job, question, &options.step_by_step());
             }
-            bound.check(model.system.as_mut(), how, job.meter, job.progress)
+            let safety = stored(Check::new(), job.settings, options.plain);
+            let invariant = match how.emptiness {
+                Method::Components => {
+                    bound.check_as_invariant(model.system.as_mut(), &safety, job.meter, job.progress)
+                }
+                Method::Nested(_) => None,
+            };
+            match invariant {
+                Some((outcome, told)) => {
+                    unseen = told;
+                    one_of(outcome)
+                }
+                None => {
+                    let outcome = bound.check(model.system.as_mut(), how, job.meter, job.progress);
+                    unseen = bound.silent(&outcome);
+                    outcome
+                }
+            }
         }
         Question::Tl(text) => return monitored(job, question, text, model, options.clone()),
         Question::Automaton { name, text } => {
@@ -87,14 +105,9 @@ fn search(job: &mut Job<'_>, question: &Question, options: &Options) -> Result<S
         }
         other => unreachable!("`{other}` is not about runs"),
     };
+    let statistics = outcome.statistics;
     let found = separated(question, outcome.verdict);
-    Ok(Searched {
-        found,
-        statistics: outcome.statistics,
-        model,
-        options: options.clone(),
-        unseen: Vec::new(),
-    })
+    Ok(Searched { found, statistics, model, options: options.clone(), unseen })
 }
 
 fn claimed(
@@ -133,7 +146,7 @@ fn monitored(
 }
 
 /// How infinite runs are looked for; what does not go together was refused before.
-fn claim_options(job: &Job<'_>) -> ClaimOptions {
+fn claim_options(job: &Job<'_>, plain: bool) -> ClaimOptions {
     let settings = job.settings;
     let memory = job.meter.budget().memory;
     let emptiness = match (settings.approximation, settings.emptiness) {
@@ -149,7 +162,19 @@ fn claim_options(job: &Job<'_>) -> ClaimOptions {
         }),
         _ => Method::Components,
     };
-    ClaimOptions { emptiness, fairness: settings.fairness, faults: true }
+    let reduction = match settings.reduction {
+        _ if plain => Reduction::None,
+        None | Some(Reduction::Persistent | Reduction::Both) => Reduction::Persistent,
+        Some(Reduction::None | Reduction::Sleep) => Reduction::None,
+    };
+    ClaimOptions { emptiness, fairness: settings.fairness, faults: true, reduction }
+}
+
+/// The answer to the one question of a search.
+fn one_of(outcome: Outcome) -> ClaimOutcome {
+    let Outcome { mut answers, statistics, .. } = outcome;
+    let verdict = answers.pop().map_or(Verdict::Holds, |answer| answer.verdict);
+    ClaimOutcome { verdict, statistics, letters: Vec::new() }
 }
 
 /// A Büchi automaton, its propositions bound to the model.
