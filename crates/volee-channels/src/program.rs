@@ -29,7 +29,10 @@ const MOST_MESSAGES: usize = GONE as usize;
 
 /// A program over unbounded channels.
 pub struct Buffered {
+    /// What is searched.
     machine: Machine,
+    /// The program as written, whose steps are the same.
+    plain: Machine,
     /// The buffered channels: their number in the program, and where they are.
     slots: Vec<(u32, ChannelSlots)>,
     names: Vec<String>,
@@ -58,13 +61,18 @@ impl Buffered {
         for channel in widened.channel_types.iter_mut().filter(|c| c.capacity > 0) {
             channel.capacity = MOST;
         }
-        let machine =
-            Machine::new(Arc::new(widened), MachineOptions { plain: true, ..MachineOptions::default() });
+        let widened = Arc::new(widened);
+        let options = MachineOptions { plain: true, ..MachineOptions::default() };
+        let plain = Machine::new(Arc::clone(&widened), options);
+        // The same steps, without variables that nobody reads: a counter of messages makes no two rounds different.
+        let options = MachineOptions { single_steps: true, ..MachineOptions::default() };
+        let machine = Machine::new(widened, options);
         let slots: Vec<(u32, ChannelSlots)> =
             (1..).zip(machine.channel_slots()).filter(|(_, s)| s.capacity > 0).collect();
         let names = slots.iter().map(|(n, _)| program.channels[*n as usize - 1].name.clone()).collect();
         Ok(Buffered {
             machine,
+            plain,
             slots,
             names,
             messages: Vec::new(),
@@ -74,9 +82,9 @@ impl Buffered {
         })
     }
 
-    /// The machine, for replaying witnesses.
+    /// The program as written, for replaying witnesses.
     pub fn machine(&mut self) -> &mut Machine {
-        &mut self.machine
+        &mut self.plain
     }
 
     fn id(&mut self, message: &[u8]) -> u16 {

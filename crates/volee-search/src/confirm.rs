@@ -54,7 +54,7 @@ impl Claim {
         let mut now = vec![false; automaton.states.len()];
         now[automaton.initial as usize] = true;
         let trapped = |now: &[bool]| (0..now.len()).any(|q| now[q] && self.is_trap(q));
-        // The last letter of a run that could go on is seen by nobody: the claim moves with the steps.
+        // What a run that could go on does next is seen by nobody: the claim moves with the steps.
         let prefix = start.unwrap_or(letters.len() - 1);
         for letter in &letters[..prefix] {
             if trapped(&now) {
@@ -65,7 +65,12 @@ impl Claim {
         if trapped(&now) {
             return Some(true);
         }
-        Some((start.is_some() || ends) && self.accepts_for_ever(&now, &letters[prefix..]))
+        if start.is_some() || ends {
+            return Some(self.accepts_for_ever(&now, &letters[prefix..]));
+        }
+        // What predicates see in the last state they see whatever follows.
+        let of_states = self.atoms.iter().all(|watch| matches!(watch, Watch::Predicate(_)));
+        Some(of_states && trapped(&self.after(&now, &letters[prefix])))
     }
 
     /// The states after one letter.

@@ -72,7 +72,7 @@ const TABLE: &[(&str, &str)] = &[
     ("--search bfs", "oororrrrr"),
     ("--all-errors", "oorrrorrr"),
     ("--audit", "OOOOOOrrr"),
-    ("--reduction both", "oorrrrrrr"),
+    ("--reduction both", "ooorrrrrr"),
     ("--reduction none", "ooooooooo"),
     ("--replacement oldest", "oororrrrr"),
     ("--approximate bitstate", "OOoOrrrrr"),
