@@ -61,7 +61,11 @@ impl Enumerator {
                 moved |= self.run_process(compiled, pid, visitor)?;
             }
             if moved {
-                return ControlFlow::Continue(Some(PersistentSet { others_may_be_ignored, cuts_cycles, next }));
+                return ControlFlow::Continue(Some(PersistentSet {
+                    others_may_be_ignored,
+                    cuts_cycles,
+                    next,
+                }));
             }
         }
         ControlFlow::Continue(None)
@@ -93,7 +97,9 @@ impl Enumerator {
             Some(attempt) => (choice.candidates(compiled, &self.levels[0].frame), attempt),
             None => (&everybody[..], 0),
         };
-        for (&ProcessSet { set, others_may_be_ignored, cuts_cycles }, next) in sets.iter().zip(1..).skip(first as usize) {
+        for (&ProcessSet { set, others_may_be_ignored, cuts_cycles }, next) in
+            sets.iter().zip(1..).skip(first as usize)
+        {
             let mut moved = false;
             visitor.asleep = asleep;
             for pid in (0..count).rev().filter(|pid| set & !asleep & 1 << pid != 0) {
@@ -101,9 +107,11 @@ impl Enumerator {
                 visitor.asleep |= 1 << pid;
             }
             if moved {
-                return ControlFlow::Continue(Awake::Moved(
-                    attempt.map(|_| PersistentSet { others_may_be_ignored, cuts_cycles, next }),
-                ));
+                return ControlFlow::Continue(Awake::Moved(attempt.map(|_| PersistentSet {
+                    others_may_be_ignored,
+                    cuts_cycles,
+                    next,
+                })));
             }
         }
         if attempt.is_some() {

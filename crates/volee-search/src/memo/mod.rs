@@ -183,7 +183,8 @@ impl<W: Word> Memo<W> {
             }
             if moved {
                 let others_may_be_ignored = set.others_may_be_ignored;
-                return Ok(Some(PersistentSet { others_may_be_ignored, next }));
+                let cuts_cycles = set.cuts_cycles;
+                return Ok(Some(PersistentSet { others_may_be_ignored, cuts_cycles, next }));
             }
         }
         Ok(None)
