@@ -332,7 +332,8 @@ fn decide(
                 if every_step && !plain {
                     continue;
                 }
-                let options = ClaimOptions { emptiness, fairness, faults: false };
+                let reduction = if plain { Reduction::None } else { Reduction::Persistent };
+                let options = ClaimOptions { emptiness, fairness, reduction, ..ClaimOptions::default() };
                 let outcome = check_claim(&mut own, &claim, options, &meter(PLENTY), &mut Quiet);
                 let violated = match &outcome.verdict {
                     Verdict::Holds => false,
