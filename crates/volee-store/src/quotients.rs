@@ -122,6 +122,14 @@ impl Quotients {
     /// A table with so many lines, at least as many as before, and the same names. `None` when there is no memory.
     pub fn resize(&mut self, lines: usize) -> Option<()> {
         let mut larger = Quotients::new(self.width(), lines)?;
+        // In a table of more lines than there are names, names have another width, and are scrambled otherwise.
+        if larger.width() != self.width() {
+            self.drain(|name| {
+                larger.insert(name);
+            });
+            *self = larger;
+            return Some(());
+        }
         let aside = std::mem::take(&mut self.aside);
         self.drain_codes(|code| {
             larger.insert_code(code);
@@ -192,6 +200,21 @@ mod tests {
             let mut given = HashSet::new();
             table.drain(|name| assert!(given.insert(name)));
             assert_eq!(given, twin);
+        }
+    }
+
+    #[test]
+    fn names_survive_in_a_table_of_more_lines_than_there_are_names() {
+        for width in [5, 6, 7] {
+            let mut table = Quotients::new(width, FEWEST).expect("small");
+            let (some, others): (Vec<u64>, Vec<u64>) = (1..1 << width).partition(|name| name % 3 != 0);
+            some.iter().for_each(|&name| assert!(table.insert(name)));
+            for lines in [2, 4, 8, 16].map(|times| times * FEWEST) {
+                table.resize(lines).expect("small");
+                assert!(some.iter().all(|&name| !table.insert(name)), "{width} bits, {lines} lines");
+                assert_eq!(table.names().collect::<HashSet<_>>(), some.iter().copied().collect());
+            }
+            assert!(others.iter().all(|&name| table.insert(name)), "{width} bits");
         }
     }
 
