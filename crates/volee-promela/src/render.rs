@@ -104,7 +104,7 @@ impl Names<'_> {
             | StatementKind::Atomic(_)
             | StatementKind::DStep(_)
             | StatementKind::If(_)
-            | StatementKind::Do(_)
+            | StatementKind::Do(..)
             | StatementKind::Unless { .. } => {}
         }
     }

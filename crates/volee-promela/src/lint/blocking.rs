@@ -118,7 +118,7 @@ impl<'m> Visitor<'m> for Choices<'_, '_> {
         let Some(values) = self.blocking(&guards, &variables) else { return };
         let told: Vec<String> =
             variables.iter().zip(&values).map(|((_, r, _), v)| self.equation(r, *v)).collect();
-        let is_loop = matches!(statement.kind, StatementKind::Do(_));
+        let is_loop = matches!(statement.kind, StatementKind::Do(..));
         let (word, option) = if is_loop { ("do", ":: else -> break") } else { ("if", ":: else -> skip") };
         let told = told.join(" and ");
         let message = match origin {

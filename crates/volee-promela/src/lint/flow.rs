@@ -106,7 +106,7 @@ impl Flow<'_> {
             StatementKind::If(options) => {
                 join(options.iter().filter_map(|o| self.sequence(o, None, jumps, visitor)).collect())
             }
-            StatementKind::Do(options) => {
+            StatementKind::Do(options, _) => {
                 let outer = std::mem::take(&mut jumps.breaks);
                 let mut entered = false;
                 for option in options {
@@ -190,7 +190,7 @@ impl Flow<'_> {
                 });
                 join(ends.flatten().collect())
             }
-            StatementKind::Do(options) => {
+            StatementKind::Do(options, _) => {
                 let written: HashSet<Key> = options.iter().flat_map(|option| self.written(option)).collect();
                 known.retain(|key, _| !written.contains(key));
                 visitor.choice(statement, options, &known);

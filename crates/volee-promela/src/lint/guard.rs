@@ -12,7 +12,9 @@ use crate::render;
 pub(super) fn assignments(context: &Context, out: &mut Vec<Diagnostic>) {
     for (owner, behaviour) in behaviours(context.model) {
         walk::statements(&behaviour.body, &mut |statement| {
-            let (StatementKind::If(options) | StatementKind::Do(options)) = &statement.kind else { return };
+            let (StatementKind::If(options) | StatementKind::Do(options, _)) = &statement.kind else {
+                return;
+            };
             for option in options {
                 let Some((first, target)) = option.first().and_then(assigned) else { continue };
                 let Some(why) = why(context, owner, options, first, target) else { continue };

@@ -47,7 +47,7 @@ fn private_globals(model: &Model) -> HashMap<u32, ProctypeId> {
                 StatementKind::Assign { target, .. } => written(target),
                 StatementKind::Receive(receive) => walk::stores(&receive.arguments).for_each(&mut written),
                 // What is started in a loop is started more than once.
-                StatementKind::Do(options) => {
+                StatementKind::Do(options, _) => {
                     for option in options {
                         walk::statements(option, &mut |s| runs(s, |id| *births.entry(id).or_default() += 1));
                     }

@@ -329,7 +329,7 @@ impl<'m> Collector<'m, '_> {
                 }
                 self.guards = Rc::default();
             }
-            StatementKind::Do(options) => {
+            StatementKind::Do(options, _) => {
                 for option in options {
                     self.guards = Rc::default();
                     self.sequence(owner, option);

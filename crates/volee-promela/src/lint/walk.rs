@@ -31,7 +31,7 @@ pub(crate) fn statements<'m>(sequence: &'m Sequence, visit: &mut impl FnMut(&'m 
             StatementKind::Block(inner) | StatementKind::Atomic(inner) | StatementKind::DStep(inner) => {
                 statements(inner, visit);
             }
-            StatementKind::If(options) | StatementKind::Do(options) => {
+            StatementKind::If(options) | StatementKind::Do(options, _) => {
                 options.iter().for_each(|option| statements(option, visit));
             }
             StatementKind::Unless { body, escape } => {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use volee_program::{Action, BinaryOp, Node, NodeId, Piece, Scope, Transition};
 
+pub(super) use super::elements::Skips;
 use super::elements::{ElementId, Elements, Kind};
 use super::expr::Lowering;
 use crate::model::{
@@ -64,8 +65,8 @@ enum StepKind {
 }
 
 impl Control {
-    pub fn of(behaviour: &Behaviour) -> Self {
-        let elements = Elements::of(behaviour);
+    pub fn of(behaviour: &Behaviour, skips: Skips) -> Self {
+        let elements = Elements::of(behaviour, skips);
         let mut finder =
             Finder { elements: &elements, numbers: vec![None; elements.elements.len()], found: Vec::new() };
         let start = finder.settle(elements.sequence(elements.body).first, false);
@@ -217,7 +218,7 @@ fn is_compound(kind: &StatementKind) -> bool {
     matches!(
         kind,
         StatementKind::If(_)
-            | StatementKind::Do(_)
+            | StatementKind::Do(..)
             | StatementKind::Atomic(_)
             | StatementKind::DStep(_)
             | StatementKind::Block(_)
@@ -229,7 +230,7 @@ fn is_compound(kind: &StatementKind) -> bool {
 fn without_bodies(statement: &Statement) -> Statement {
     let kind = match &statement.kind {
         StatementKind::If(_) => StatementKind::If(Vec::new()),
-        StatementKind::Do(_) => StatementKind::Do(Vec::new()),
+        StatementKind::Do(_, origin) => StatementKind::Do(Vec::new(), *origin),
         StatementKind::Atomic(_) => StatementKind::Atomic(Vec::new()),
         StatementKind::DStep(_) => StatementKind::DStep(Vec::new()),
         StatementKind::Block(_) => StatementKind::Block(Vec::new()),

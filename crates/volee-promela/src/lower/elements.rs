@@ -6,7 +6,7 @@
 //! whether the process keeps control after it (`atomic`), whether it is the last of an atomic sequence, and which
 //! escapes apply to it.
 
-use crate::model::{Behaviour, Label, LabelId, Statement, StatementKind};
+use crate::model::{Behaviour, Label, LabelId, LoopOrigin, Statement, StatementKind};
 
 /// Index of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,8 +80,18 @@ pub(super) struct Elements<'a> {
     pub statements: Vec<&'a Statement>,
     pub body: SequenceId,
     behaviour: &'a Behaviour,
+    skips: Skips,
     /// The exits of the loops being built.
     exits: Vec<ElementId>,
+}
+
+/// What becomes of skips that only follow other skips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Skips {
+    /// They are left out of the options of an `if` or a `do` that is written as such; not of what a `for` repeats.
+    DroppedInOptions,
+    /// In a claim each is a step of the program.
+    Kept,
 }
 
 /// A sequence being built.
@@ -92,7 +102,7 @@ struct Builder {
 }
 
 impl<'a> Elements<'a> {
-    pub fn of(behaviour: &'a Behaviour) -> Self {
+    pub fn of(behaviour: &'a Behaviour, skips: Skips) -> Self {
         let mut all = Elements {
             elements: Vec::new(),
             sequences: Vec::new(),
@@ -100,6 +110,7 @@ impl<'a> Elements<'a> {
             statements: Vec::new(),
             body: SequenceId(0),
             behaviour,
+            skips,
             exits: Vec::new(),
         };
         let mut builder = Builder::default();
@@ -186,7 +197,9 @@ impl<'a> Elements<'a> {
         self.statements.push(statement);
         let id = match &statement.kind {
             StatementKind::If(options) => self.choice(options, number),
-            StatementKind::Do(options) => return self.repetition(statement, options, number, builder),
+            StatementKind::Do(options, origin) => {
+                return self.repetition(statement, (options, *origin), number, builder);
+            }
             StatementKind::Unless { body, escape } => self.unless(body, escape, number),
             StatementKind::Atomic(body) => {
                 let body = self.build(body);
@@ -259,22 +272,21 @@ impl<'a> Elements<'a> {
     }
 
     fn choice(&mut self, options: &'a [Vec<Statement>], number: u32) -> ElementId {
-        let options = self.options(options);
+        let options = self.options(options, self.skips);
         self.element(Kind::Choice(options), number)
     }
 
     /// The options of a choice, the one that begins with `else` last.
-    fn options(&mut self, options: &'a [Vec<Statement>]) -> Vec<SequenceId> {
+    fn options(&mut self, options: &'a [Vec<Statement>], skips: Skips) -> Vec<SequenceId> {
         let begins_with_else =
             |o: &&'a Vec<Statement>| matches!(o.first().map(|s| &s.kind), Some(StatementKind::Else));
         let ordinary = options.iter().filter(|o| !begins_with_else(o));
         let otherwise = options.iter().filter(begins_with_else);
         let ordered: Vec<&'a Vec<Statement>> = ordinary.chain(otherwise).collect();
-        ordered.into_iter().map(|o| self.option(o)).collect()
+        ordered.into_iter().map(|o| self.option(o, skips)).collect()
     }
 
-    /// An option, without the skips that only follow other skips.
-    fn option(&mut self, statements: &'a [Statement]) -> SequenceId {
+    fn option(&mut self, statements: &'a [Statement], skips: Skips) -> SequenceId {
         let mut builder = Builder::default();
         let mut idle = 0;
         for (i, statement) in statements.iter().enumerate() {
@@ -282,7 +294,7 @@ impl<'a> Elements<'a> {
             let idles = (is_skip || is_print(statement)) && statement.labels.is_empty();
             idle = if idles { idle + 1 } else { 0 };
             let inner = i > 0 && i + 1 < statements.len();
-            if idle > 1 && is_skip && inner {
+            if idle > 1 && is_skip && inner && skips == Skips::DroppedInOptions {
                 continue;
             }
             self.statement(statement, &mut builder);
@@ -293,14 +305,15 @@ impl<'a> Elements<'a> {
     fn repetition(
         &mut self,
         statement: &'a Statement,
-        options: &'a [Vec<Statement>],
+        (options, origin): (&'a [Vec<Statement>], LoopOrigin),
         number: u32,
         builder: &mut Builder,
     ) {
         let exit = self.element(Kind::Exit, number);
         let joint = self.element(Kind::Joint, number);
         self.exits.push(exit);
-        let options = self.options(options);
+        let skips = if origin == LoopOrigin::Counting { Skips::Kept } else { self.skips };
+        let options = self.options(options, skips);
         self.exits.pop();
         for &option in &options {
             self.extend(option, joint);

@@ -17,7 +17,7 @@ use volee_program::{Action, Claim, Expr, Machine, MachineOptions, Node, Proctype
 use volee_system::Diagnostic;
 
 use crate::model::{self, Model};
-use control::Control;
+use control::{Control, Skips};
 use expr::Lowering;
 use storage::Storage;
 
@@ -39,7 +39,8 @@ pub struct Lowered {
 /// Constructs that have no meaning in a verifier, each with its place.
 pub fn lower(model: Arc<Model>) -> Result<Lowered, Vec<Diagnostic>> {
     let storage = Arc::new(Storage::of(&model)?);
-    let controls: Vec<Control> = model.proctypes.iter().map(|p| Control::of(&p.behaviour)).collect();
+    let controls: Vec<Control> =
+        model.proctypes.iter().map(|p| Control::of(&p.behaviour, Skips::DroppedInOptions)).collect();
     let mut lowering = Lowering::new(&model, &storage, &controls);
     let mut program = Program {
         name: model.file.to_string(),
@@ -156,7 +157,7 @@ fn lower_claim(lowering: &mut Lowering<'_>, claim: &model::Claim) -> Claim {
             format!("the claim declares a variable `{}`: declare it outside the claim", variable.name);
         lowering.errors.push(Diagnostic::error(message, variable.place.clone()));
     }
-    let control = Control::of(&claim.behaviour);
+    let control = Control::of(&claim.behaviour, Skips::Kept);
     let nodes: Vec<Node> = control.nodes(lowering);
     for transition in nodes.iter().flat_map(|n| &n.transitions) {
         if !matches!(

@@ -6,12 +6,12 @@
 use volee_program::{Action, EventMonitor, Expr, MonitorKind, MonitorStep, Node, NodeId, Pattern, Scope};
 use volee_system::Place;
 
-use super::control::Control;
+use super::control::{Control, Skips};
 use super::expr::Lowering;
 use crate::model::Trace;
 
 pub(super) fn lower(lowering: &mut Lowering<'_>, trace: &Trace) -> EventMonitor {
-    let control = Control::of(&trace.behaviour);
+    let control = Control::of(&trace.behaviour, Skips::DroppedInOptions);
     let nodes = control.nodes(lowering);
     let mut monitor = EventMonitor {
         kind: if trace.forbids { MonitorKind::NoTrace } else { MonitorKind::Trace },

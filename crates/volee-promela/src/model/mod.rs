@@ -18,7 +18,7 @@ use volee_system::Place;
 pub use expr::{
     Access, Base, BinaryOp, ChannelTest, Expr, ExprKind, Ltl, Poll, ReceiveArgument, Reference, Run, UnaryOp,
 };
-pub use statement::{Conversion, FormatPiece, Receive, Sequence, Statement, StatementKind};
+pub use statement::{Conversion, FormatPiece, LoopOrigin, Receive, Sequence, Statement, StatementKind};
 
 /// Index into [`Model::globals`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

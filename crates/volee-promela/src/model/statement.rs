@@ -89,8 +89,8 @@ pub enum StatementKind {
     DStep(Sequence),
     /// `if … fi`: one sequence per option.
     If(Vec<Sequence>),
-    /// `do … od`
-    Do(Vec<Sequence>),
+    /// `do … od`, or what a `for` or `select` becomes.
+    Do(Vec<Sequence>, LoopOrigin),
     /// `body unless escape`
     Unless {
         /// The main sequence: the statements of a block, or one other statement.
@@ -98,6 +98,15 @@ pub enum StatementKind {
         /// Takes over when its first statement becomes executable.
         escape: Sequence,
     },
+}
+
+/// Where a loop comes from: skips that only follow other skips are left out of the options of one that is written as such.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoopOrigin {
+    /// `do … od`
+    Written,
+    /// `for` or `select`
+    Counting,
 }
 
 /// A receive.

@@ -3,8 +3,8 @@
 use super::{Failed, Resolved, Resolver};
 use crate::ast::{self, Block, Path};
 use crate::model::{
-    Base, BinaryOp, ChannelTest, Expr, ExprKind, Init, LocalId, Receive, ReceiveArgument, Reference,
-    Sequence, StatementKind, Type, Variable, Visibility,
+    Base, BinaryOp, ChannelTest, Expr, ExprKind, Init, LocalId, LoopOrigin, Receive, ReceiveArgument,
+    Reference, Sequence, StatementKind, Type, Variable, Visibility,
 };
 use crate::source::{Advice, At};
 
@@ -80,7 +80,7 @@ impl Resolver<'_> {
         let next = self.step(counter.clone(), BinaryOp::Add);
         sequence.push(self.finish(next, at));
         let leave = vec![self.finish(StatementKind::Else, at), self.finish(StatementKind::Break, at)];
-        out.push(self.finish(StatementKind::Do(vec![leave, sequence]), at));
+        out.push(self.finish(StatementKind::Do(vec![leave, sequence], LoopOrigin::Counting), at));
     }
 
     fn comparison(&self, counter: &Reference, op: BinaryOp, bound: Expr) -> Expr {
@@ -231,7 +231,7 @@ impl Resolver<'_> {
         let go_on = vec![self.finish(StatementKind::Expression(condition), at), self.finish(next, at)];
         let stop = vec![self.finish(StatementKind::Break, at)];
         let options = if literal { vec![go_on, stop] } else { vec![stop, go_on] };
-        out.push(self.finish(StatementKind::Do(options), at));
+        out.push(self.finish(StatementKind::Do(options, LoopOrigin::Counting), at));
         Ok(())
     }
 }

@@ -10,8 +10,8 @@ use crate::ast::{self, Block, StatementKind as Ast};
 use crate::index::Role;
 use crate::limits::MAX_STATEMENTS;
 use crate::model::{
-    Base, Behaviour, BinaryOp, Exclusive, ExclusiveKind, Expr, ExprKind, Init, LabelId, Receive, Reference,
-    Sequence, Statement, StatementKind, Type, Variable,
+    Base, Behaviour, BinaryOp, Exclusive, ExclusiveKind, Expr, ExprKind, Init, LabelId, LoopOrigin, Receive,
+    Reference, Sequence, Statement, StatementKind, Type, Variable,
 };
 use crate::render;
 use crate::source::{Advice, At};
@@ -138,7 +138,7 @@ impl Resolver<'_> {
                 self.scope().loops.push(d_step);
                 let options = self.options(options);
                 self.scope().loops.pop();
-                StatementKind::Do(options)
+                StatementKind::Do(options, LoopOrigin::Written)
             }
             other => self.simple(other, at)?,
         };

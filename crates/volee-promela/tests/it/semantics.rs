@@ -62,6 +62,29 @@ fn models() -> PathBuf {
 }
 
 #[test]
+fn skips_after_skips_are_left_out_of_written_options_only() {
+    assert_eq!(counts("byte g; active proctype P() { for (g : 1 .. 2) { skip; 1 } }"), (12, 12));
+    let written = "g = 1; do :: g <= 2 -> skip; 1; g++ :: else -> break od";
+    assert_eq!(counts(&format!("byte g; active proctype P() {{ {written} }}")), (10, 10));
+}
+
+#[test]
+fn every_skip_of_a_claim_is_a_step() {
+    let text = "byte x; active proctype P() { x = 1 } never { if :: true -> skip; skip; x == 1 fi }";
+    let machine = machine(text, true);
+    let claim = machine.program().never.as_ref().expect("it has a claim");
+    let mut at = claim.entry;
+    let mut steps = 0;
+    while let [only] = &claim.nodes[at.0 as usize].transitions[..]
+        && only.target != at
+    {
+        at = only.target;
+        steps += 1;
+    }
+    assert_eq!(steps, 4);
+}
+
+#[test]
 fn every_trap_has_the_counts_and_the_verdict_of_the_reference() {
     let expected = std::fs::read_to_string(models().join("expected.csv")).expect("part of the project");
     let mut compared = 0;
