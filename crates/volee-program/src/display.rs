@@ -256,7 +256,7 @@ impl Teller<'_> {
             pid,
             timeout: false,
             fault: None,
-            stuck: false,
+            blocked: None,
             message: &mut self.message,
             reached: &mut self.reached,
             passed: None,

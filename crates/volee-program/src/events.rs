@@ -123,7 +123,7 @@ impl EventLabels {
             pid,
             timeout: level.timeout(),
             fault: None,
-            stuck: false,
+            blocked: None,
             message: &mut self.message,
             reached: &mut self.reached,
             passed: Some(&mut self.key),

@@ -127,10 +127,10 @@ pub(crate) struct Executor<'a> {
     pub frame: &'a mut Frame,
     pub pid: usize,
     pub timeout: bool,
-    /// The first error met.
+    /// The first error met that lets the statement be done.
     pub fault: Option<FaultId>,
-    /// The sequence cannot go on: the system does not move.
-    pub stuck: bool,
+    /// The error after which nothing can go on: the system does not move.
+    pub blocked: Option<FaultId>,
     /// A message that is being handed over.
     pub message: &'a mut Vec<i32>,
     /// Which transitions were ever executed.
@@ -200,6 +200,9 @@ impl Executor<'_> {
     fn sequence(&mut self, ops: &[Op]) {
         for op in ops {
             self.apply(op);
+            if self.blocked.is_some() {
+                return;
+            }
         }
     }
 
@@ -215,7 +218,9 @@ impl Executor<'_> {
             }
             Op::Sequence(ops) => {
                 self.take(&ops[0], channel);
-                self.sequence(&ops[1..]);
+                if self.blocked.is_none() {
+                    self.sequence(&ops[1..]);
+                }
             }
             _ => {}
         }
@@ -355,10 +360,7 @@ impl Executor<'_> {
         let Some(pid) = usize::try_from(pid).ok().filter(|&p| p < self.frame.count()) else { return };
         match u8::try_from(priority) {
             Ok(priority) if priority > 0 => self.frame.set_priority(&self.compiled.layout, pid, priority),
-            _ => {
-                self.fault = self.fault.or(Some(no_priority));
-                self.stuck = true;
-            }
+            _ => self.blocked = Some(no_priority),
         }
     }
 
@@ -366,8 +368,7 @@ impl Executor<'_> {
         let compiled = self.compiled;
         let born = compiled.layout.born_channels[usize::from(run.proctype)].len();
         if self.frame.count() >= 255 || self.frame.channels.len() + born > 255 {
-            self.fault = self.fault.or(Some(run.too_many));
-            self.stuck = true;
+            self.blocked = Some(run.too_many);
             return;
         }
         let mut arguments = std::mem::take(self.message);
@@ -433,10 +434,16 @@ impl Executor<'_> {
                 }
             }
             let chosen = match handed_over {
-                Some(channel) => self.first_accepting(&body.nodes[node as usize], channel),
+                Some(channel) => self.first_accepting(&body.nodes[node as usize], channel).ok_or(None),
                 None => self.first_ready(&body.nodes[node as usize], rendezvous),
             };
-            let Some(m) = chosen else { break };
+            let m = match chosen {
+                Ok(m) => m,
+                Err(failed) => {
+                    self.blocked = failed.or(Some(blocked));
+                    return;
+                }
+            };
             self.reached[m.id as usize] = 1;
             if let Some(passed) = &mut self.passed {
                 passed.extend([Way::Done as i32, m.id as i32, 0]);
@@ -445,7 +452,7 @@ impl Executor<'_> {
                 Some(channel) => self.take(&m.op, channel),
                 None => self.apply(&m.op),
             }
-            if self.stuck {
+            if self.blocked.is_some() {
                 return;
             }
             node = m.target;
@@ -453,21 +460,29 @@ impl Executor<'_> {
                 return;
             }
         }
-        self.fault = self.fault.or(Some(blocked));
-        self.stuck = true;
+        self.blocked = Some(blocked);
     }
 
-    fn first_ready<'m>(&mut self, moves: &'m [Move], rendezvous: FaultId) -> Option<&'m Move> {
-        moves.iter().find(|m| {
-            self.with(|cx| match ready(cx, &m.op, false) {
-                Ready::No => false,
-                Ready::Yes => true,
-                Ready::WithPartner(_) => {
-                    cx.fail(rendezvous);
-                    false
-                }
-            })
-        })
+    /// The first statement that can be done; else the first error met looking for one.
+    fn first_ready<'m>(
+        &mut self,
+        moves: &'m [Move],
+        rendezvous: FaultId,
+    ) -> Result<&'m Move, Option<FaultId>> {
+        let mut failed = None;
+        for m in moves {
+            let mut cx = Context::of(self.compiled, self.frame, self.pid, self.timeout);
+            let answer = ready(&mut cx, &m.op, false);
+            if let Ready::WithPartner(_) = answer {
+                cx.fail(rendezvous);
+            }
+            failed = failed.or(cx.fault);
+            if answer == Ready::Yes {
+                self.fault = self.fault.or(failed);
+                return Ok(m);
+            }
+        }
+        Err(failed)
     }
 
     fn first_accepting<'m>(&mut self, moves: &'m [Move], channel: i32) -> Option<&'m Move> {

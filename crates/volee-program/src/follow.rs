@@ -68,11 +68,10 @@ pub(crate) enum Wanted<'a> {
     Target(&'a [u8], usize),
 }
 
-/// Finds a step by its moves, or by where it leads.
+/// Finds a step that leads somewhere, by its moves or by where it leads.
 pub(crate) struct Follower<'a> {
     pub merged: &'a [Vec<u32>],
     pub wanted: Wanted<'a>,
-    pub source: &'a [u8],
     pub step: fn(&[Level], Option<FaultId>, bool) -> Step,
     pub seen: usize,
     pub moves: Vec<Move>,
@@ -80,32 +79,32 @@ pub(crate) struct Follower<'a> {
 }
 
 impl Follower<'_> {
-    fn reach(&mut self, levels: &[Level], fault: Option<FaultId>, target: Option<&Frame>) -> Flow {
+    fn reach(&mut self, levels: &[Level], fault: Option<FaultId>, target: &[u8]) -> Flow {
         let ordinal = self.seen;
         self.seen += 1;
-        let leads_to = target.map_or(self.source, |frame| &frame.bytes);
         let moves = match self.wanted {
             Wanted::Moves(wanted) => {
                 self.moves.clear();
                 levels.iter().for_each(|level| tell(self.merged, &level.made, &mut self.moves));
                 wanted.starts_with(&self.moves).then_some(self.moves.len())
             }
-            Wanted::Target(wanted, moves) => (target.is_some() && wanted == leads_to).then_some(moves),
+            Wanted::Target(wanted, moves) => (wanted == target).then_some(moves),
         };
         let Some(moves) = moves else { return Flow::Continue(()) };
-        let step = (self.step)(levels, fault, target.is_none());
-        self.found = Some(Followed { ordinal, moves, step, target: leads_to.to_vec() });
+        let step = (self.step)(levels, fault, false);
+        self.found = Some(Followed { ordinal, moves, step, target: target.to_vec() });
         Flow::Break(())
     }
 }
 
 impl Visitor for Follower<'_> {
     fn step(&mut self, levels: &[Level], fault: Option<FaultId>, target: &Frame) -> Flow {
-        self.reach(levels, fault, Some(target))
+        self.reach(levels, fault, &target.bytes)
     }
 
-    fn stuck(&mut self, levels: &[Level], fault: FaultId) -> Flow {
-        self.reach(levels, Some(fault), None)
+    fn stuck(&mut self, _: &[Level], _: FaultId) -> Flow {
+        self.seen += 1;
+        Flow::Continue(())
     }
 }
 

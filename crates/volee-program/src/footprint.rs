@@ -315,7 +315,7 @@ impl Footprint<'_> {
             pid,
             timeout: false,
             fault: None,
-            stuck: false,
+            blocked: None,
             message,
             reached: self.reached,
             passed: None,

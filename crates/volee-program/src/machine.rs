@@ -226,7 +226,7 @@ impl Machine {
                 pid: 0,
                 timeout: false,
                 fault: None,
-                stuck: false,
+                blocked: None,
                 message: &mut message,
                 reached,
                 passed: None,
@@ -392,15 +392,8 @@ impl System for Machine {
         let (compiled, merged) = (Arc::clone(&self.compiled), Arc::clone(&self.merged));
         let mut find = |wanted: Wanted<'_>| {
             let (step, seen) = (first_step, 0);
-            let mut follower = Follower {
-                merged: &merged,
-                wanted,
-                source: state,
-                step,
-                seen,
-                moves: Vec::new(),
-                found: None,
-            };
+            let mut follower =
+                Follower { merged: &merged, wanted, step, seen, moves: Vec::new(), found: None };
             let _ = self.enumerator.run(&compiled, state, &mut follower);
             follower.found
         };

@@ -43,6 +43,7 @@ pub(crate) struct Made {
     pub transition: u32,
     /// The receiver of a rendezvous and its transition.
     pub partner: Option<(u8, u32)>,
+    /// The first error of this move that lets it be made.
     pub fault: Option<FaultId>,
 }
 
@@ -126,8 +127,8 @@ enum Attempt {
     Exhausted,
     /// A move was made into the next level; `keeps` goes on alone.
     Made { keeps: Option<usize> },
-    /// A move failed for good: the error is in `made`.
-    Stuck,
+    /// A move failed for good, by this error.
+    Stuck(FaultId),
 }
 
 /// Receives the steps of a state with the levels they are made of.
@@ -149,6 +150,26 @@ pub(crate) struct Enumerator {
     pub moves: u32,
     /// The points inside sequences that were met in this expansion, once it is a large one.
     met: HashSet<Point>,
+}
+
+/// What is known of the sequences that one process begins.
+#[derive(Debug, Clone, Copy, Default)]
+struct Turn {
+    pid: u8,
+    /// One of them came to an end.
+    emitted: bool,
+    /// The first move of one that was cut where it came back.
+    endless: Option<Made>,
+}
+
+/// Tells the errors of the moves of a sequence, each where it happened, but for the first so many: that one is told with the
+/// whole step.
+fn tell_errors<V: Visitor>(levels: &[Level], known: usize, visitor: &mut V) -> Flow {
+    let failed = levels.iter().enumerate().filter_map(|(at, level)| Some((at, level.made.fault?)));
+    for (at, fault) in failed.skip(known) {
+        visitor.stuck(&levels[..=at], fault)?;
+    }
+    Flow::Continue(())
 }
 
 /// A point inside a sequence: who goes on alone, the first error so far, and the state.
@@ -209,6 +230,12 @@ impl Enumerator {
         self.explore(compiled, visitor)
     }
 
+    fn forget_points(&mut self) {
+        if !self.met.is_empty() {
+            self.met = HashSet::new();
+        }
+    }
+
     fn reserve(&mut self, levels: usize) {
         if self.levels.len() < levels {
             self.levels.resize_with(levels, Level::default);
@@ -218,54 +245,66 @@ impl Enumerator {
     /// Enumerates from the restarted first level; whether anything moved.
     fn explore<V: Visitor>(&mut self, compiled: &Compiled, visitor: &mut V) -> ControlFlow<(), bool> {
         let mut top = 0;
-        let mut emitted = false;
-        let mut endless = false;
+        let mut turn = Turn::default();
         self.moves = 0;
-        if !self.met.is_empty() {
-            self.met = HashSet::new();
-        }
+        self.forget_points();
         loop {
             self.reserve(top + 2);
             let (lower, upper) = self.levels.split_at_mut(top + 1);
-            match attempt(compiled, &mut lower[top], &mut upper[0], &mut self.reached) {
-                Attempt::Stuck => {
-                    emitted = true;
-                    let fault = lower[top].made.fault.expect("a stuck move has an error");
-                    visitor.stuck(&self.levels[..=top], fault)?;
+            let attempted = attempt(compiled, &mut lower[top], &mut upper[0], &mut self.reached);
+            if lower[0].made.pid != turn.pid {
+                let pid = lower[0].made.pid;
+                self.end_turn(turn, visitor)?;
+                self.forget_points();
+                turn = Turn { pid, ..Turn::default() };
+            }
+            let (lower, upper) = self.levels.split_at_mut(top + 1);
+            match attempted {
+                Attempt::Stuck(blocked) => {
+                    turn.emitted = true;
+                    tell_errors(lower, 0, visitor)?;
+                    visitor.stuck(lower, blocked)?;
                 }
                 Attempt::Made { keeps: None } => {
-                    emitted = true;
-                    let fault = upper[0].fault;
-                    visitor.step(lower, fault, &upper[0].frame)?;
+                    turn.emitted = true;
+                    visitor.step(lower, upper[0].fault, &upper[0].frame)?;
+                    tell_errors(lower, 1, visitor)?;
                 }
                 Attempt::Made { keeps: Some(pid) } => {
                     upper[0].restart(Some(pid), false);
                     top += 1;
                     self.moves += 1;
                     if self.returns(top) || self.moves > SMALL_EXPANSION && self.is_met(top, pid) {
-                        endless = true;
+                        turn.endless = Some(self.levels[0].made);
                         top -= 1;
+                        tell_errors(&self.levels[..=top], 0, visitor)?;
                     }
                 }
                 Attempt::Exhausted if top == 0 => {
-                    if endless && !emitted {
-                        let fault = self.endless.expect("set when made");
-                        visitor.stuck(&self.levels[..1], fault)?;
-                    }
+                    self.end_turn(turn, visitor)?;
                     return ControlFlow::Continue(self.levels[0].moved);
                 }
                 Attempt::Exhausted => {
                     // The sequence blocks: the process loses its privilege and the state in between becomes visible.
                     if !lower[top].moved {
-                        emitted = true;
-                        let fault = lower[top].fault;
+                        turn.emitted = true;
                         let (before, rest) = lower.split_at(top);
-                        visitor.step(before, fault, &rest[0].frame)?;
+                        visitor.step(before, rest[0].fault, &rest[0].frame)?;
+                        tell_errors(before, 1, visitor)?;
                     }
                     top -= 1;
                 }
             }
         }
+    }
+
+    /// All sequences of a process are enumerated. If they only ran for ever, that is an error.
+    fn end_turn<V: Visitor>(&mut self, turn: Turn, visitor: &mut V) -> Flow {
+        let (Some(first), false) = (turn.endless, turn.emitted) else { return Flow::Continue(()) };
+        let made = std::mem::replace(&mut self.levels[0].made, first);
+        let flow = visitor.stuck(&self.levels[..1], self.endless.expect("set when made"));
+        self.levels[0].made = made;
+        flow
     }
 
     /// Goes along one sequence: `wanted` tells, given how much was made before, how much of what it looks for a move makes.
@@ -284,7 +323,7 @@ impl Enumerator {
                 self.reserve(top + 2);
                 let (lower, upper) = self.levels.split_at_mut(top + 1);
                 let keeps = match attempt(compiled, &mut lower[top], &mut upper[0], &mut self.reached) {
-                    Attempt::Stuck => continue,
+                    Attempt::Stuck(_) => continue,
                     Attempt::Made { keeps } => keeps,
                     Attempt::Exhausted if top > 0 && !lower[top].moved => {
                         return Some((lower[top].frame.bytes.clone(), done));
@@ -359,9 +398,9 @@ fn attempt(compiled: &Compiled, level: &mut Level, next: &mut Level, reached: &m
             let answer = ready(&mut cx, &m.op, level.process_moved);
             if let Some(fault) = cx.fault {
                 level.next_move += 1;
-                level.made = Made { pid: pid as u8, transition: m.id, partner: None, fault: Some(fault) };
+                level.made = Made { pid: pid as u8, transition: m.id, partner: None, fault: None };
                 level.moved = true;
-                return Attempt::Stuck;
+                return Attempt::Stuck(fault);
             }
             match answer {
                 Ready::No => level.next_move += 1,
@@ -396,8 +435,8 @@ fn make(
         frame: &mut next.frame,
         pid,
         timeout: level.timeout,
-        fault: level.fault,
-        stuck: false,
+        fault: None,
+        blocked: None,
         message: &mut level.message,
         reached,
         passed: None,
@@ -408,20 +447,20 @@ fn make(
     }
     executor.apply(&m.op);
     executor.reset(&m.resets);
-    let (fault, stuck) = (executor.fault, executor.stuck);
+    let (fault, blocked) = (executor.fault, executor.blocked);
     let fault = fault.or(m.second.filter(|_| level.process_moved));
-    finish(compiled, level, next, Made { pid: pid as u8, transition: m.id, partner: None, fault }, stuck);
+    finish(compiled, level, next, Made { pid: pid as u8, transition: m.id, partner: None, fault });
     level.process_moved = true;
     level.escape = m.escape;
-    if stuck { Attempt::Stuck } else { Attempt::Made { keeps: m.atomic.then_some(pid) } }
+    blocked.map_or(Attempt::Made { keeps: m.atomic.then_some(pid) }, Attempt::Stuck)
 }
 
-fn finish(compiled: &Compiled, level: &mut Level, next: &mut Level, made: Made, stuck: bool) {
-    if !stuck && compiled.layout.monitor_at > compiled.layout.last_at {
+fn finish(compiled: &Compiled, level: &mut Level, next: &mut Level, made: Made) {
+    if compiled.layout.monitor_at > compiled.layout.last_at {
         let last = made.partner.map_or(made.pid, |(p, _)| p);
         next.frame.bytes[compiled.layout.last_at] = last;
     }
-    next.fault = made.fault;
+    next.fault = level.fault.or(made.fault);
     level.made = made;
     level.moved = true;
 }
@@ -492,8 +531,8 @@ fn hand_over(
         frame: &mut next.frame,
         pid: sender,
         timeout: level.timeout,
-        fault: level.fault.or(partner.fault),
-        stuck: false,
+        fault: partner.fault,
+        blocked: None,
         message: &mut next.message,
         reached,
         passed: None,
@@ -509,15 +548,15 @@ fn hand_over(
     executor.frame.set_control(&compiled.layout, receiver, other.target);
     executor.take(&other.op, channel);
     executor.reset(&other.resets);
-    let (fault, stuck) = (executor.fault, executor.stuck);
+    let (fault, blocked) = (executor.fault, executor.blocked);
     // Another receiver for the same send is not another choice of the sender.
     let chosen = level.process_moved && level.made.transition != m.id;
     let fault = fault.or(m.second.filter(|_| chosen)).or(other.second.filter(|_| partner.chosen));
     let made = Made { pid: sender as u8, transition: m.id, partner: Some((receiver as u8, other.id)), fault };
-    finish(compiled, level, next, made, stuck);
+    finish(compiled, level, next, made);
     level.process_moved = true;
     level.escape = m.escape;
-    if stuck { Attempt::Stuck } else { Attempt::Made { keeps: other.atomic.then_some(receiver) } }
+    blocked.map_or(Attempt::Made { keeps: other.atomic.then_some(receiver) }, Attempt::Stuck)
 }
 
 pub(crate) fn sending(op: &Op) -> Option<&crate::code::Send> {

@@ -7,7 +7,7 @@
 //! nobody, until it repeats but for what nobody reads ([`System::essence`]).
 
 use crate::run::{nth_initial, nth_step};
-use crate::{Move, ReplayError, Step, System, Witness, collect_steps};
+use crate::{Fault, Move, ReplayError, Step, System, Witness, collect_steps};
 
 /// Rounds of a cycle after which the plain system is taken never to come back.
 const MOST_ROUNDS: usize = 300;
@@ -21,7 +21,7 @@ const MOST_STEPS: usize = 1 << 26;
 pub struct Lifted {
     /// The run.
     pub witness: Witness,
-    /// Its steps up to the first error in what was the last step of the faster system, where that met one.
+    /// Its steps up to the error in what was the last step of the faster system, where that met one.
     pub until_fault: Option<usize>,
 }
 
@@ -73,33 +73,44 @@ impl<P: System + ?Sized> Walk<'_, P> {
         self.state = target;
     }
 
-    /// Makes the moves of one fast step; the number of steps up to the first that met an error.
+    /// Makes the moves of one fast step; the number of steps up to the one that met its error.
     fn make(&mut self, number: usize, fast: &FastStep) -> Result<Option<usize>, LiftError> {
-        let mut fault = None;
-        let mut note = |step: Step, taken: usize| {
-            if step.fault.is_some() && fault.is_none() {
-                fault = Some(taken);
-            }
-        };
         if fast.moves.is_empty() {
             let (step, target) = nth_step(self.plain, &self.state, fast.ordinal as usize)
                 .map_err(|available| ReplayError::Step { at: number, ordinal: fast.ordinal, available })?;
             self.take(fast.ordinal as usize, target);
-            note(step, self.steps.len());
-            return Ok(fault);
+            return Ok(step.fault.map(|_| self.steps.len()));
         }
-        let mut made = 0;
+        let (mut made, mut met) = (0, None);
         while made < fast.moves.len() {
+            if let Some(ordinal) = self.failing(fast, made) {
+                self.take(ordinal, self.state.clone());
+                return Ok(Some(self.steps.len()));
+            }
             let lost = LiftError::Lost { step: number + 1, moves: fast.moves.len(), made };
             let followed = self.plain.follow(&self.state, &fast.moves[made..]).ok_or(lost)?;
             made += followed.moves;
             self.take(followed.ordinal, followed.target);
-            note(followed.step, self.steps.len());
-            if followed.step.stays {
-                break;
+            let fault = followed.step.fault.map(|fault| self.plain.fault(fault));
+            if met.is_none() && fault.is_some() && fault == fast.fault {
+                met = Some(self.steps.len());
             }
         }
-        Ok(fault)
+        Ok(met)
+    }
+
+    /// The step from here that ends in the error in which the fast step ends, if that leads nowhere, and whose moves are the
+    /// next of it.
+    fn failing(&mut self, fast: &FastStep, made: usize) -> Option<usize> {
+        let wanted = fast.fault.as_ref().filter(|_| fast.stays)?;
+        let steps = collect_steps(self.plain, &self.state);
+        let same = |plain: &P, step: &Step| step.fault.is_some_and(|fault| plain.fault(fault) == *wanted);
+        let ends = steps.iter().map(|(step, _)| step.stays && same(self.plain, step));
+        let ends: Vec<usize> = ends.enumerate().filter_map(|(at, ends)| ends.then_some(at)).collect();
+        ends.into_iter().find(|&at| {
+            let moves = self.plain.moves(&self.state, at);
+            !moves.is_empty() && fast.moves[made..].starts_with(&moves)
+        })
     }
 }
 
@@ -107,6 +118,8 @@ impl<P: System + ?Sized> Walk<'_, P> {
 struct FastStep {
     ordinal: u32,
     moves: Vec<Move>,
+    fault: Option<Fault>,
+    stays: bool,
 }
 
 /// The run of `plain` that a run of `fast`, a faster equal of it, stands for.
@@ -127,10 +140,11 @@ where
     let mut until_fault = None;
     for (at, &ordinal) in witness.steps.iter().enumerate() {
         let moves = fast.moves(&state, ordinal as usize);
-        let (_, target) = nth_step(fast, &state, ordinal as usize)
+        let (step, target) = nth_step(fast, &state, ordinal as usize)
             .map_err(|available| ReplayError::Step { at, ordinal, available })?;
         state = target;
-        let step = FastStep { ordinal, moves };
+        let fault = step.fault.map(|fault| fast.fault(fault));
+        let step = FastStep { ordinal, moves, fault, stays: step.stays };
         if loop_start.is_some_and(|start| at >= start) {
             cycle.push(step);
         } else {

@@ -139,7 +139,7 @@ pub trait System {
         Vec::new()
     }
 
-    /// The step of `state` whose moves are the first of these. Never called in a hot loop.
+    /// The step of `state` that leads somewhere and whose moves are the first of these. Never called in a hot loop.
     fn follow(&mut self, _state: &[u8], _moves: &[Move]) -> Option<Followed> {
         None
     }

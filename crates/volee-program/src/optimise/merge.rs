@@ -10,12 +10,15 @@
 //! The transitions inside a `d_step` stay as they are, first and last ones too: the interpreter runs them as one step and
 //! goes on behind the `d_step`, where what was merged into its last transition would be done once more.
 //!
+//! A move tells one error, so that at most one of the statements that are merged can have any ([`failing`](super::failing)).
+//!
 //! SPIN merges less: only after statements that are themselves local. Not merged: what a property observes, labelled
 //! nodes, escapes, rendezvous sends (the sender may lose its turn), and everything where priorities, `provided`,
 //! `_last`, `enabled()` or `pc_value()` make the number of steps matter.
 
 use super::Observed;
 use super::effects::{extent, is_local, visit_stores};
+use super::failing::Failing;
 use crate::program::{Action, NodeId, Proctype, ProctypeId, Program, Scope, Transition};
 
 pub(super) fn merge_steps(program: &mut Program, observed: &Observed) {
@@ -27,6 +30,7 @@ pub(super) fn merge_steps(program: &mut Program, observed: &Observed) {
         return;
     }
     let rendezvous = program.channel_types.iter().any(|c| c.capacity == 0);
+    let failing = Failing::of(program);
     for (index, proctype) in program.proctypes.iter_mut().enumerate() {
         let followers = followers(proctype, ProctypeId(index as u8), observed);
         for node in 0..proctype.nodes.len() {
@@ -34,8 +38,8 @@ pub(super) fn merge_steps(program: &mut Program, observed: &Observed) {
                 continue;
             }
             for index in 0..proctype.nodes[node].transitions.len() {
-                let transition = &proctype.nodes[node].transitions[index];
-                if let Some(merged) = merge_from(transition, &followers, rendezvous) {
+                let merging = Merging { proctype, followers: &followers, rendezvous, failing: &failing };
+                if let Some(merged) = merging.from(node, index) {
                     proctype.nodes[node].transitions[index] = merged;
                 }
             }
@@ -102,31 +106,45 @@ fn sends_first(action: &Action) -> bool {
     }
 }
 
-fn merge_from(first: &Transition, followers: &[Option<Transition>], rendezvous: bool) -> Option<Transition> {
-    if matches!(first.action, Action::End) || (rendezvous && sends_first(&first.action)) {
-        return None;
-    }
-    let mut merged = first.clone();
-    let mut actions = vec![first.action.clone()];
-    let mut seen = vec![first.target];
-    while let Some(next) = &followers[merged.target.0 as usize] {
-        let free = merged.atomic || (!next.atomic && concerns_nobody_else(&next.action));
-        if !free {
-            break;
+/// What is asked where a transition might take more with it.
+struct Merging<'p> {
+    proctype: &'p Proctype,
+    followers: &'p [Option<Transition>],
+    rendezvous: bool,
+    failing: &'p Failing,
+}
+
+impl Merging<'_> {
+    fn from(&self, node: usize, index: usize) -> Option<Transition> {
+        let first = &self.proctype.nodes[node].transitions[index];
+        if matches!(first.action, Action::End) || (self.rendezvous && sends_first(&first.action)) {
+            return None;
         }
-        actions.push(next.action.clone());
-        merged.through.push(merged.target);
-        merged.target = next.target;
-        merged.atomic = next.atomic;
-        merged.merged.push(next.statement.clone());
-        if seen.contains(&merged.target) {
-            break;
+        let mut merged = first.clone();
+        let mut actions = vec![first.action.clone()];
+        let mut seen = vec![first.target];
+        let mut may_fail = self.failing.begins_failing(self.proctype, node, &first.action);
+        while let Some(next) = &self.followers[merged.target.0 as usize] {
+            let free = merged.atomic || (!next.atomic && concerns_nobody_else(&next.action));
+            let fails = self.failing.may_fail(self.proctype, &next.action);
+            if !free || may_fail && fails {
+                break;
+            }
+            may_fail |= fails;
+            actions.push(next.action.clone());
+            merged.through.push(merged.target);
+            merged.target = next.target;
+            merged.atomic = next.atomic;
+            merged.merged.push(next.statement.clone());
+            if seen.contains(&merged.target) {
+                break;
+            }
+            seen.push(merged.target);
         }
-        seen.push(merged.target);
+        if actions.len() == 1 {
+            return None;
+        }
+        merged.action = Action::Sequence(actions);
+        Some(merged)
     }
-    if actions.len() == 1 {
-        return None;
-    }
-    merged.action = Action::Sequence(actions);
-    Some(merged)
 }

@@ -8,6 +8,7 @@
 //! (labels, variables of processes, globals) is named in [`Observed`] and left alone.
 
 mod effects;
+mod failing;
 mod live;
 mod merge;
 mod unread;

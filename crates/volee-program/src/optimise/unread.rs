@@ -121,7 +121,7 @@ fn collect<'p>(action: &'p Action, updates: &mut Vec<(&'p Location, &'p Expr)>, 
     }
 }
 
-fn is_plain(location: &Location) -> bool {
+pub(super) fn is_plain(location: &Location) -> bool {
     location.indices.iter().all(|i| matches!(i.value, Expr::Const(k) if (k as u32) < i.count))
 }
 

@@ -11,6 +11,7 @@ mod messages;
 mod preprocessor;
 mod semantics;
 mod statements;
+mod told;
 
 use volee_promela::{Model, Options, parse};
 use volee_system::{Diagnostic, Severity};

@@ -34,7 +34,7 @@ fn sequence(out: &mut String, statements: &[Statement], label: &dyn Fn(usize) ->
             StatementKind::If(options) => {
                 compound("if", &parts(options).iter().map(Vec::as_slice).collect::<Vec<_>>());
             }
-            StatementKind::Do(options) => {
+            StatementKind::Do(options, _) => {
                 compound("do", &parts(options).iter().map(Vec::as_slice).collect::<Vec<_>>());
             }
             StatementKind::Unless { body, escape } => compound("unless", &[body, escape]),
