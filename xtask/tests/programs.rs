@@ -3,11 +3,10 @@
 use volee_testkit::seed_of_the_day;
 
 #[test]
-#[ignore = "not run yet: cargo test -p xtask --test programs -- --ignored"]
 fn never_claims_and_two_workers_agree_with_all_other_ways() {
     let seed = seed_of_the_day() + 500_000;
-    let tally = xtask::programs::compare(seed..seed + 150, None);
+    let tally = xtask::programs::compare(seed..seed + 60, None);
     println!("{tally}");
     assert!(tally.differing.is_empty(), "seeds that differ: {:?}", tally.differing);
-    assert!(tally.compared > 100, "{tally}");
+    assert!(tally.compared > 40, "{tally}");
 }

@@ -16,8 +16,8 @@ use volee_search::{
     Watch, check, check_claim,
 };
 use volee_system::{
-    Budget, Limit, Meter, Quiet, ReasonKind, Severity, System, Verdict, collect_initial, collect_steps, lift,
-    replay,
+    Budget, Lifted, Limit, Meter, Quiet, ReasonKind, Severity, System, Verdict, Violation, collect_initial,
+    collect_steps, lift, replay,
 };
 
 /// States up to which a program is compared.
@@ -66,6 +66,8 @@ pub struct Plain {
     pub faults: BTreeSet<String>,
     /// Whether an invariant fails.
     pub invariant_fails: bool,
+    /// The program's own claims, by name, and whether each is violated.
+    pub claims: Vec<(String, bool)>,
 }
 
 /// The lowered program of a text.
@@ -125,10 +127,12 @@ pub fn compare(text: &str, seed: u64, hooks: Hooks<'_>) -> Result<Agreement, Str
     let mut random = crate::Random::new(seed);
     let invariant = *random.pick(&INVARIANTS);
     let machine = |plain: bool| lowered.machine(MachineOptions { plain, ..MachineOptions::default() });
-    let Some(plain) = explore_plainly(&mut machine(true), invariant)? else { return Ok(Agreement::TooLarge) };
+    let Some(mut plain) = explore_plainly(&mut machine(true), invariant)? else {
+        return Ok(Agreement::TooLarge);
+    };
     let searches = Searches { machine: &machine, plain: &plain, invariant, seed };
     searches.all(hooks.by_two.filter(|_| random.one_in(24)))?;
-    claims(&lowered, &machine, hooks, random.one_in(4))?;
+    plain.claims = claims(&lowered, &machine, hooks, random.one_in(4))?;
     Ok(Agreement::Same(plain))
 }
 
@@ -158,6 +162,12 @@ impl Searches<'_> {
         }
         self.search("plain, breadth first", true, Check::new().order(Order::BreadthFirst), PLENTY)?;
         let default = self.search("default", false, Check::new(), PLENTY)?;
+        let simply =
+            explore_plainly(&mut (self.machine)(false), self.invariant)?.map_or(0, |p| p.states as u64);
+        if default.statistics.states != simply || simply > states {
+            let found = default.statistics.states;
+            return Err(format!("default: {found} states, simply {simply}, plain {states}"));
+        }
         let breadth = self.search("breadth first", false, Check::new().order(Order::BreadthFirst), PLENTY)?;
         for (plain, memory) in
             [(true, full.statistics.memory_bytes), (false, default.statistics.memory_bytes)]
@@ -192,8 +202,8 @@ impl Searches<'_> {
         if memory < PLENTY && matches!(outcome.limit, Some(Limit::Memory { .. } | Limit::Time { .. })) {
             return Ok(outcome);
         }
-        // A merged step tells only the first of its errors, and a reduced search need not meet all of them.
-        self.same(name, &outcome, plain && how.reduction == Reduction::None)?;
+        // A reduced search need not meet every error.
+        self.same(name, &outcome, how.reduction == Reduction::None)?;
         self.lead_along(name, &mut machine, &outcome, plain)?;
         Ok(outcome)
     }
@@ -249,9 +259,12 @@ impl Searches<'_> {
                 replay(machine, &violation.witness)
                     .map_err(|e| format!("{name}: {}: {e}", answer.question))?;
                 if let Some(judge) = &mut judge {
-                    lift(machine, judge, &violation.witness).map_err(|e| {
+                    let lifted = lift(machine, judge, &violation.witness).map_err(|e| {
                         format!("{name}: {}: not a run of the plain program: {e:?}", answer.question)
                     })?;
+                    if answer.question == "assertions" {
+                        same_error(judge, lifted, violation).map_err(|e| format!("{name}: {e}"))?;
+                    }
                 }
             }
         }
@@ -268,32 +281,47 @@ impl Searches<'_> {
         if figures(&together) != figures(alone) {
             return Err(format!("two workers: {:?}, alone {:?}", figures(&together), figures(alone)));
         }
-        self.same("two workers", &together, false)?;
+        self.same("two workers", &together, true)?;
         self.lead_along("two workers", &mut own, &together, false)
     }
 }
 
-/// The questions about infinite runs: the program's own claims, progress, acceptance.
+/// The plain program's run ends in the error that was found.
+fn same_error(judge: &mut Machine, lifted: Lifted, violation: &Violation) -> Result<(), String> {
+    let mut witness = lifted.witness;
+    witness.steps.truncate(lifted.until_fault.ok_or("the plain run meets no error")?);
+    let run = replay(judge, &witness).map_err(|e| e.to_string())?;
+    let fault = run.steps.last().and_then(|step| step.fault.clone());
+    match fault.is_some_and(|f| f.message == violation.reason.message && f.place == violation.reason.place) {
+        true => Ok(()),
+        false => Err(format!("`{}`, and the plain run ends otherwise", violation.reason.message)),
+    }
+}
+
+/// The questions about infinite runs: the program's own claims, progress, acceptance. What is found of its own.
 fn claims(
     lowered: &Lowered,
     machine: &dyn Fn(bool) -> Machine,
     hooks: Hooks<'_>,
     fair: bool,
-) -> Result<(), String> {
+) -> Result<Vec<(String, bool)>, String> {
     let model = Arc::clone(lowered.model());
+    let mut found = Vec::new();
     for property in &model.ltl {
-        decide(&format!("ltl {}", property.name), machine, fair, &mut |machine| {
+        let violated = decide(&format!("ltl {}", property.name), machine, fair, &mut |machine| {
             let formula = formula::parse(&property.text, "ltl").map_err(|d| d.to_string())?;
             let question =
                 LtlQuestion::new(machine, formula, &property.text, "ltl").map_err(|d| d.to_string())?;
             Ok((question.claim().clone(), question.needs_every_step()))
         })?;
+        found.push((property.name.to_string(), violated));
     }
     if let (Some(never), Some(_)) = (hooks.never, &lowered.program.never) {
-        decide("never", machine, fair, &mut |machine| {
+        let violated = decide("never", machine, fair, &mut |machine| {
             let claim = never(&lowered.program, machine).ok_or("no claim")?;
             Ok((claim, false))
         })?;
+        found.push(("never".into(), violated));
     }
     for (text, watch) in [("!([]<>mark)", Watch::Progress), ("[]<>mark", Watch::Accept)] {
         decide(text, machine, fair, &mut |_| {
@@ -302,18 +330,19 @@ fn claims(
             Ok((Claim::new(automaton, vec![watch.clone()]), false))
         })?;
     }
-    Ok(())
+    Ok(found)
 }
 
 /// Makes a claim for a machine, and says whether it needs every single step.
 type MakeClaim<'a> = &'a mut dyn FnMut(&mut Machine) -> Result<(Claim, bool), String>;
 
+/// Whether a claim is violated, without fairness; all ways to find out say the same.
 fn decide(
     name: &str,
     machine: &dyn Fn(bool) -> Machine,
     fair: bool,
     make: MakeClaim<'_>,
-) -> Result<(), String> {
+) -> Result<bool, String> {
     let mut first: [Option<bool>; 2] = [None, None];
     for plain in [true, false] {
         let stores = [
@@ -356,5 +385,5 @@ fn decide(
             }
         }
     }
-    Ok(())
+    Ok(first[0].unwrap_or(false))
 }

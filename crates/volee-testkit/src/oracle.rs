@@ -19,6 +19,8 @@ pub struct Tally {
     pub too_large: u64,
     /// Compared with SPIN's counts.
     pub counted: u64,
+    /// Claims compared with SPIN's verdicts.
+    pub claims: u64,
     /// SPIN does not accept the program, or does not finish it.
     pub passed_over: u64,
     /// The seeds of those that differ.
@@ -27,12 +29,13 @@ pub struct Tally {
 
 impl std::fmt::Display for Tally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Tally { compared, refused, too_large, counted, passed_over, differing } = self;
+        let Tally { compared, refused, too_large, counted, claims, passed_over, differing } = self;
         write!(f, "{compared} programs searched in every way, {refused} refused, {too_large} too large; ")?;
         if counted + passed_over > 0 {
             write!(
                 f,
-                "{counted} with SPIN's counts and verdicts, {passed_over} not accepted or not finished by SPIN; "
+                "{counted} with SPIN's counts and verdicts, {claims} claims with its verdicts, \
+                 {passed_over} not accepted or not finished by SPIN; "
             )?;
         }
         write!(f, "{} differ", differing.len())
@@ -60,8 +63,9 @@ fn one(seed: u64, spin: Option<&Spin>, hooks: Hooks<'_>, tally: &mut Tally) {
             }
         }
         Ok(Compared { ours: Agreement::TooLarge, .. }) => tally.too_large += 1,
-        Ok(Compared { ours: Agreement::Same(_), counted }) => {
+        Ok(Compared { ours: Agreement::Same(_), counted, claims }) => {
             tally.compared += 1;
+            tally.claims += claims;
             tally.counted += u64::from(*counted);
             tally.passed_over += u64::from(spin.is_some() && !counted);
         }
@@ -87,16 +91,37 @@ fn kind_of(message: &str) -> &str {
 struct Compared {
     ours: Agreement,
     counted: bool,
+    claims: u64,
 }
 
 fn attempt(text: &str, seed: u64, spin: Option<&Spin>, hooks: Hooks<'_>) -> Result<Compared, String> {
     let ours = std::panic::catch_unwind(AssertUnwindSafe(|| compare(text, seed, hooks)))
         .unwrap_or_else(|_| Err("panic: see above".into()))?;
     let (Some(spin), Agreement::Same(plain)) = (spin, &ours) else {
-        return Ok(Compared { ours, counted: false });
+        return Ok(Compared { ours, counted: false, claims: 0 });
     };
     let counted = spin_agrees(spin, text, plain)?;
-    Ok(Compared { ours, counted })
+    let claims = if counted { claims_agree(spin, text, plain)? } else { 0 };
+    Ok(Compared { ours, counted, claims })
+}
+
+/// How many claims SPIN decided; as we did. Its verdict tells nothing of a claim where other errors than failed assertions are
+/// counted with it, or where `accept` labels of processes are.
+fn claims_agree(spin: &Spin, text: &str, plain: &Plain) -> Result<u64, String> {
+    let mixed = plain.faults.iter().any(|fault| !fault.contains("assertion violated"))
+        || ["trace {", "D_proctype", "never { do :: assert"].iter().any(|sign| text.contains(sign))
+        || text.split("never {").next().is_some_and(|processes| processes.contains("accept"));
+    if plain.claims.is_empty() || mixed {
+        return Ok(0);
+    }
+    let names: Vec<&str> = plain.claims.iter().map(|(name, _)| name.as_str()).collect();
+    let Some(answers) = spin.ask_claims(text, &names)? else { return Ok(0) };
+    for ((name, violated), answer) in plain.claims.iter().zip(&answers) {
+        if violated != answer {
+            return Err(format!("claim {name}: violated {violated}; SPIN {answer}"));
+        }
+    }
+    Ok(answers.len() as u64)
 }
 
 /// Whether SPIN gave an answer; it is then ours.

@@ -46,37 +46,52 @@ impl Spin {
     /// # Errors
     /// A program cannot be called.
     pub fn ask(&self, text: &str) -> Result<Option<Answer>, String> {
-        let folder = &self.folder;
-        std::fs::write(folder.join("model.pml"), text).map_err(|e| e.to_string())?;
-        let _ = std::fs::remove_file(folder.join("pan.c"));
-        let made = call(folder, "spin", &["-a", "-o1", "-o2", "-o3", "model.pml"])?;
-        if !made.0 || !folder.join("pan.c").exists() {
-            return Ok(None);
-        }
-        let switches = [
-            "-w",
-            "-DSAFETY",
-            "-DNOREDUCE",
-            "-DNOCLAIM",
-            "-DNOFAIR",
-            "-DXUSAFE",
-            "-DMEMLIM=500",
-            "-o",
-            "pan",
-            "pan.c",
-        ];
-        if !call(folder, self.compiler, &switches)?.0 {
+        if !self.make_verifier(text, &["-DSAFETY", "-DNOCLAIM"])? {
             return Ok(None);
         }
         // All errors are counted, and then without invalid ends.
-        let mut answers = Vec::new();
-        for ends in ["-n", "-E"] {
-            let (_, out) = call(folder, "timeout", &["10", "./pan", "-c0", ends, "-m100000", "-w16"])?;
-            answers.push(read_answer(&out));
-        }
-        let _ = std::fs::remove_file(folder.join("pan"));
-        let (Some(Some(failures)), Some(Some(all))) = (answers.pop(), answers.pop()) else { return Ok(None) };
+        let (all, failures) = (self.verify(&["-c0", "-n"])?, self.verify(&["-c0", "-E"])?);
+        let (Some(all), Some(failures)) = (all, failures) else { return Ok(None) };
         Ok(Some(Answer { deadlock: all.failed > failures.failed, ..failures }))
+    }
+
+    /// Whether SPIN finds that a program's claims are violated, each by its name; failed assertions and invalid ends are not
+    /// looked for. None if it does not accept the program or gives up.
+    ///
+    /// # Errors
+    /// A program cannot be called.
+    pub fn ask_claims(&self, text: &str, claims: &[&str]) -> Result<Option<Vec<bool>>, String> {
+        if !self.make_verifier(text, &[])? {
+            return Ok(None);
+        }
+        let mut violated = Vec::new();
+        for claim in claims {
+            let call = ["-a", "-A", "-E", "-c1", "-N", claim];
+            let named = if *claim == "never" { &call[..4] } else { &call[..] };
+            let Some(answer) = self.verify(named)? else { return Ok(None) };
+            violated.push(answer.failed > 0);
+        }
+        Ok(Some(violated))
+    }
+
+    /// Whether SPIN and the compiler make a verifier, with every optimisation off.
+    fn make_verifier(&self, text: &str, switches: &[&str]) -> Result<bool, String> {
+        let folder = &self.folder;
+        std::fs::write(folder.join("model.pml"), text).map_err(|e| e.to_string())?;
+        for old in ["pan.c", "pan"] {
+            let _ = std::fs::remove_file(folder.join(old));
+        }
+        let made = call(folder, "spin", &["-a", "-o1", "-o2", "-o3", "model.pml"])?;
+        if !made.0 || !folder.join("pan.c").exists() {
+            return Ok(false);
+        }
+        let usual = ["-w", "-DNOREDUCE", "-DNOFAIR", "-DXUSAFE", "-DMEMLIM=500", "-o", "pan", "pan.c"];
+        Ok(call(folder, self.compiler, &[switches, &usual].concat())?.0)
+    }
+
+    fn verify(&self, switches: &[&str]) -> Result<Option<Answer>, String> {
+        let call_of = [&["10", "./pan", "-m100000", "-w16"], switches].concat();
+        Ok(read_answer(&call(&self.folder, "timeout", &call_of)?.1))
     }
 }
 

@@ -7,17 +7,28 @@ use volee_testkit::spin::Spin;
 
 const PAGE: &str = include_str!("../../../book/src/spin-differences.md");
 
-/// Each model of the page with what is said of the two.
-fn models() -> Vec<(String, String, String)> {
+/// A model of the page with what is said of volee and of SPIN.
+struct Said {
+    text: String,
+    volee: String,
+    spin: String,
+    /// The transitions that each counts, where the page tells.
+    transitions: Option<[u64; 2]>,
+}
+
+fn models() -> Vec<Said> {
     let mut all = Vec::new();
     for block in PAGE.split("```promela ").skip(1) {
         let (head, rest) = block.split_once('\n').expect("a model has lines");
         let text = rest.split("```").next().expect("a model ends");
-        let said = |of: &str| {
-            let after = head.split(&format!("{of}=\"")).nth(1).expect("something is said of both");
-            after.split('"').next().expect("a quoted word").to_string()
+        let find = |of: &str| head.split(&format!("{of}=\"")).nth(1)?.split('"').next().map(str::to_string);
+        let said = |of: &str| find(of).expect("something is said of both");
+        let numbers = |said: String| {
+            let numbers: Vec<u64> = said.split(' ').map(|n| n.parse().expect("a number")).collect();
+            [numbers[0], numbers[1]]
         };
-        all.push((text.to_string(), said("volee"), said("spin")));
+        let transitions = find("transitions").map(numbers);
+        all.push(Said { text: text.to_string(), volee: said("volee"), spin: said("spin"), transitions });
     }
     all
 }
@@ -26,12 +37,15 @@ fn models() -> Vec<(String, String, String)> {
 fn what_the_page_says_of_us_is_so() {
     let models = models();
     assert!(models.len() >= 10, "{}", models.len());
-    for (text, expected, _) in models {
+    for Said { text, volee: expected, transitions, .. } in models {
         let lowered = read(&text).unwrap_or_else(|message| panic!("{message}\n{text}"));
         let mut machine = lowered.machine(MachineOptions { plain: true, ..MachineOptions::default() });
         let found = explore_plainly(&mut machine, "true").expect("a predicate").expect("few states");
         let answer = if found.deadlock || !found.faults.is_empty() { "error" } else { "no error" };
         assert_eq!(answer, expected, "{found:?}\n{text}");
+        if let Some([ours, _]) = transitions {
+            assert_eq!(found.transitions as u64, ours, "{text}");
+        }
     }
 }
 
@@ -41,8 +55,12 @@ fn what_the_page_says_of_spin_is_so() {
         return;
     }
     let spin = Spin::new().expect("it is there");
-    for (text, _, expected) in models() {
-        let answer = match spin.ask(&text).expect("it can be called") {
+    for Said { text, spin: expected, transitions, .. } in models() {
+        let found = spin.ask(&text).expect("it can be called");
+        if let (Some([_, its]), Some(found)) = (transitions, &found) {
+            assert_eq!(found.transitions, its, "\n{text}");
+        }
+        let answer = match found {
             None => "refused",
             Some(answer) if answer.deadlock || answer.failed > 0 => "error",
             Some(_) => "no error",

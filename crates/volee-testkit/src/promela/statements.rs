@@ -154,10 +154,10 @@ impl Grammar {
             Kind::Break => node!(Statement, "break"),
             Kind::If => self.choice("if", "fi", inner),
             Kind::Do => self.choice("do", "od", Context { repeated: true, breakable: true, ..inner }),
-            Kind::Atomic => self.block("atomic {", Context { first: context.first, ..inner }),
+            Kind::Atomic => self.block("atomic {", Context { first: context.first, atomic: true, ..inner }),
             Kind::DStep => self.d_step(Context { d_step: true, breakable: false, ..inner }),
             Kind::Block => self.block("{", Context { first: context.first, ..inner }),
-            Kind::Unless => self.unless(Context { first: context.first, ..inner }),
+            Kind::Unless => self.unless(Context { first: context.first, unless: true, ..inner }),
             Kind::For => self.for_range(Context { repeated: true, breakable: true, ..inner }),
             Kind::ForIn => self.for_in(Context { repeated: true, breakable: true, ..inner }),
             Kind::Select => self.select(),
@@ -176,14 +176,22 @@ impl Grammar {
         let waits = !context.d_step;
         match kind {
             Kind::If | Kind::Do => nests,
-            // SPIN does not see that a deterministic process chooses a `d_step`.
+            // SPIN does not see that a deterministic process chooses one of these.
             Kind::DStep => nests && waits && !(self.is_for_peer() && self.deterministic),
+            Kind::Skip => !(self.is_for_peer() && self.deterministic && context.first),
             Kind::Atomic | Kind::Block => nests && waits,
-            Kind::Unless => nests && waits && self.features.unless,
+            // SPIN takes both escapes of an `unless` inside another if they have to do with an `atomic`.
+            Kind::Unless => {
+                let both = self.is_for_peer() && context.atomic && context.unless;
+                nests && waits && self.features.unless && !both
+            }
             Kind::For | Kind::ForIn => nests && !context.first,
             Kind::Select => !context.first && (waits || !self.is_for_peer()),
             Kind::Run => waits && (!context.repeated || self.one_in(12)) && self.known.iter().any(startable),
-            Kind::Goto => waits && self.features.jumps,
+            Kind::Goto => {
+                let chosen = self.is_for_peer() && self.deterministic && context.first;
+                waits && self.features.jumps && !chosen
+            }
             Kind::Break => context.breakable && !context.first,
             Kind::Declaration => waits && !context.first && context.depth < 2,
             Kind::Priority => self.features.priorities,
@@ -217,7 +225,11 @@ impl Grammar {
             2..=3 => self.mostly_true(),
             _ => self.condition(2),
         };
-        node!(Statement, condition)
+        // A constant is a `skip` to SPIN: see there.
+        let skips = self.is_for_peer()
+            && self.deterministic
+            && ["true", "1"].contains(&condition.to_string().as_str());
+        node!(Statement, if skips { node!(Expression, "g0 < 3") } else { condition })
     }
 
     fn assignment(&mut self, context: Context) -> Node {
