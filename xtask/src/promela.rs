@@ -2,8 +2,8 @@
 //!
 //! `spin_oracle.csv` has SPIN's answers per model and configuration. With every optimisation off, our states and
 //! transitions must equal SPIN's without merging, dead-variable resetting and reduction (`o123_noreduce`); with the
-//! default ones, verdicts must be the same and state spaces hardly ever larger than SPIN's merged ones. Where SPIN is
-//! known to be wrong, [`SPIN_IS_WRONG`] says so.
+//! default ones, verdicts must be the same, those of both searches too, and state spaces hardly ever larger than SPIN's merged
+//! ones. Where SPIN is known to be wrong, [`SPIN_IS_WRONG`] says so.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -164,12 +164,29 @@ pub fn compare(corpus: &Path, model: &str, rows: &BTreeMap<String, Row>, seconds
                         .push(format!("default: {kinds:?} {:?}; SPIN {config} {}", found.limit, row.verdict));
                 }
             }
+            if let Some(plain) = &comparison.plain {
+                differs.extend(differs_from_plain(&found, plain));
+            }
             let merged = rows.get("merge_noreduce").and_then(|r| r.states);
             comparison.larger = merged.is_some_and(|m| found.states > m);
             comparison.default = Some(found);
         }
     }
     comparison
+}
+
+/// What the default search finds otherwise than the plain one, where both have seen everything.
+fn differs_from_plain(default: &Found, plain: &Found) -> Option<String> {
+    if default.limit.is_some() || plain.limit.is_some() {
+        return None;
+    }
+    let same = default.kinds.iter().all(|kind| plain.kinds.contains(kind))
+        && plain.kinds.iter().all(|kind| default.kinds.contains(kind));
+    if !same {
+        return Some(format!("default: {:?}; plain: {:?}", default.kinds, plain.kinds));
+    }
+    let (fewer, all) = (default.states, plain.states);
+    (fewer > all).then(|| format!("default: {fewer} states, plain {all}"))
 }
 
 /// Whether SPIN's plain search of a model has fewer states than `bound` (or SPIN never finished it and it is unknown).

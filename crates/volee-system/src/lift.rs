@@ -83,12 +83,16 @@ impl<P: System + ?Sized> Walk<'_, P> {
         }
         let (mut made, mut met) = (0, None);
         while made < fast.moves.len() {
-            if let Some(ordinal) = self.failing(fast, made) {
-                self.take(ordinal, self.state.clone());
-                return Ok(Some(self.steps.len()));
+            let failing = self.failing(fast, made);
+            if let Some((ordinal, Certainty::SameMoves)) = failing {
+                return Ok(Some(self.fail(ordinal)));
             }
             let lost = LiftError::Lost { step: number + 1, moves: fast.moves.len(), made };
-            let followed = self.plain.follow(&self.state, &fast.moves[made..]).ok_or(lost)?;
+            let followed = match (self.plain.follow(&self.state, &fast.moves[made..]), failing) {
+                (Some(followed), _) => followed,
+                (None, Some((ordinal, _))) => return Ok(Some(self.fail(ordinal))),
+                (None, None) => return Err(lost),
+            };
             made += followed.moves;
             self.take(followed.ordinal, followed.target);
             let fault = followed.step.fault.map(|fault| self.plain.fault(fault));
@@ -99,19 +103,34 @@ impl<P: System + ?Sized> Walk<'_, P> {
         Ok(met)
     }
 
-    /// The step from here that ends in the error in which the fast step ends, if that leads nowhere, and whose moves are the
-    /// next of it.
-    fn failing(&mut self, fast: &FastStep, made: usize) -> Option<usize> {
+    /// Takes a step that ends in an error and leads nowhere; the number of steps then.
+    fn fail(&mut self, ordinal: usize) -> usize {
+        self.take(ordinal, self.state.clone());
+        self.steps.len()
+    }
+
+    /// A step from here that ends in the error in which the fast step ends, if that leads nowhere: where there is one, that
+    /// whose moves are the next of it. (A large enumeration leaves out sequences that come to a point where another has been.)
+    fn failing(&mut self, fast: &FastStep, made: usize) -> Option<(usize, Certainty)> {
         let wanted = fast.fault.as_ref().filter(|_| fast.stays)?;
         let steps = collect_steps(self.plain, &self.state);
         let same = |plain: &P, step: &Step| step.fault.is_some_and(|fault| plain.fault(fault) == *wanted);
         let ends = steps.iter().map(|(step, _)| step.stays && same(self.plain, step));
         let ends: Vec<usize> = ends.enumerate().filter_map(|(at, ends)| ends.then_some(at)).collect();
-        ends.into_iter().find(|&at| {
+        let first = ends.first().map(|&at| (at, Certainty::SameError));
+        let exact = ends.into_iter().find(|&at| {
             let moves = self.plain.moves(&self.state, at);
             !moves.is_empty() && fast.moves[made..].starts_with(&moves)
-        })
+        });
+        exact.map(|at| (at, Certainty::SameMoves)).or(first)
     }
+}
+
+/// What a step that ends in an error has in common with the fast one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Certainty {
+    SameMoves,
+    SameError,
 }
 
 /// A step of the faster system.
