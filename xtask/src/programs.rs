@@ -1,4 +1,4 @@
-//! `cargo xtask oracle programs [--count N] [--seed S] [--spin]`: random programs of the whole language.
+//! `cargo xtask oracle programs [--count N] [--seed S] [--most-states N] [--spin]`: random programs of the whole language.
 //!
 //! Each program is searched in every way we have, and all must agree ([`volee_testkit::agreement`]). With `--spin` the programs
 //! are those that SPIN 6.5.2 defines, and the plain counts of states and transitions and the verdicts must be SPIN's too.
@@ -34,8 +34,12 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         None => volee_testkit::seed_of_the_day(),
     };
     let spin = arguments.iter().any(|a| a == "--spin").then(Spin::new).transpose()?;
-    let hooks =
-        Hooks { never: Some(&|program, machine| never_claim(program, machine)), by_two: Some(&by_two) };
+    let most_states = option(arguments, "--most-states").map(|_| number("--most-states", 0)).transpose()?;
+    let hooks = Hooks {
+        never: Some(&|program, machine| never_claim(program, machine)),
+        by_two: Some(&by_two),
+        most_states: most_states.map(|most| most as usize),
+    };
     let tally = oracle::run(seed..seed + count, spin.as_ref(), hooks);
     println!("{tally}");
     match tally.differing.is_empty() {
@@ -47,7 +51,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
 /// Compares the programs of these seeds in every way the house has.
 pub fn compare(seeds: Range<u64>, spin: Option<&Spin>) -> Tally {
     let never = |program: &Program, machine: &mut Machine| never_claim(program, machine);
-    oracle::run(seeds, spin, Hooks { never: Some(&never), by_two: Some(&by_two) })
+    oracle::run(seeds, spin, Hooks { never: Some(&never), by_two: Some(&by_two), most_states: None })
 }
 
 fn by_two(machine: &Machine, how: &Check) -> Result<Outcome, String> {

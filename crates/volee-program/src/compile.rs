@@ -21,13 +21,15 @@ use crate::types::{Kind, Scalar};
 pub(crate) struct Compiler<'a> {
     pub layout: &'a Layout,
     pub faults: Vec<Fault>,
+    /// The number of the first of them.
+    pub first_fault: u32,
     /// Channel variables that nobody ever assigns: the offset among the globals, and the channel's number.
     pub fixed_channels: BTreeMap<u32, i32>,
 }
 
 impl<'a> Compiler<'a> {
     pub fn new(layout: &'a Layout) -> Self {
-        Compiler { layout, faults: Vec::new(), fixed_channels: BTreeMap::new() }
+        Compiler { layout, faults: Vec::new(), first_fault: 0, fixed_channels: BTreeMap::new() }
     }
 
     /// Whether a channel expression always means a rendezvous channel.
@@ -39,7 +41,7 @@ impl<'a> Compiler<'a> {
 
     fn fault(&mut self, kind: FaultKind, message: impl Into<String>, place: &Option<Place>) -> FaultId {
         self.faults.push(Fault { kind, message: message.into(), place: place.clone() });
-        FaultId(self.faults.len() as u32 - 1)
+        FaultId(self.first_fault + self.faults.len() as u32 - 1)
     }
 
     fn runtime(&mut self, message: &str, place: &Option<Place>) -> FaultId {

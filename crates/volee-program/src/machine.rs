@@ -180,6 +180,7 @@ impl Machine {
         self.choice = None;
         let mut compiler = Compiler {
             faults: std::mem::take(&mut self.predicate_faults),
+            first_fault: PREDICATE_FAULTS,
             ..Compiler::new(&self.compiled.layout)
         };
         let code = compiler.code(expr);
@@ -430,9 +431,7 @@ impl System for Machine {
 
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
         self.frame.load(&self.compiled.layout, state);
-        evaluate(&self.compiled, &self.frame, &self.predicates[predicate.0 as usize])
-            .map(|v| v != 0)
-            .map_err(|fault| FaultId(fault.0 + PREDICATE_FAULTS))
+        evaluate(&self.compiled, &self.frame, &self.predicates[predicate.0 as usize]).map(|v| v != 0)
     }
 
     fn marks(&mut self, state: &[u8]) -> Marks {

@@ -40,7 +40,7 @@ fn what_the_page_says_of_us_is_so() {
     for Said { text, volee: expected, transitions, .. } in models {
         let lowered = read(&text).unwrap_or_else(|message| panic!("{message}\n{text}"));
         let mut machine = lowered.machine(MachineOptions { plain: true, ..MachineOptions::default() });
-        let found = explore_plainly(&mut machine, "true").expect("a predicate").expect("few states");
+        let found = explore_plainly(&mut machine, "true", 1000).expect("a predicate").expect("few states");
         let answer = if found.deadlock || !found.faults.is_empty() { "error" } else { "no error" };
         assert_eq!(answer, expected, "{found:?}\n{text}");
         if let Some([ours, _]) = transitions {

@@ -104,6 +104,20 @@ fn the_statement_after_a_d_step_fails_for_itself() {
     );
 }
 
+#[test]
+fn an_error_in_asking_whether_a_process_can_move_is_that_of_its_statement() {
+    let mut machine = machine("chan c; byte x; active proctype P() { c!1 }", true);
+    let state = collect_initial(&mut machine).remove(0);
+    let (division, enabled) =
+        (machine.predicate("1 / x > 0").expect("one"), machine.predicate("enabled(0)").expect("another"));
+    let mut told = |predicate| {
+        let fault = machine.holds(predicate, &state).expect_err("an error");
+        machine.fault(fault).message
+    };
+    assert_eq!(told(division), "division by zero");
+    assert_eq!(told(enabled), "this channel variable does not hold a channel (it is uninitialised)");
+}
+
 /// What a search shows of an error is that error in the program as it is written.
 #[test]
 fn a_run_to_an_error_is_one_to_the_same_error_of_the_plain_program() {
