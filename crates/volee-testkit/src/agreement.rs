@@ -169,8 +169,8 @@ impl Searches<'_> {
         }
         self.search("plain, breadth first", true, Check::new().order(Order::BreadthFirst), PLENTY)?;
         let default = self.search("default", false, Check::new(), PLENTY)?;
-        let simply =
-            explore_plainly(&mut (self.machine)(false), self.invariant, usize::MAX)?.map_or(0, |p| p.states as u64);
+        let simply = explore_plainly(&mut (self.machine)(false), self.invariant, usize::MAX)?
+            .map_or(0, |p| p.states as u64);
         if default.statistics.states != simply || simply > states {
             let found = default.statistics.states;
             return Err(format!("default: {found} states, simply {simply}, plain {states}"));
