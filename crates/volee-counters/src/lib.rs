@@ -15,6 +15,7 @@ mod check;
 mod cycle;
 mod forward;
 mod fst;
+mod instance;
 mod processes;
 mod program;
 mod spec;
@@ -26,6 +27,7 @@ pub use check::{
     Answer, Direction, Options, Outcome, Parametric, Reachable, Statistics, check, parametric, reachable,
 };
 pub use fst::{Condition, parse_condition, parse_fst};
+pub use instance::Instance;
 pub use processes::{Failure, ProcessOptions, Translation, translate};
 pub use program::{Domain, Instruction, LocationId, Program, Region, Transition, TransitionId};
 pub use spec::{ControlledNet, of_net, parse_spec};

@@ -243,7 +243,7 @@ fn length(parts: &[Part], depth: usize) -> Option<Int> {
 
 /// Initial and bad regions of a program have no hidden columns, so that membership is evaluation; any hidden column
 /// counts as not satisfied.
-fn holds(conjunct: &volee_integers::Conjunct, values: &[Int]) -> bool {
+pub(crate) fn holds(conjunct: &volee_integers::Conjunct, values: &[Int]) -> bool {
     conjunct.hidden() == 0
         && !conjunct.is_plainly_empty()
         && conjunct.equations().iter().all(|r| evaluate(r, values).is_zero())

@@ -16,7 +16,6 @@ use volee_system::{Diagnostic, System};
 use crate::bare::Bare;
 use crate::files::{explain, read_bytes};
 
-/// The largest model file that is read. Text beyond this is data, not a model somebody wrote.
 /// What a program can have at most: a number of a process, and the length of a channel, is one byte.
 const MOST_PROCESSES: usize = 255;
 const LARGEST_BUFFER: u32 = 255;
@@ -140,6 +139,13 @@ pub const FRONT_ENDS: &[FrontEnd] = &[
         definitions: true,
         processes: false,
         open: open_net,
+    },
+    FrontEnd {
+        language: "counter program",
+        extensions: &["fst"],
+        definitions: true,
+        processes: false,
+        open: open_counters,
     },
     FrontEnd {
         language: "member of a family",
@@ -274,6 +280,29 @@ fn open_net(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic>> {
     }
     let warnings = open_places(&net);
     Ok(Opened { system: Box::new(volee_nets::Instance::least(net)), warnings, promela: None })
+}
+
+/// A counter program; a definition `-D x=3` chooses what a variable starts with.
+fn open_counters(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic>> {
+    let bytes = read_bytes(path).map_err(|d| vec![d])?;
+    let text = String::from_utf8_lossy(&bytes);
+    let program = volee_counters::parse_fst(&path.display().to_string(), &text)?;
+    let mut chosen = Vec::new();
+    for define in &options.defines {
+        let value =
+            define.split_once('=').and_then(|(name, n)| Some((name.trim(), n.trim().parse::<i64>().ok()?)));
+        let Some((name, value)) = value else {
+            let message = format!("`-D {define}` does not say what a variable starts with");
+            return Err(vec![Diagnostic::error(message, None).with_help("write -D VARIABLE=NUMBER")]);
+        };
+        chosen.push((name.to_string(), value.into()));
+    }
+    let (system, open) = volee_counters::Instance::new(program, &chosen).map_err(|d| vec![d])?;
+    let told = open.iter().take(4).map(|name| {
+        let message = format!("`{name}` may start with several values; one of them is taken");
+        Diagnostic::warning(message, None).with_help(format!("choose an instance with -D {name}=NUMBER"))
+    });
+    Ok(Opened { warnings: told.collect(), system: Box::new(system), promela: None })
 }
 
 /// Says of places that may start with any number of tokens that the least is taken; of many, so much of the first few.

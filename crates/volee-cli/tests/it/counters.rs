@@ -60,13 +60,19 @@ fn runs_over_integers_are_drawn_stored_and_replayed_like_all_others() {
     assert!(shown.code < 2 && shown.stdout.contains("x = 100"), "{}", shown.stdout);
     assert!(sandbox.volee("replay count.pml t.json").code < 2);
     assert!(sandbox.read("t.svg").starts_with("<svg"));
-    // A counter program of its own is no model for the machine: the run is drawn, but nobody can replay it.
+    // A counter program is a system like any other, once its initial values are chosen: the run names them.
     let figure = example("figure1.fst");
     let goal = "--reachable state=s3&&x=456 --trace l.json --trace l.txt";
     let answered = sandbox.volee(&format!("check {figure} --engine counters {goal}"));
     assert_eq!(answered.code, 0, "{}", answered.stderr);
-    assert!(answered.stdout.contains("not written to l.json"), "{}", answered.stdout);
+    assert!(answered.stdout.contains("written to l.json"), "{}", answered.stdout);
     assert!(sandbox.read("l.txt").contains("x = 456"));
+    let again = sandbox.volee(&format!("replay {figure} l.json"));
+    assert_eq!(again.code, 0, "{}", again.stderr);
+    assert!(again.stdout.contains("confirmed: reachable state=s3&&x=456"), "{}", again.stdout);
+    let short = sandbox.shell(&format!("volee replay {figure} run:0x4 -Dx=0 --shows 'reachable x=456'"));
+    assert_eq!(short.code, 2, "{}", short.stdout);
+    assert!(short.stdout.contains("does not show"), "{}", short.stdout);
 }
 
 #[test]

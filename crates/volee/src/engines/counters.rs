@@ -3,13 +3,13 @@
 //! A model is a counter program as it stands (`.fst`, `.spec`) or becomes one (Promela). Each question is a search of its own
 //! for a bad vector, or for one that was hoped for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 use volee_counters::{
-    self as counters, CounterRun, Failure, Outcome, Parametric, ProcessOptions, Program, Reachable, Region,
-    State, Statistics, Translation, parse_condition, parse_fst, parse_spec, translate,
+    self as counters, CounterRun, Failure, Instance, Outcome, Parametric, ProcessOptions, Program, Reachable,
+    Region, State, Statistics, Translation, parse_condition, parse_fst, parse_spec, translate,
 };
 use volee_integers::{Conjunct, Effort, Set};
 use volee_program::Expr;
@@ -17,7 +17,7 @@ use volee_promela::{Lowered, parse_predicate};
 use volee_report::{count, seconds};
 use volee_system::{
     Action, Budget, Diagnostic, FaultKind, Meter, Reason, ReasonKind, Run, RunState, RunStep, Variable,
-    Verdict, Witness,
+    Verdict, Witness, collect_initial,
 };
 
 use super::retrace::retrace;
@@ -287,6 +287,7 @@ fn decide(
                 if let Some(single) = &single {
                     told.witness.clone_from(&single.witness);
                     told.options.clone_from(&single.options);
+                    told.claim.clone_from(&single.claim);
                     told.single = Some(single.run.clone());
                 }
             }
@@ -361,9 +362,11 @@ fn reached(counted: &Counted, search: &Search, program: &Program, run: &CounterR
 }
 
 /// Steps of a run that is looked for in the program itself.
-const LONGEST_RETRACED: usize = 5_000;
+const LONGEST_RETRACED: usize = 50_000;
+/// Steps of a run of a counter program that is written out.
+const LONGEST_WRITTEN: usize = 1 << 20;
 
-/// The run in the program as the user wrote it, where its integers fit and it is not too long.
+/// The run one step at a time in the model as the user wrote it, where its integers fit and it is not too long.
 fn retraced(
     job: &Job<'_>,
     counted: &Counted,
@@ -371,19 +374,58 @@ fn retraced(
     program: &Program,
     witness: &counters::Witness,
 ) -> Option<ShownRun> {
-    let Counted::Processes(_) = counted else { return None };
-    let values = |state: State| {
-        let values = state.values.iter().map(ToString::to_string);
-        program.variables.iter().cloned().zip(values).collect::<HashMap<_, _>>()
+    let start = || program.variables.iter().zip(&witness.values);
+    let all: Vec<String> = start().map(|(name, value)| format!("{name}={value}")).collect();
+    let (options, defines) = (job.subject.options(), |defines| Options { defines, ..job.subject.options() });
+    let (options, witness, mut model) = match (counted, job.subject.extension().as_str()) {
+        (Counted::Program(_), "fst") => {
+            let chosen: Vec<_> = start().map(|(name, value)| (name.clone(), value.clone())).collect();
+            let path = job.subject.file()?;
+            let text = read_bytes(path).ok()?;
+            // The program of the file: assumptions may have taken initial regions from this one.
+            let own = parse_fst(&path.display().to_string(), &String::from_utf8_lossy(&text)).ok()?;
+            let (instance, _) = Instance::new(own, &chosen).ok()?;
+            let (witness, options) = (instance.ordinals(witness, LONGEST_WRITTEN)?, defines(all));
+            let model = job.open_as(&options).ok()?;
+            (options, witness, model)
+        }
+        (Counted::Program(_), _) => {
+            let options = defines(unlike(&mut job.open_as(&options).ok()?, all));
+            let mut model = job.open_as(&options).ok()?;
+            let values = unfolded(program, witness)?;
+            let witness = retrace(model.system.as_mut(), question, &values)?;
+            (options, witness, model)
+        }
+        (Counted::Processes(_), _) => {
+            let options = Options { plain: true, ..options };
+            let mut model = job.open_as(&options).ok()?;
+            let values = unfolded(program, witness)?;
+            let witness = retrace(model.system.as_mut(), question, &values)?;
+            (options, witness, model)
+        }
     };
-    let values: Vec<_> = witness.unfolded(program, LONGEST_RETRACED)?.into_iter().map(values).collect();
-    let options = Options { plain: true, ..job.subject.options() };
-    let mut model = job.open_as(&options).ok()?;
-    let witness = retrace(model.system.as_mut(), question, &values)?;
     let claim = claim_of(question, None, job.settings);
     let (system, witness) = (model.system.as_mut(), &witness);
     let found = Found { lowered: None, system, model: &model.name, witness, question, reason: None };
     judged(found, Role::Violation, &options, claim).ok().map(|(shown, _)| shown)
+}
+
+/// The values of the variables in every single state of a run.
+fn unfolded(program: &Program, witness: &counters::Witness) -> Option<Vec<HashMap<String, String>>> {
+    let values = |state: State| {
+        let values = state.values.iter().map(ToString::to_string);
+        program.variables.iter().cloned().zip(values).collect::<HashMap<_, _>>()
+    };
+    Some(witness.unfolded(program, LONGEST_RETRACED)?.into_iter().map(values).collect())
+}
+
+/// Those of the initial values that the model does not start with by itself.
+fn unlike(model: &mut Model, mut values: Vec<String>) -> Vec<String> {
+    let Some(initial) = collect_initial(model.system.as_mut()).into_iter().next() else { return values };
+    let own: HashSet<String> =
+        model.system.variables(&initial).iter().map(|v| format!("{}={}", v.name, v.value)).collect();
+    values.retain(|value| !own.contains(value));
+    values
 }
 
 /// A run of a counter program as one of any system; a loop that is taken many times is one step.

@@ -3,8 +3,6 @@
 //! Each question is a net of its own. A violation is followed in the explicit model with that many processes before it is
 //! told, so that its run is one of that model.
 
-use std::collections::HashMap;
-
 use serde_json::{Map, json};
 use volee_families::{
     self as families, Asked, Certificate as Proof, Checked, Counterexample, Family, FamilyError, Followed,
@@ -14,7 +12,7 @@ use volee_nets::{Instance, Net, read_spec};
 use volee_program::{Expr, NodeId, ProctypeId};
 use volee_promela::Lowered;
 use volee_report::{ClaimKind, count, counted, seconds};
-use volee_system::{Diagnostic, Flow, Step, System, Verdict, Witness};
+use volee_system::{Diagnostic, System, Verdict, Witness, walk};
 
 use super::counters::{expression, left};
 use super::{Found, Job, Part, claim_of, judged};
@@ -227,7 +225,7 @@ fn decide_net(job: &mut Job<'_>, questions: &[Question]) -> Result<Decided, AskE
     let sizes: Vec<(String, u32)> = chosen.map(|p| (net.places[p].clone(), example.marking[p])).collect();
     let mut instance = options.clone();
     instance.defines.extend(sizes.iter().map(|(place, n)| format!("{place}={n}")));
-    let run = match explicit_net(job, &net, &example, &instance) {
+    let run = match explicit_net(job, &checked.verdict, &example, &instance) {
         Some((mut system, witness)) => {
             if let Verdict::Violated(violations) = &mut checked.verdict {
                 violations.iter_mut().for_each(|violation| violation.witness.clone_from(&witness));
@@ -259,51 +257,24 @@ fn replayed(
     Ok(judged(found, Role::Violation, options, None)?.0)
 }
 
-/// Steps times transitions of a net that are looked at to find a run again.
-const MOST_WORK: usize = 2_000_000;
-
-/// The explicit net with those tokens and the run in it, found marking by marking.
+/// The explicit net with those tokens and the run in it, which ends in the target.
 fn explicit_net(
     job: &Job<'_>,
-    net: &Net,
+    found: &Verdict,
     example: &Counterexample,
     options: &Options,
 ) -> Option<(Box<dyn System>, Witness)> {
-    if example.trace.len().saturating_mul(net.transitions.len()) > MOST_WORK {
-        return None;
-    }
-    let mut system = job.open_as(options).ok()?.system;
-    let mut state = Vec::new();
-    let mut passed = 0;
-    let _ = system.initial(&mut |initial| {
-        state = initial.to_vec();
-        passed += 1;
-        if passed > example.initial { Flow::Break(()) } else { Flow::Continue(()) }
-    });
-    let mut marking = example.marking.clone();
-    let mut steps = Vec::new();
-    for t in &example.trace {
-        marking = net.transitions[t.index()].fire(&marking)?;
-        let mut all: Vec<Vec<u8>> = Vec::new();
-        let _ = system.steps(&state, &mut |_: Step, target: &[u8]| {
-            all.push(target.to_vec());
-            Flow::Continue(())
-        });
-        let ordinal = all.iter().position(|target| is_marking(system.as_ref(), target, net, &marking))?;
-        steps.push(u32::try_from(ordinal).ok()?);
-        state = all.swap_remove(ordinal);
-    }
-    let target = system.predicate("target").ok()?;
-    let is_bad = system.holds(target, &state).is_ok_and(|bad| bad);
+    let Verdict::Violated(violations) = found else { return None };
     let initial = u32::try_from(example.initial).ok()?;
-    is_bad.then_some((system, Witness { initial, steps, loop_start: None }))
-}
-
-fn is_marking(system: &dyn System, state: &[u8], net: &Net, marking: &[u32]) -> bool {
-    let shown = system.variables(state).into_iter().filter(|v| v.value != "0").map(|v| (v.name, v.value));
-    let marked = net.places.iter().zip(marking).filter(|(_, n)| **n > 0);
-    let wanted = marked.map(|(place, n)| (place.clone(), n.to_string()));
-    shown.collect::<HashMap<_, _>>() == wanted.collect::<HashMap<_, _>>()
+    let witness = Witness { initial, ..violations.first()?.witness.clone() };
+    let mut system = job.open_as(options).ok()?.system;
+    let target = system.predicate("target").ok()?;
+    let mut is_bad = false;
+    walk(system.as_mut(), &witness, |system, state, step| {
+        is_bad = step.is_none() && system.holds(target, state).is_ok_and(|bad| bad);
+    })
+    .ok()?;
+    is_bad.then_some((system, witness))
 }
 
 /// Puts the answers together.

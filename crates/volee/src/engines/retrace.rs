@@ -7,12 +7,12 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use volee_system::{FaultKind, Flow, PredicateId, Step, System, Witness, collect_initial};
+use volee_system::{FaultKind, Flow, PredicateId, Step, System, Variable, Witness, collect_initial};
 
 use crate::question::Question;
 
 /// States that are looked at before giving up.
-const MOST_STATES: usize = 100_000;
+const MOST_STATES: usize = 500_000;
 
 /// States of the run that one step of the machine may pass: an indivisible sequence is several steps of the counter program.
 const WINDOW: usize = 64;
@@ -43,6 +43,7 @@ pub(super) fn retrace(
         Question::RuntimeErrors => Ending::Fault(FaultKind::Runtime),
         Question::Invariant(text) => Ending::Predicate(system.predicate(text).ok()?, false),
         Question::Reachable(text) => Ending::Predicate(system.predicate(text).ok()?, true),
+        Question::Target => Ending::Predicate(system.predicate("target").ok()?, true),
         _ => return None,
     };
     let initial = collect_initial(system).into_iter().next()?;
@@ -51,7 +52,7 @@ pub(super) fn retrace(
     let mut values = values.to_vec();
     values.iter_mut().for_each(|state| state.retain(|name, _| known.contains(name)));
     values.dedup();
-    if !agrees(system, &initial, values.first()?) {
+    if !agrees(&system.variables(&initial), values.first()?) {
         return None;
     }
     let mut nodes = vec![Node { state: initial.clone(), at: 0, from: None }];
@@ -68,8 +69,8 @@ pub(super) fn retrace(
             return Some(witness(&nodes, number, last));
         }
         for (ordinal, (_, target)) in steps.into_iter().enumerate() {
-            let next =
-                (at..(at + WINDOW).min(values.len())).find(|&next| agrees(system, &target, &values[next]));
+            let shown = system.variables(&target);
+            let next = (at..(at + WINDOW).min(values.len())).find(|&next| agrees(&shown, &values[next]));
             let Some(next) = next else { continue };
             if nodes.len() >= MOST_STATES {
                 return None;
@@ -85,8 +86,8 @@ pub(super) fn retrace(
 }
 
 /// Whether a state has these values; variables that it does not show do not count.
-fn agrees(system: &dyn System, state: &[u8], values: &HashMap<String, String>) -> bool {
-    system.variables(state).iter().all(|v| values.get(&v.name).is_none_or(|value| *value == v.value))
+fn agrees(shown: &[Variable], values: &HashMap<String, String>) -> bool {
+    shown.iter().all(|v| values.get(&v.name).is_none_or(|value| *value == v.value))
 }
 
 /// Whether the run ends here, and with which step.
