@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use volee_system::{Divisible, FaultId, Fineness, Flow, Part, Sink};
+use volee_system::{Divisible, FaultId, Fineness, Flow, Part, Sink, Touched};
 
 use crate::code::{Code, Compiled, Move, Op};
 use crate::eval::Context;
@@ -81,6 +81,7 @@ impl Division {
             compiled,
             owners: &self.owners,
             touched: 0,
+            written: 0,
             scratch: &mut self.scratch,
             reached: &mut self.reached,
         }
@@ -109,13 +110,24 @@ struct Recorder<'a, 'f> {
     sink: &'a mut dyn Sink,
     source: &'a [u8],
     footprint: Option<Footprint<'f>>,
+    /// What all steps so far store; `None` before the first.
+    writes: Option<u64>,
+}
+
+impl Recorder<'_, '_> {
+    fn note(&mut self, levels: &[Level], target: &Frame) {
+        let Some(footprint) = &mut self.footprint else { return };
+        footprint.written = 0;
+        footprint.step(levels, target);
+        let before = self.writes.unwrap_or(footprint.written);
+        footprint.touched |= before ^ footprint.written;
+        self.writes = Some(before & footprint.written);
+    }
 }
 
 impl Visitor for Recorder<'_, '_> {
     fn step(&mut self, levels: &[Level], fault: Option<FaultId>, target: &Frame) -> Flow {
-        if let Some(footprint) = &mut self.footprint {
-            footprint.step(levels, target);
-        }
+        self.note(levels, target);
         self.sink.push(first_step(levels, fault, false), &target.bytes)
     }
 
@@ -178,7 +190,7 @@ impl Divisible for Machine {
         self.enumerator.load(&self.compiled, state);
     }
 
-    fn part_steps(&mut self, part: Part, touched: Option<&mut u64>, sink: &mut dyn Sink) -> Flow {
+    fn part_steps(&mut self, part: Part, touched: Option<&mut Touched>, sink: &mut dyn Sink) -> Flow {
         let compiled = &self.compiled;
         let Some(division) = &mut self.division else { return Flow::Continue(()) };
         let (pid, moves) = (usize::from(part.record), usize::from(part.first)..usize::from(part.last));
@@ -188,10 +200,11 @@ impl Divisible for Machine {
             footprint.looks(&self.enumerator.levels[0].frame, pid, moves.clone(), partner);
         }
         self.source.clone_from(&self.enumerator.levels[0].frame.bytes);
-        let mut recorder = Recorder { sink, source: &self.source, footprint };
+        let mut recorder = Recorder { sink, source: &self.source, footprint, writes: None };
         let flow = self.enumerator.run_part(compiled, (pid, moves, partner), &mut recorder);
         if let (Some(touched), Some(footprint)) = (touched, recorder.footprint) {
-            *touched |= footprint.touched;
+            touched.reads |= footprint.touched;
+            touched.writes = recorder.writes.unwrap_or(0) & !touched.reads;
         }
         // Long sequences are cut where they come back, and where depends on what else was enumerated.
         if self.enumerator.moves > SMALL_PART { Flow::Break(()) } else { flow.map_continue(|_| ()) }

@@ -36,6 +36,8 @@ pub(crate) struct Footprint<'a> {
     pub owners: &'a Owners,
     /// What was found.
     pub touched: u64,
+    /// Components that the step at hand stores as wholes, whatever they held.
+    pub written: u64,
     pub scratch: &'a mut Frame,
     pub reached: &'a mut [u8],
 }
@@ -100,6 +102,45 @@ impl Footprint<'_> {
 
     fn value(&self, at: At<'_>, code: &Code) -> i32 {
         Context::of(self.compiled, at.frame, at.pid, false).eval(code)
+    }
+
+    /// What an assignment stores to. A component that is all of the cell is not looked at.
+    fn stored(&mut self, at: At<'_>, target: &Target) {
+        match target {
+            Target::Cell(cell, scalar) if !cell.local => {
+                self.cell_is_stored(cell.offset as usize, scalar.bytes() as usize);
+            }
+            Target::Element(element, _) if at.current && !element.cell.local => {
+                let Some((start, length)) = self.cell_of(at, element) else {
+                    return self.element(at, element);
+                };
+                element.indices.iter().for_each(|(index, ..)| self.code(at, index));
+                self.cell_is_stored(start, length);
+            }
+            target => self.target(at, target),
+        }
+    }
+
+    /// The bytes of an element, where there is such a cell.
+    fn cell_of(&self, at: At<'_>, element: &Element) -> Option<(usize, usize)> {
+        let mut start = element.cell.offset as usize;
+        for (index, bound, stride, _) in &element.indices {
+            let index = u32::try_from(self.value(at, index)).ok().filter(|index| index < bound)?;
+            start += (index * stride) as usize;
+        }
+        Some((start, width(element.cell.width)))
+    }
+
+    fn cell_is_stored(&mut self, start: usize, length: usize) {
+        let owner = |at: usize| self.owners.bytes.get(at);
+        let own = owner(start);
+        let whole = (start..start + length).all(|at| owner(at) == own)
+            && owner(start + length) != own
+            && start.checked_sub(1).is_none_or(|before| owner(before) != own);
+        match own.and_then(|&own| 1_u64.checked_shl(u32::from(own))) {
+            Some(component) if whole => self.written |= component,
+            _ => self.bytes(start, length),
+        }
     }
 
     fn target(&mut self, at: At<'_>, target: &Target) {
@@ -237,7 +278,7 @@ impl Footprint<'_> {
             Op::Skip | Op::Else | Op::Guard(_) => {}
             Op::Assign(target, code) => {
                 self.code(at, code);
-                self.target(at, target);
+                self.stored(at, target);
             }
             Op::Send(send) => {
                 self.channel(at, &send.channel);

@@ -5,7 +5,9 @@
 //! and the steps that the system makes part by part with those that it makes at once: labels, faults, targets, order.
 
 use volee_store::{Name, Names, Tuples};
-use volee_system::{Fineness, Flow, Part, PersistentSet, Step, System, collect_initial, collect_steps};
+use volee_system::{
+    Fineness, Flow, Part, PersistentSet, Step, System, Touched, collect_initial, collect_steps,
+};
 
 use crate::memo::{Memo, Recalled, Stage, Word};
 use crate::reducing::MOST_ATTEMPTS;
@@ -192,7 +194,7 @@ fn compare_parts<S: System + ?Sized>(
         system.divide(state);
         let mut made = Vec::new();
         for &part in &parts {
-            let mut touched = 0;
+            let mut touched = Touched::default();
             let flow = system.part_steps(part, Some(&mut touched), &mut |step: Step, target: &[u8]| {
                 made.push((step, target.to_vec()));
                 Flow::Continue(())

@@ -6,7 +6,8 @@
 use volee_system::{Flow, Limit, Step, System, Witness};
 
 use crate::check::Statistics;
-use crate::explorer::{Explorer, Paths, Staged, place_of};
+use crate::explorer::{Explorer, Paths, place_of};
+use crate::staging::Staged;
 use volee_store::{Name, Names, Visited};
 
 /// The parent of an initial state.
@@ -97,6 +98,9 @@ fn expand_batch<S: System + ?Sized, V: Visited>(
     }
     let mut at = first;
     for parent in 0.. {
+        if let Some(&next) = queue.names.get(at + 1) {
+            explorer.soon(next);
+        }
         explorer.visit(queue.names[at], parent, depth, queue, at)?;
         at += 1;
         explorer.tick(depth, (queue.len() - at) as u64, queue.bytes())?;
@@ -118,7 +122,7 @@ fn settle<S: System + ?Sized, V: Visited>(
     queue: &mut Queue,
     parent: impl Fn(Staged) -> u32,
 ) -> Flow {
-    if explorer.refresh(|translate| queue.names.iter_mut().for_each(translate)).is_break() {
+    if explorer.refresh(|_, translate| queue.names.iter_mut().for_each(translate)).is_break() {
         return Flow::Break(());
     }
     explorer.settle(|state| queue.push(state, parent(state)))

@@ -6,17 +6,18 @@
 //! parent's place in the group below, so the stack still is a real path (several of them side by side): a witness is the
 //! ordinals along it. States are marked when generated, not when expanded: enough for questions about states and steps.
 //!
-//! Memory beside the table: 16 bytes for each waiting state.
+//! Memory beside the table: for each waiting state its name, in as few bytes as it has, and one byte. Which step leads to a
+//! state is found again when somebody asks.
 
 use std::ops::ControlFlow;
 
 use volee_system::{Flow, Limit, System, Witness};
 
 use crate::check::Statistics;
-use crate::explorer::{Explorer, Paths, Staged, ordinal_of};
+use crate::explorer::{Explorer, Paths, ordinal_between, place_of};
 use crate::proviso::Proviso;
 use crate::reducing::Reducing;
-use volee_store::{Name, Names, Trail, Visited};
+use volee_store::{Name, Names, Stacked, Trail, Visited};
 
 /// States packed before their memory is given back.
 const PACKED: usize = 1 << 16;
@@ -31,27 +32,26 @@ struct Frame {
 }
 
 /// The bit of a stacked state's parent that says that the state is satisfied: see [`Proviso`].
-const SATISFIED: u32 = 1 << 31;
+const SATISFIED: u8 = 1 << 7;
+/// The largest group: what a parent's number has room for.
+const LARGEST_GROUP: u32 = 1 << 7;
 
-/// All frames, with their states in one array.
-#[derive(Default)]
+/// All frames, with their states in one array, each with its parent.
 pub(crate) struct Stack {
     frames: Vec<Frame>,
-    waiting: Vec<Staged>,
+    waiting: Stacked,
+}
+
+impl Default for Stack {
+    fn default() -> Self {
+        Stack { frames: Vec::new(), waiting: Stacked::new(Name::BITS) }
+    }
 }
 
 impl Stack {
     /// How deep the states of the top frame are.
     pub(crate) fn depth(&self) -> u64 {
         (self.frames.len() as u64).saturating_sub(1)
-    }
-
-    /// Adds a state to the frame that is to come.
-    pub(crate) fn push(&mut self, state: Staged) {
-        if self.waiting.len() == self.waiting.capacity() {
-            grow(&mut self.waiting);
-        }
-        self.waiting.push(state);
     }
 
     /// What was pushed are the initial states.
@@ -87,13 +87,12 @@ impl Stack {
     /// A state of the group at the end of the top frame is satisfied, and with it all that lead to it.
     fn satisfy(&mut self, proviso: &mut Proviso, mut at: usize) {
         for frame in (0..self.frames.len()).rev() {
-            let state = &mut self.waiting[at];
-            let parent = state.parent;
+            let parent = self.waiting.own(at);
             if parent & SATISFIED != 0 {
                 return;
             }
-            state.parent |= SATISFIED;
-            proviso.release(state.name);
+            *self.waiting.own_mut(at) |= SATISFIED;
+            proviso.release(self.waiting.name(at));
             if frame > 0 {
                 at = self.frames[frame].start - 1 - parent as usize;
             }
@@ -102,12 +101,16 @@ impl Stack {
 
     /// The names of the states that are not satisfied.
     pub(crate) fn open_names(&self) -> impl Iterator<Item = Name> + '_ {
-        self.waiting.iter().filter(|state| state.parent & SATISFIED == 0).map(|state| state.name)
+        let open = (0..self.waiting.len()).filter(|&at| self.waiting.own(at) & SATISFIED == 0);
+        open.map(|at| self.waiting.name(at))
     }
 
-    /// Translates the names of its states.
-    fn rename(&mut self, translate: &mut dyn FnMut(&mut Name)) {
-        self.waiting.iter_mut().for_each(|state| translate(&mut state.name));
+    /// Translates the names of its states, to names of so many bits.
+    fn rename(&mut self, width: u32, translate: &mut dyn FnMut(&mut Name)) {
+        self.waiting.rename(width, |mut name| {
+            translate(&mut name);
+            name
+        });
     }
 
     /// The stack in less memory: its states as codes of so many bits. Memory is given back on the way.
@@ -123,17 +126,17 @@ impl Stack {
         self.frames = Vec::new();
         trail.prepare(end);
         for at in (0..end).rev() {
-            trail.set(at, encode(self.waiting[at].name));
+            trail.set(at, encode(self.waiting.name(at)));
             if at.is_multiple_of(PACKED) {
                 self.waiting.truncate(at);
-                self.waiting.shrink_to_fit();
+                self.waiting.shrink();
             }
         }
         trail
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        (self.waiting.capacity() * size_of::<Staged>() + self.frames.capacity() * size_of::<Frame>()) as u64
+        self.waiting.bytes() + (self.frames.capacity() * size_of::<Frame>()) as u64
     }
 }
 
@@ -149,12 +152,15 @@ impl<V> Paths<V> for Stack {
     ) -> Witness {
         let mut steps: Vec<u32> = last.into_iter().collect();
         for frame in self.frames.iter().skip(1).rev() {
-            let state = self.waiting[at];
-            at = frame.start - 1 - (state.parent & !SATISFIED) as usize;
-            steps.push(ordinal_of(system, names, self.waiting[at].name, state));
+            let target = self.waiting.name(at);
+            at = frame.start - 1 - usize::from(self.waiting.own(at) & !SATISFIED);
+            steps.push(ordinal_between(system, names, self.waiting.name(at), target).unwrap_or_default());
         }
         steps.reverse();
-        Witness { initial: self.waiting[at].ordinal, steps, loop_start: None }
+        let mut first = Vec::new();
+        names.load(self.waiting.name(at), &mut first);
+        let initial = place_of(&first, |push| system.initial(push)).unwrap_or_default();
+        Witness { initial, steps, loop_start: None }
     }
 }
 
@@ -216,14 +222,14 @@ pub(crate) fn go_on<S: System + ?Sized, V: Visited>(
 /// Puts the new ones of the staged states on the stack.
 #[inline]
 fn settle<S: System + ?Sized, V: Visited>(explorer: &mut Explorer<'_, '_, S, V>, stack: &mut Stack) -> Flow {
-    let renamed = match explorer.refresh(|translate| stack.rename(translate)) {
+    let renamed = match explorer.refresh(|width, translate| stack.rename(width, translate)) {
         ControlFlow::Continue(renamed) => renamed,
         ControlFlow::Break(()) => return Flow::Break(()),
     };
     if renamed && explorer.reducing.proviso.is_on() {
         explorer.reducing.proviso.refill(stack.open_names());
     }
-    explorer.settle(|state| stack.push(state))
+    explorer.settle(|state| stack.waiting.push(state.name, state.parent as u8))
 }
 
 /// Expands states from the end of the top frame until there is a batch to settle.
@@ -235,9 +241,12 @@ fn expand_group<S: System + ?Sized, V: Visited>(
     let depth = stack.depth();
     explorer.statistics.max_depth = explorer.statistics.max_depth.max(depth);
     let mut at = top.rest;
-    for parent in 0.. {
+    for parent in 0..LARGEST_GROUP {
         at -= 1;
-        explorer.visit(stack.waiting[at].name, parent, depth, stack, at)?;
+        if at > top.start {
+            explorer.soon(stack.waiting.name(at - 1));
+        }
+        explorer.visit(stack.waiting.name(at), parent, depth, stack, at)?;
         explorer.tick(depth, stack.waiting.len() as u64, stack.bytes())?;
         if at == top.start || explorer.batch_is_full() {
             break;

@@ -9,13 +9,14 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use volee_system::{
-    FaultId, Flow, Limit, Meter, PersistentSet, Progress, Sink, SleepSet, Snapshot, Step, System, Witness,
+    FaultId, Flow, Limit, Meter, PersistentSet, Progress, SleepSet, Snapshot, Step, System, Witness,
 };
 
 use crate::check::Statistics;
 use crate::memo::{Memo, Recalled};
-use crate::questions::{OnFault, Questions};
+use crate::questions::Questions;
 use crate::reducing::Reducing;
+use crate::staging::{Stage, Staged, Targets};
 use volee_store::{Full, Name, Names, Tuple, Visited};
 
 /// Look-ups that are worth settling together.
@@ -25,32 +26,6 @@ const MAX_TICK: u64 = 256;
 const MIN_TICK: u64 = 4;
 /// Time between two snapshots of progress.
 const REPORT: Duration = Duration::from_millis(50);
-
-/// A step's target that waits to be looked up, or a new state that waits to be expanded.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Staged {
-    pub(crate) name: Name,
-    /// By which step of its parent it is reached (or which initial state it is).
-    pub(crate) ordinal: u32,
-    /// The place of its parent in the batch.
-    pub(crate) parent: u32,
-}
-
-/// The ordinal of a step of a reduced expansion, which nobody has numbered.
-pub(crate) const UNNUMBERED: u32 = u32::MAX;
-
-/// The ordinal of a step between two states: the one that was noted, or else found again by expanding the first.
-pub(crate) fn ordinal_of<S: System + ?Sized>(
-    system: &mut S,
-    names: &mut Names,
-    source: Name,
-    target: Staged,
-) -> u32 {
-    if target.ordinal != UNNUMBERED {
-        return target.ordinal;
-    }
-    ordinal_between(system, names, source, target.name).unwrap_or_default()
-}
 
 /// The ordinal of the first step between two states, found by expanding the first. `None` when there is no such step.
 pub(crate) fn ordinal_between<S: System + ?Sized>(
@@ -218,9 +193,9 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     /// Stages the initial states.
     pub(crate) fn stage_initial(&mut self) {
         let (names, staged) = (&mut self.names, &mut self.staged);
-        let mut pushed = 0;
+        let mut pushed: u32 = 0;
         let _ = self.system.initial(&mut |state| {
-            staged.push(Staged { name: names.name(state), ordinal: pushed, parent: 0 });
+            staged.push(Staged { name: names.name(state), parent: 0 });
             pushed += 1;
             Flow::Continue(())
         });
@@ -266,6 +241,17 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         ControlFlow::Continue(self.may_expand(depth))
     }
 
+    /// A state will be visited next: what is remembered of its steps is brought near.
+    #[inline]
+    pub(crate) fn soon(&mut self, name: Name) {
+        if let Some(tuples) = self.names.tuples() {
+            match tuples.is_wide() {
+                true => self.wide_memo.prefetch(tuples, name),
+                false => self.memo.prefetch(tuples, name),
+            }
+        }
+    }
+
     /// Rebuilds a state, unless that was done since the visit began.
     #[inline]
     pub(crate) fn load(&mut self, name: Name) {
@@ -291,7 +277,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         let Some(tuples) = self.names.tuples() else { return false };
         let before = self.staged.len();
         self.loaded = None;
-        let mut stage = Targets { visited: &self.visited, staged: &mut self.staged, before, parent };
+        let mut stage = Targets { visited: &self.visited, staged: &mut self.staged, parent };
         let state = (name, &mut self.state);
         let recalled = if tuples.is_wide() {
             self.wide_memo.expand(self.system, tuples, state, &mut stage)
@@ -302,9 +288,8 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             self.staged.truncate(before);
             return false;
         }
-        let ordinal = self.staged.len() - before;
         self.reducing.satisfy(parent);
-        self.statistics.transitions += ordinal as u64;
+        self.statistics.transitions += (self.staged.len() - before) as u64;
         true
     }
 
@@ -319,7 +304,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         let tuples = self.names.tuples().ok_or(Recalled::Ask)?;
         let before = self.staged.len();
         self.loaded = None;
-        let mut stage = Targets { visited: &self.visited, staged: &mut self.staged, before, parent };
+        let mut stage = Targets { visited: &self.visited, staged: &mut self.staged, parent };
         let state = ((name, &mut self.state), attempt);
         let answer = if tuples.is_wide() {
             self.wide_memo.expand_set(self.system, tuples, state, &mut stage)
@@ -393,9 +378,12 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     }
 
     /// Gives the states that wait for a name theirs, where there are such, and translates all names that are kept; whether
-    /// names have changed. The traversal translates its own with what it is given.
+    /// names have changed. The traversal translates its own with what it is given, to names of so many bits.
     #[inline]
-    pub(crate) fn refresh(&mut self, keeps: impl FnOnce(&mut dyn FnMut(&mut Name))) -> ControlFlow<(), bool> {
+    pub(crate) fn refresh(
+        &mut self,
+        keeps: impl FnOnce(u32, &mut dyn FnMut(&mut Name)),
+    ) -> ControlFlow<(), bool> {
         if !self.names.has_waiting() {
             return ControlFlow::Continue(false);
         }
@@ -403,7 +391,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     }
 
     #[cold]
-    fn rename(&mut self, keeps: impl FnOnce(&mut dyn FnMut(&mut Name))) -> ControlFlow<(), bool> {
+    fn rename(&mut self, keeps: impl FnOnce(u32, &mut dyn FnMut(&mut Name))) -> ControlFlow<(), bool> {
         let Some(mut renaming) = self.names.rename(self.visited.name_bits()) else {
             return ControlFlow::Continue(false);
         };
@@ -413,7 +401,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         let mut translate = |name: Name| renaming.translate(names, name);
         self.staged.iter_mut().for_each(|staged| staged.name = translate(staged.name));
         self.reducing.rename(&mut translate);
-        keeps(&mut |name| *name = translate(*name));
+        keeps(width, &mut |name| *name = translate(*name));
         let renamed = self.visited.rename(width, &mut translate);
         match renamed {
             Some(()) => ControlFlow::Continue(true),
@@ -589,77 +577,5 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         self.statistics.reduced = self.reducing.count;
         self.statistics.table_bytes = self.visited.bytes();
         (self.statistics, self.limit, self.visited)
-    }
-}
-
-/// Stages targets whose names are known.
-struct Targets<'e, V> {
-    visited: &'e V,
-    staged: &'e mut Vec<Staged>,
-    /// How many were staged before.
-    before: usize,
-    parent: u32,
-}
-
-impl<V: Visited> crate::memo::Stage for Targets<'_, V> {
-    #[inline(always)]
-    fn one(&mut self, target: Name) {
-        self.visited.prefetch(target);
-        let ordinal = (self.staged.len() - self.before) as u32;
-        self.staged.push(Staged { name: target, ordinal, parent: self.parent });
-    }
-
-    #[inline(always)]
-    fn up_to_two(&mut self, targets: [Name; 2], count: usize) {
-        let length = self.staged.len();
-        self.one(targets[0]);
-        if count == 2 {
-            self.one(targets[1]);
-        } else {
-            self.staged.truncate(length + count);
-        }
-    }
-}
-
-/// The sink of an expansion.
-pub(crate) struct Stage<'e, V> {
-    pub(crate) names: &'e mut Names,
-    pub(crate) visited: &'e V,
-    pub(crate) staged: &'e mut Vec<Staged>,
-    pub(crate) faults: &'e mut Vec<(u32, FaultId)>,
-    pub(crate) on_fault: OnFault,
-    pub(crate) parent: u32,
-    pub(crate) pushed: u32,
-    /// Steps that end in their fault and lead nowhere.
-    pub(crate) staying: u32,
-}
-
-impl<V: Visited> Sink for Stage<'_, V> {
-    #[inline]
-    fn push(&mut self, step: Step, target: &[u8]) -> Flow {
-        let ordinal = self.pushed;
-        self.pushed += 1;
-        if step.stays {
-            self.staying += 1;
-        } else {
-            let name = self.names.name(target);
-            self.visited.prefetch(name);
-            self.staged.push(Staged { name, ordinal, parent: self.parent });
-        }
-        match step.fault {
-            None => Flow::Continue(()),
-            Some(fault) => self.fault(ordinal, fault),
-        }
-    }
-}
-
-impl<V> Stage<'_, V> {
-    #[cold]
-    fn fault(&mut self, ordinal: u32, fault: FaultId) -> Flow {
-        if self.on_fault == OnFault::Ignore {
-            return Flow::Continue(());
-        }
-        self.faults.push((ordinal, fault));
-        if self.on_fault == OnFault::Stop { Flow::Break(()) } else { Flow::Continue(()) }
     }
 }

@@ -24,6 +24,7 @@ mod questions;
 mod reducing;
 mod replacement;
 mod silence;
+mod staging;
 mod watch;
 
 pub use audit::{Audit, audit_remembered_steps};

@@ -11,9 +11,10 @@ use volee_system::{Awake, Flow, PersistentSet, SleepSet, System};
 
 use crate::check::Reduction;
 use crate::effort::Effort;
-use crate::explorer::{Explorer, Paths, Stage, Staged, UNNUMBERED};
+use crate::explorer::{Explorer, Paths};
 use crate::proviso::Proviso;
 use crate::questions::OnFault;
+use crate::staging::{Stage, Staged};
 use volee_store::{Name, Visited};
 
 /// Sets that are tried for one state.
@@ -159,7 +160,6 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
             return false;
         };
         self.statistics.transitions += (self.staged.len() - staged) as u64;
-        self.staged[staged..].iter_mut().for_each(|target| target.ordinal = UNNUMBERED);
         self.reducing.reduced.push(Reduced { name, parent, at, set, fresh: false, satisfied: false });
         true
     }
@@ -220,7 +220,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
             }
             let name = names.name(target);
             visited.prefetch(name);
-            staged.push(Staged { name, ordinal: UNNUMBERED, parent: 0 });
+            staged.push(Staged { name, parent: 0 });
             sleeps.push(sleep);
             Flow::Continue(())
         });

@@ -410,7 +410,7 @@ fn refresh<S: System + ?Sized>(
     group: &mut [Name],
 ) -> Flow {
     let own = path.open.iter_mut().chain(group.iter_mut());
-    match explorer.refresh(|translate| own.for_each(translate)) {
+    match explorer.refresh(|_, translate| own.for_each(translate)) {
         std::ops::ControlFlow::Continue(true) if explorer.reducing.proviso.is_on() => {
             path.fits = explorer.visited.fits();
             path.hold_again(&mut explorer.reducing.proviso, &explorer.visited, group);

@@ -1,9 +1,9 @@
 //! The exact store: every name is remembered, by open addressing, made for look-ups that were prefetched.
 //!
 //! Names of few bits are kept in four bytes each ([`Quotients`]). Others are kept whole: an array of cache lines of eight
-//! names, indexed by the high bits of the hash; a line is filled from its front and overflows into the next. Zero marks a free
+//! names, in the order of their hashes; a line is filled from its front and overflows into the next. Zero marks a free
 //! place: no state is named 0. Growing walks the old table from front to back and fills the new one in the same direction,
-//! because the high bits order both alike: that is sequential in memory, and the old part is given back on the way. A
+//! because hashes order both alike: that is sequential in memory, and the old part is given back on the way. A
 //! table of whole names that is full first looks whether its names would fit in four bytes, in as many lines.
 
 use crate::hash::mix;
@@ -12,6 +12,8 @@ use crate::quotients::{FEWEST, Quotients};
 use crate::{Name, Visited};
 
 const LINE: usize = 8;
+/// A table of more lines than this grows by half, a smaller one is doubled: there a few bytes more do not matter.
+const DOUBLED: usize = 1 << 12;
 /// Lines moved before the old table's front is given back.
 const MOVED: usize = 1 << 15;
 
@@ -42,19 +44,18 @@ enum Overflow {
 /// A table of whole names.
 struct Whole {
     lines: Pages<[u64; LINE]>,
-    /// The home line of a name is its hash shifted right by this.
-    shift: u32,
     len: usize,
 }
 
 impl Whole {
     fn new(lines: usize) -> Option<Self> {
-        Some(Whole { lines: Pages::zeroed(lines)?, shift: 64 - lines.trailing_zeros(), len: 0 })
+        Some(Whole { lines: Pages::zeroed(lines)?, len: 0 })
     }
 
+    /// The home line of a name: as far in the table as its hash is among all hashes.
     #[inline(always)]
     fn home(&self, name: Name) -> usize {
-        (mix(name) >> self.shift) as usize
+        ((u128::from(mix(name)) * self.lines.len() as u128) >> 64) as usize
     }
 
     #[inline(always)]
@@ -125,7 +126,7 @@ impl Form {
 impl Exact {
     /// For names of any width.
     pub fn new() -> Self {
-        let whole = Whole { lines: Pages::small(FEWEST), shift: 64 - FEWEST.trailing_zeros(), len: 0 };
+        let whole = Whole { lines: Pages::small(FEWEST), len: 0 };
         Exact { table: Form::Whole(whole), width: 64, overflow: Overflow::Ends }
     }
 
@@ -177,7 +178,7 @@ impl Visited for Exact {
 
     fn name_bits(&self) -> u32 {
         // As many as fit four bytes in the next larger table.
-        (self.table.lines() * 2).trailing_zeros() + Quotients::REMAINDER
+        (self.table.lines() * 2).ilog2() + Quotients::REMAINDER
     }
 
     #[inline(always)]
@@ -203,15 +204,15 @@ impl Visited for Exact {
             }
             Form::Quotients(table) => self.overflow == Overflow::Due || table.has_room(extra),
         };
-        (!has_room).then(|| self.table.bytes())
+        (!has_room).then(|| (larger(self.table.lines()) - self.table.lines()) as u64 * 64)
     }
 
     fn grow(&mut self) -> Option<()> {
         let lines = self.table.lines();
         if let Form::Quotients(table) = &mut self.table {
-            return table.resize(lines * 2);
+            return table.resize(larger(lines));
         }
-        let lines = if Quotients::fits(self.width, lines) { lines } else { lines * 2 };
+        let lines = if Quotients::fits(self.width, lines) { lines } else { larger(lines) };
         self.move_to(Form::new(self.width, lines)?, &mut |name| name);
         Some(())
     }
@@ -238,9 +239,19 @@ impl Visited for Exact {
     }
 }
 
-/// Lines for so many names, with room for more.
+/// Lines for so many names, so many to a line, with room for more.
 fn lines_for(len: usize, by_line: usize) -> usize {
-    (len / by_line + 1).next_power_of_two().max(FEWEST)
+    let least = len / by_line + 1;
+    if least > DOUBLED {
+        (least + least / 4).next_multiple_of(FEWEST)
+    } else {
+        least.next_power_of_two().max(FEWEST)
+    }
+}
+
+/// The lines of the next larger table.
+fn larger(lines: usize) -> usize {
+    if lines > DOUBLED { (lines + lines / 2).next_multiple_of(FEWEST) } else { lines * 2 }
 }
 
 /// Puts a name at or after its home line, unless it is there; tells whether it was put.

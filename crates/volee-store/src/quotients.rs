@@ -1,11 +1,12 @@
 //! Short names in four bytes each: a hash table that keeps of a name only what its place does not tell.
 //!
-//! Names below 2^w are scrambled by a permutation ([`Coding`]); the high bits of the result are the home line, and a slot
-//! keeps the rest, the *remainder*, and how far from home it is (quotienting: Cleary, "Compact hash tables using
-//! bidirectional linear probing", 1984). A line is 64 bytes, sixteen slots, filled from its front. A name whose home is full
-//! goes to the home with its five lowest bits changed by 1, then by 2, and so on: always within the same 32 lines. So a
-//! table twice as large is filled from front to back, a group of lines from each, and the old one is given back on the way.
-//! A name whose 32 lines are full is put aside, and the table wants to grow.
+//! Names below 2^w are scrambled by a permutation ([`Coding`]). Of the results, n lines have about 2^w / n adjacent ones each:
+//! the home line of x is x n / 2^w, rounded down. A slot keeps the lowest bits of x, the *remainder*, as many as tell apart
+//! those of one home, and how far from home it is (quotienting: Cleary, "Compact hash tables using bidirectional linear
+//! probing", 1984). A line is 64 bytes, sixteen slots, filled from its front. A name whose home is full goes to the home with
+//! its five lowest bits changed by 1, then by 2, and so on: always within the same 32 lines. So a larger table, of any
+//! multiple of 32 lines, is filled from front to back, and the old one is given back on the way: the two are never there as
+//! a whole. A name whose 32 lines are full is put aside, and the table wants to grow.
 
 use crate::Name;
 use crate::coding::{Coding, low_bits};
@@ -28,10 +29,44 @@ pub(crate) const FEWEST: usize = GROUP;
 pub(crate) struct Quotients {
     lines: Pages<[u32; LINE]>,
     coding: Coding,
-    /// The home line of a scrambled name is it, shifted right by this: the bits of the remainder.
-    shift: u32,
+    homes: Homes,
     len: usize,
     aside: Vec<u64>,
+}
+
+/// How scrambled names are spread over lines.
+#[derive(Debug, Clone, Copy)]
+struct Homes {
+    lines: u64,
+    width: u32,
+    /// The bits of a remainder.
+    kept: u64,
+}
+
+impl Homes {
+    fn new(width: u32, lines: usize) -> Self {
+        Homes { lines: lines as u64, width, kept: low_bits(remainder_bits(width, lines)) }
+    }
+
+    #[inline(always)]
+    fn of(self, code: u64) -> usize {
+        ((u128::from(code << (64 - self.width)) * u128::from(self.lines)) >> 64) as usize
+    }
+
+    /// The first scrambled name whose home is this line.
+    fn first(self, home: usize) -> u64 {
+        let scaled = (home as u128) << self.width;
+        match u64::try_from(scaled) {
+            Ok(scaled) => scaled.div_ceil(self.lines),
+            Err(_) => scaled.div_ceil(u128::from(self.lines)) as u64,
+        }
+    }
+}
+
+/// Bits that tell apart the scrambled names of one home.
+fn remainder_bits(width: u32, lines: usize) -> u32 {
+    let most = (1_u128 << width).div_ceil(lines as u128);
+    u128::BITS - (most - 1).leading_zeros()
 }
 
 impl Quotients {
@@ -40,16 +75,16 @@ impl Quotients {
 
     /// Whether a table of so many lines can keep names of so many bits.
     pub fn fits(width: u32, lines: usize) -> bool {
-        lines >= FEWEST && width.saturating_sub(lines.trailing_zeros()) <= Self::REMAINDER
+        width < Name::BITS && remainder_bits(width, lines) <= Self::REMAINDER
     }
 
-    /// A table for names below 2 to the `width`, with a power of two of lines, for which it fits.
+    /// A table for names below 2 to the `width`, of so many lines, a multiple of [`FEWEST`] for which it fits.
     pub fn new(width: u32, lines: usize) -> Option<Self> {
-        // A name has more bits than there are lines.
-        let width = width.max(lines.trailing_zeros() + 1);
-        let shift = width - lines.trailing_zeros();
+        debug_assert!(lines.is_multiple_of(GROUP), "{lines} lines");
+        let width = width.max(1);
+        let homes = Homes::new(width, lines);
         let lines = Pages::zeroed(lines)?;
-        Some(Quotients { lines, coding: Coding::of_width(width), shift, len: 0, aside: Vec::new() })
+        Some(Quotients { lines, coding: Coding::of_width(width), homes, len: 0, aside: Vec::new() })
     }
 
     pub fn len(&self) -> usize {
@@ -76,10 +111,9 @@ impl Quotients {
 
     #[inline(always)]
     pub fn prefetch(&self, name: Name) {
-        let home = (self.coding.scramble(name) >> self.shift) as usize;
-        // Names that wait for a place have more bits than others.
-        if let Some(line) = self.lines.get(home) {
-            prefetch(line);
+        // Names that wait for a place have more bits than others, and nothing is prefetched for them.
+        if name >> self.homes.width == 0 {
+            prefetch(&self.lines[self.homes.of(self.coding.scramble(name))]);
         }
     }
 
@@ -91,8 +125,8 @@ impl Quotients {
 
     #[inline(always)]
     fn insert_code(&mut self, code: u64) -> bool {
-        let home = (code >> self.shift) as usize;
-        let remainder = ((code & low_bits(self.shift)) as u32) << FAR | USED;
+        let home = self.homes.of(code);
+        let remainder = ((code & self.homes.kept) as u32) << FAR | USED;
         for far in 0..GROUP {
             let line = &mut self.lines[home ^ far];
             let wanted = remainder | far as u32;
@@ -122,14 +156,6 @@ impl Quotients {
     /// A table with so many lines, at least as many as before, and the same names. `None` when there is no memory.
     pub fn resize(&mut self, lines: usize) -> Option<()> {
         let mut larger = Quotients::new(self.width(), lines)?;
-        // In a table of more lines than there are names, names have another width, and are scrambled otherwise.
-        if larger.width() != self.width() {
-            self.drain(|name| {
-                larger.insert(name);
-            });
-            *self = larger;
-            return Some(());
-        }
         let aside = std::mem::take(&mut self.aside);
         self.drain_codes(|code| {
             larger.insert_code(code);
@@ -150,28 +176,46 @@ impl Quotients {
     }
 
     fn drain_codes(&mut self, mut take: impl FnMut(u64)) {
-        for at in 0..self.lines.len() {
-            codes_of(&self.lines[at], at, self.shift).for_each(&mut take);
-            if at.is_multiple_of(MOVED * GROUP) {
-                self.lines.give_back(at);
+        for group in (0..self.lines.len()).step_by(GROUP) {
+            let firsts = firsts(self.homes, group);
+            for at in group..group + GROUP {
+                codes_of(&self.lines[at], at, self.homes.kept, &firsts).for_each(&mut take);
+            }
+            if group.is_multiple_of(MOVED * GROUP) {
+                self.lines.give_back(group);
             }
         }
     }
 
     /// All names.
     pub fn names(&self) -> impl Iterator<Item = Name> + '_ {
-        let lines = self.lines.iter().enumerate();
-        let codes = lines.flat_map(|(at, line)| codes_of(line, at, self.shift));
+        let codes = (0..self.lines.len()).step_by(GROUP).flat_map(move |group| {
+            let firsts = firsts(self.homes, group);
+            let of_line = |at: usize| codes_of(&self.lines[at], at, self.homes.kept, &firsts);
+            (group..group + GROUP).flat_map(of_line).collect::<Vec<u64>>()
+        });
         codes.chain(self.aside.iter().copied()).map(|code| self.coding.decode(code))
     }
 }
 
-/// The scrambled names that a line keeps.
-fn codes_of(line: &[u32; LINE], at: usize, shift: u32) -> impl Iterator<Item = u64> {
+/// For each line of the group that begins here, the first scrambled name whose home it is.
+fn firsts(homes: Homes, group: usize) -> [u64; GROUP] {
+    std::array::from_fn(|line| homes.first(group + line))
+}
+
+/// The scrambled names that a line keeps. Those of one home are adjacent numbers, fewer than remainders, so the remainder
+/// tells which of them it is.
+fn codes_of<'a>(
+    line: &'a [u32; LINE],
+    at: usize,
+    kept: u64,
+    firsts: &'a [u64; GROUP],
+) -> impl Iterator<Item = u64> + 'a {
     line.iter().copied().take_while(|&slot| slot != 0).map(move |slot| {
         let far = slot as usize & (GROUP - 1);
-        let remainder = (slot & !USED) >> FAR;
-        ((at ^ far) as u64) << shift | u64::from(remainder)
+        let remainder = u64::from((slot & !USED) >> FAR);
+        let first = firsts[(at ^ far) & (GROUP - 1)];
+        first + (remainder.wrapping_sub(first) & kept)
     })
 }
 
@@ -191,7 +235,9 @@ mod tests {
                 // Neighbours and strangers.
                 let name = if i % 3 == 0 { mix(i / 2) } else { i } & low_bits(width);
                 if !table.has_room(1) {
-                    table.resize(table.lines() * 2).expect("small");
+                    // Twice as large, or a little larger.
+                    let more = if i % 2 == 0 { table.lines() } else { table.lines() / 3 };
+                    table.resize((table.lines() + more).next_multiple_of(FEWEST)).expect("small");
                 }
                 assert_eq!(table.insert(name), twin.insert(name), "{name} of {width} bits");
             }

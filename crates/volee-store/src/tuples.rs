@@ -12,13 +12,14 @@
 //!
 //! Naming and loading work against a *base*, the state that was loaded last, and touch what differs from it.
 //!
-//! No name is 0: the numbers of the first component start at 1. So do those of records, whose 0 says that there is none.
+//! No name is 0: the numbers of the first component start at 1. So do those of records that the first state does not have:
+//! their 0 says that there is none. Where a record of the first state is missing later, that is a value like others.
 
 use volee_system::Components;
 
 use crate::Name;
 use crate::dictionary::Dictionary;
-use crate::hash::mix;
+use crate::others::Others;
 
 /// Set in the name of a state that waits for wider fields.
 pub const WAITING: Name = 1 << 63;
@@ -29,7 +30,7 @@ pub type Tuple = u128;
 /// Bits that a name has at most.
 const NAME_BITS: u32 = 63;
 /// Bits of the fields that a name has itself where it does not have them all.
-const OWN_BITS: u32 = 40;
+const OWN_BITS: u32 = NAME_BITS - Others::NUMBER_BITS;
 /// Bits of all fields, at most: what a name does not have itself is a word.
 const MOST_BITS: u32 = OWN_BITS + 64;
 
@@ -100,51 +101,6 @@ impl Component {
     }
 }
 
-/// The fields that names do not have themselves: together they are a word, and names have its number.
-#[derive(Debug, Clone, Default)]
-struct Others {
-    words: Vec<u64>,
-    /// Numbers, plus one, by hash; 0 is a free place.
-    places: Vec<u32>,
-}
-
-impl Others {
-    fn intern(&mut self, word: u64) -> usize {
-        if self.words.len() * 2 >= self.places.len() {
-            self.grow();
-        }
-        let mask = self.places.len() - 1;
-        let mut at = (mix(word) >> 32) as usize & mask;
-        loop {
-            match (self.places[at] as usize).checked_sub(1) {
-                Some(number) if self.words[number] == word => return number,
-                Some(_) => at = (at + 1) & mask,
-                None => break,
-            }
-        }
-        self.words.push(word);
-        self.places[at] = self.words.len() as u32;
-        self.words.len() - 1
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let len = (self.places.len() * 2).max(64);
-        self.places = vec![0; len];
-        for (number, &word) in self.words.iter().enumerate() {
-            let mut at = (mix(word) >> 32) as usize & (len - 1);
-            while self.places[at] != 0 {
-                at = (at + 1) & (len - 1);
-            }
-            self.places[at] = number as u32 + 1;
-        }
-    }
-
-    fn bytes(&self) -> u64 {
-        (self.words.capacity() * 8 + self.places.capacity() * 4) as u64
-    }
-}
-
 /// The state that was loaded last.
 #[derive(Debug, Clone, Default)]
 struct Base {
@@ -208,7 +164,7 @@ fn expand(wide: bool, others: &Others, name: Name) -> Tuple {
     }
     let number = ((name >> OWN_BITS) as usize).wrapping_sub(1);
     let own = Tuple::from(name & ((1 << OWN_BITS) - 1));
-    Tuple::from(others.words.get(number).copied().unwrap_or(0)) << OWN_BITS | own
+    Tuple::from(others.get(number)) << OWN_BITS | own
 }
 
 impl Tuples {
@@ -286,13 +242,13 @@ impl Tuples {
         let number = if (self.base.tuple >> OWN_BITS) as u64 == word && self.base.name != 0 {
             self.base.name >> OWN_BITS
         } else {
+            let Some(number) = self.others.intern(word) else {
+                self.misfits = true;
+                return None;
+            };
             // No name is 0.
-            self.others.intern(word) as u64 + 1
+            number as u64 + 1
         };
-        if number >> (NAME_BITS - OWN_BITS) != 0 {
-            self.misfits = true;
-            return None;
-        }
         Some(number << OWN_BITS | own)
     }
 
@@ -362,17 +318,36 @@ impl Tuples {
         self.misfits |= self.cut.starts(state, &mut starts).is_none() || starts.len() - 1 > MOST_COMPONENTS;
         let mut tuple = (!self.misfits).then_some(0);
         if !self.misfits {
+            let is_first = self.components[0].values.len() == 0;
             while self.components.len() < starts.len() - 1 {
-                self.components.push(Component::new(1));
+                self.components.push(Component::new(usize::from(!is_first)));
             }
             for (owner, ends) in starts.windows(2).enumerate() {
                 let value = &state[ends[0] as usize..ends[1] as usize];
                 let with = self.with_value(tuple.unwrap_or_default(), owner, value);
                 tuple = tuple.and(with);
             }
+            for owner in starts.len() - 1..self.components.len() {
+                let with = self.without(tuple.unwrap_or_default(), owner);
+                tuple = tuple.and(with);
+            }
         }
         self.starts = starts;
         tuple
+    }
+
+    /// The tuple without a record.
+    fn without(&mut self, tuple: Tuple, owner: usize) -> Option<Tuple> {
+        match self.components[owner].first {
+            0 => self.with_value(tuple, owner, &[]),
+            _ => Some(tuple & !self.components[owner].field.mask()),
+        }
+    }
+
+    /// Whether a number of a record says that there is none.
+    pub fn is_absent(&self, component: usize, number: usize) -> bool {
+        let component = &self.components[component];
+        number.checked_sub(component.first).is_none_or(|number| component.values.get(number).is_empty())
     }
 
     /// The tuple with another value of a component. `None` where its field has no room.
@@ -384,8 +359,12 @@ impl Tuples {
             self.misfits = true;
             return None;
         };
-        if number as usize >= known && owner >= self.cut.ends.len() && !component.kinds.contains(&value[0]) {
-            component.kinds.push(value[0]);
+        if number as usize >= known
+            && owner >= self.cut.ends.len()
+            && let Some(&kind) = value.first()
+            && !component.kinds.contains(&kind)
+        {
+            component.kinds.push(kind);
             self.changes += 1;
         }
         let number = number as u64 + component.first as u64;

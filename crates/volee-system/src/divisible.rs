@@ -2,8 +2,8 @@
 //!
 //! A state has many components (see [`Components`](crate::Components)) and its steps depend on few of them each. A system
 //! that can tell makes its steps *part* by part: a part belongs to a record (a process), and with its steps comes the set
-//! of components that they depend on or change. In every state that agrees on these the part has the same steps: the
-//! same labels in the same order, the same new values. (LTSmin caches transition groups over such dependencies: Blom, van
+//! of components that they depend on or change. In every state that agrees on these (but for those whose value before makes no
+//! difference) the part has the same steps: the same labels in the same order, the same new values. (LTSmin caches transition groups over such dependencies: Blom, van
 //! de Pol, Weber, "LTSmin: distributed and symbolic reachability", 2010. There they are fixed before; here they are those
 //! of each execution.)
 
@@ -20,6 +20,16 @@ pub struct Part {
     pub last: u16,
     /// With this other record only, where several take part in a step.
     pub partner: Option<u8>,
+}
+
+/// What the steps of a part depend on and change, as sets of components.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Touched {
+    /// Those that they depend on, and those that not all of them change in the way of `writes`. All bits where that is not
+    /// known.
+    pub reads: u64,
+    /// Those that each of them gives a value that does not depend on the one before.
+    pub writes: u64,
 }
 
 /// How small parts are.
@@ -51,7 +61,6 @@ pub trait Divisible {
     fn divide(&mut self, state: &[u8]);
 
     /// Pushes the steps of a part. `Break` when the sink breaks, or the part cannot be made by itself in this state: then all
-    /// steps of the state are to be asked for. Adds to `touched`, if it is given, the components that they depend on or change, as
-    /// bits; all bits where that is not known.
-    fn part_steps(&mut self, part: Part, touched: Option<&mut u64>, sink: &mut dyn Sink) -> Flow;
+    /// steps of the state are to be asked for. Tells in `touched`, if it is given, what they depend on and change.
+    fn part_steps(&mut self, part: Part, touched: Option<&mut Touched>, sink: &mut dyn Sink) -> Flow;
 }

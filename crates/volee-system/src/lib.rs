@@ -21,7 +21,7 @@ mod verdict;
 
 pub use budget::{Budget, Limit, Meter, ParseBudgetError, parse_duration, parse_size};
 pub use components::{Components, Records};
-pub use divisible::{Divisible, Fineness, Part};
+pub use divisible::{Divisible, Fineness, Part, Touched};
 pub use lift::{LiftError, Lifted, lift};
 pub use place::{Diagnostic, Edit, Fix, Place, Severity};
 pub use progress::{Progress, Quiet, Snapshot};

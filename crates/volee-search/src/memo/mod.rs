@@ -7,7 +7,8 @@
 //!
 //! Why it is exact. Let M be the components in the mask of a part, at least those that its execution in a state s depends
 //! on or changes. In a state t that agrees with s on M the execution is the same and stores the same values; components that
-//! it changes had the same values before, so in the name the same bits change; the others it leaves alone, in both. The
+//! it changes had the same values before, so in the name the same bits change; the others it leaves alone, in both. A
+//! component that each of the steps sets, whatever it held, need not be in M: its bits are not changed but replaced. The
 //! fields of names and the kinds of records must be those of then: when they change, all is forgotten.
 //!
 //! A mask grows when an execution depends on more than it has; the part is then another one, with a memory of its own. A
@@ -20,7 +21,7 @@ mod table;
 mod word;
 
 use volee_store::{Name, Tuples};
-use volee_system::{Divisible, Fineness, Flow, Part, PersistentSet, Step, System};
+use volee_system::{Divisible, Fineness, Flow, Part, PersistentSet, Step, System, Touched};
 
 use sets::Sets;
 use table::Table;
@@ -53,6 +54,10 @@ struct Remembered<W> {
     memory: u32,
     fineness: Fineness,
     mask: W,
+    /// All bits but those that each of its steps replaces, which are not in the mask.
+    kept: W,
+    /// What it replaces was told by an execution.
+    is_told: bool,
     lookups: u32,
     misses: u32,
 }
@@ -190,6 +195,25 @@ impl<W: Word> Memo<W> {
         Ok(None)
     }
 
+    /// Brings what will be looked up for a state near, where there is so much of it that this pays.
+    #[inline]
+    pub(crate) fn prefetch(&self, tuples: &Tuples, name: Name) {
+        if !self.steps.is_large() || self.layout != tuples.changes() {
+            return;
+        }
+        let word = W::of(tuples, name);
+        for (record, values) in self.values.iter().enumerate() {
+            let value = word.number(tuples.field(tuples.fixed() + record));
+            let (first, count) = values.get(value).copied().unwrap_or_default();
+            let parts = (first as usize)
+                .checked_sub(1)
+                .map_or(&[][..], |first| &self.parts[first..][..count as usize]);
+            for part in parts {
+                self.steps.prefetch(word & part.mask, part.memory);
+            }
+        }
+    }
+
     /// Forgets what is no longer true, and asks now and then whether all this pays.
     #[inline(always)]
     fn begin(&mut self, tuples: &Tuples) {
@@ -215,10 +239,10 @@ impl<W: Word> Memo<W> {
         stage: &mut impl Stage,
     ) -> Option<bool> {
         let value = loaded.word.number(tuples.field(tuples.fixed() + record));
-        if value == 0 {
-            return Some(false);
-        }
         if let Some(at) = (self.left[record] as usize).checked_sub(1) {
+            if tuples.is_absent(tuples.fixed() + record, value) {
+                return Some(false);
+            }
             return self.execute(system, tuples, at, loaded, stage);
         }
         let (first, count) = match self.values[record].get(value) {
@@ -248,8 +272,9 @@ impl<W: Word> Memo<W> {
         }
         part.lookups += 1;
         let (key, memory) = (loaded.word & part.mask, part.memory);
+        let kept = loaded.word & part.kept;
         match self.steps.get(key, memory) {
-            Some(steps) => self.apply(tuples, steps, loaded.word, stage),
+            Some(steps) => self.apply(tuples, steps, kept, stage),
             None => self.execute(system, tuples, at, loaded, stage),
         }
     }
@@ -284,7 +309,7 @@ impl<W: Word> Memo<W> {
         loaded.load(tuples, system);
         self.executions += 1;
         let part = self.parts[at];
-        let (mut touched, mut faulty) = (0, false);
+        let (mut touched, mut faulty) = (Touched::default(), false);
         let recorded = (part.memory != 0).then_some(&mut touched);
         let mut targets = std::mem::take(&mut self.targets);
         targets.clear();
@@ -309,7 +334,7 @@ impl<W: Word> Memo<W> {
         &mut self,
         tuples: &Tuples,
         at: usize,
-        (word, touched): (W, u64),
+        (word, touched): (W, Touched),
         targets: &[Name],
         faulty: bool,
     ) {
@@ -326,16 +351,28 @@ impl<W: Word> Memo<W> {
         if part.misses > trial(part.mask.bits()) && part.misses > part.lookups / WORTH {
             return self.doubt(at);
         }
-        let mask = (0..tuples.len()).filter(|&c| touched >> c & 1 == 1);
-        let mask = mask.fold(part.mask, |mask, component| mask | W::mask(tuples.field(component)));
-        if mask != part.mask {
-            part.mask = mask;
+        let bits = |set: u64| {
+            let members = (0..tuples.len()).filter(|&c| set >> c & 1 == 1);
+            members.fold(W::default(), |bits, component| bits | W::mask(tuples.field(component)))
+        };
+        let mut mask = part.mask | bits(touched.reads);
+        let mut kept = part.kept;
+        if !targets.is_empty() {
+            // What not all executions replace is changed, and so part of the key.
+            let told = W::ALL ^ bits(touched.writes);
+            let before = if part.is_told { part.kept } else { told };
+            mask = mask | (before ^ told);
+            (kept, part.is_told) = (before | told, true);
+        }
+        kept = kept | mask;
+        if mask != part.mask || kept != part.kept {
+            (part.mask, part.kept) = (mask, kept);
             self.memories += 1;
             part.memory = self.memories;
         }
-        let (key, memory) = (word & part.mask, part.memory);
+        let (key, memory) = (word & mask, part.memory);
         let mut steps = Steps { count: targets.len() as u32, ..Steps::default() };
-        let differences = targets.iter().map(|&target| W::of(tuples, target) ^ word);
+        let differences = targets.iter().map(|&target| W::of(tuples, target) ^ (word & kept));
         if faulty {
             steps.count = ASK;
         } else if targets.len() <= INLINE {
@@ -360,6 +397,8 @@ impl<W: Word> Memo<W> {
             memory: 0,
             fineness,
             mask: W::default(),
+            kept: W::ALL,
+            is_told: false,
             lookups: 0,
             misses: 0,
         });
@@ -395,8 +434,10 @@ impl<W: Word> Memo<W> {
         let (fixed, records) = (tuples.fixed(), tuples.len() - tuples.fixed());
         let kinds = |at: usize| if at < records { tuples.kinds(fixed + at).to_vec() } else { Vec::new() };
         self.scratch.clear();
-        system.parts(loaded.state, record as u8, fineness, &kinds, &mut self.scratch);
-        system.divide(loaded.state);
+        if !tuples.is_absent(fixed + record, value) {
+            system.parts(loaded.state, record as u8, fineness, &kinds, &mut self.scratch);
+            system.divide(loaded.state);
+        }
         let first = self.parts.len();
         for &part in &self.scratch {
             self.memories += 1;
@@ -408,6 +449,8 @@ impl<W: Word> Memo<W> {
                 memory,
                 fineness,
                 mask,
+                kept: W::ALL,
+                is_told: false,
                 lookups: 0,
                 misses: 0,
             });

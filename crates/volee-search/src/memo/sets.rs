@@ -79,7 +79,6 @@ impl<W: Word> Sets<W> {
         for record in 0..self.ways.len() {
             let value = loaded.word.number(tuples.field(tuples.fixed() + record));
             let stance = match self.ways[record].get(value) {
-                _ if value == 0 => 0,
                 Some(&Way::Fixed(stance)) => stance,
                 Some(&Way::Masked(memory, mask)) => match self.masked.get(loaded.word & mask, memory) {
                     Some(&stance) => stance,
@@ -129,7 +128,10 @@ impl<W: Word> Sets<W> {
         loaded.load(tuples, system.divisible()?);
         self.miss();
         let mut touched = 0;
-        let stance = system.reducible()?.stance(record as u8, &mut touched).map(|stance| stance + 1);
+        let stance = match tuples.is_absent(tuples.fixed() + record, value) {
+            true => Some(0),
+            false => system.reducible()?.stance(record as u8, &mut touched).map(|stance| stance + 1),
+        };
         let field = |component| W::mask(tuples.field(component));
         let own = field(tuples.fixed() + record);
         let found = (0..tuples.len()).filter(|&c| touched >> c & 1 == 1).fold(own, |mask, c| mask | field(c));

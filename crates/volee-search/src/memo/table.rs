@@ -2,10 +2,12 @@
 //!
 //! Open addressing, half full at most, never a deletion: a look-up is one line of cache, mostly.
 
-use volee_store::mix;
+use volee_store::{mix, prefetch_at};
 
 use super::Word;
 
+/// Bytes from which on look-ups are worth a prefetch.
+const LARGE: usize = 1 << 20;
 const FIRST_PLACES: usize = 1 << 8;
 /// Entries at most; then all are forgotten.
 const MOST_ENTRIES: usize = 1 << 21;
@@ -48,6 +50,17 @@ impl<W: Word, V: Copy + Default> Table<W, V> {
             }
             at = (at + 1) & mask;
         }
+    }
+
+    /// Whether it is larger than what stays near the processor anyway.
+    #[inline(always)]
+    pub fn is_large(&self) -> bool {
+        self.places.len() * size_of::<Place<W, V>>() > LARGE
+    }
+
+    #[inline(always)]
+    pub fn prefetch(&self, key: W, memory: u32) {
+        prefetch_at(&self.places, self.home(key, memory));
     }
 
     /// Adds what is not there. `false` when there is too much, and all was forgotten.

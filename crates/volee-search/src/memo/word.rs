@@ -10,6 +10,8 @@ use super::{INLINE, Stage};
 pub(crate) trait Word:
     Copy + Eq + Default + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self>
 {
+    const ALL: Self;
+
     fn of(tuples: &Tuples, name: Name) -> Self;
     fn mask(field: Field) -> Self;
     fn number(self, field: Field) -> usize;
@@ -24,6 +26,8 @@ pub(crate) trait Word:
 }
 
 impl Word for u64 {
+    const ALL: u64 = u64::MAX;
+
     #[inline(always)]
     fn of(_: &Tuples, name: Name) -> u64 {
         name
@@ -64,6 +68,8 @@ impl Word for u64 {
 }
 
 impl Word for Tuple {
+    const ALL: Tuple = Tuple::MAX;
+
     #[inline(always)]
     fn of(tuples: &Tuples, name: Name) -> Tuple {
         tuples.tuple(name)

@@ -1,0 +1,83 @@
+//! Targets of steps on their way to the store: named, their lines of the table prefetched, in the order of the steps.
+
+use volee_store::{Name, Names, Visited};
+use volee_system::{FaultId, Flow, Sink, Step};
+
+use crate::questions::OnFault;
+
+/// A step's target that waits to be looked up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Staged {
+    pub(crate) name: Name,
+    /// The place of its parent in the batch.
+    pub(crate) parent: u32,
+}
+
+/// Stages targets whose names are known.
+pub(crate) struct Targets<'e, V> {
+    pub(crate) visited: &'e V,
+    pub(crate) staged: &'e mut Vec<Staged>,
+    pub(crate) parent: u32,
+}
+
+impl<V: Visited> crate::memo::Stage for Targets<'_, V> {
+    #[inline(always)]
+    fn one(&mut self, target: Name) {
+        self.visited.prefetch(target);
+        self.staged.push(Staged { name: target, parent: self.parent });
+    }
+
+    #[inline(always)]
+    fn up_to_two(&mut self, targets: [Name; 2], count: usize) {
+        let length = self.staged.len();
+        self.one(targets[0]);
+        if count == 2 {
+            self.one(targets[1]);
+        } else {
+            self.staged.truncate(length + count);
+        }
+    }
+}
+
+/// The sink of an expansion.
+pub(crate) struct Stage<'e, V> {
+    pub(crate) names: &'e mut Names,
+    pub(crate) visited: &'e V,
+    pub(crate) staged: &'e mut Vec<Staged>,
+    pub(crate) faults: &'e mut Vec<(u32, FaultId)>,
+    pub(crate) on_fault: OnFault,
+    pub(crate) parent: u32,
+    pub(crate) pushed: u32,
+    /// Steps that end in their fault and lead nowhere.
+    pub(crate) staying: u32,
+}
+
+impl<V: Visited> Sink for Stage<'_, V> {
+    #[inline]
+    fn push(&mut self, step: Step, target: &[u8]) -> Flow {
+        let ordinal = self.pushed;
+        self.pushed += 1;
+        if step.stays {
+            self.staying += 1;
+        } else {
+            let name = self.names.name(target);
+            self.visited.prefetch(name);
+            self.staged.push(Staged { name, parent: self.parent });
+        }
+        match step.fault {
+            None => Flow::Continue(()),
+            Some(fault) => self.fault(ordinal, fault),
+        }
+    }
+}
+
+impl<V> Stage<'_, V> {
+    #[cold]
+    fn fault(&mut self, ordinal: u32, fault: FaultId) -> Flow {
+        if self.on_fault == OnFault::Ignore {
+            return Flow::Continue(());
+        }
+        self.faults.push((ordinal, fault));
+        if self.on_fault == OnFault::Stop { Flow::Break(()) } else { Flow::Continue(()) }
+    }
+}
