@@ -1,9 +1,10 @@
 //! `cargo xtask bench promela`: speed and memory beside SPIN's, in the same run.
 //!
-//! For each model the verifier that SPIN generates (gcc -O2, exact storage, no reduction, the better of two table
-//! sizes) and our binary run by turns; what counts is transitions per second of CPU time, and bytes per stored state.
-//! SPIN's C compiler is not counted against it there, but in the second table: time to a verdict on small models,
-//! everything included. Runs are stored in `bench/`.
+//! For each model the verifier that SPIN generates (gcc -O2, exact storage, the better of two table sizes) and our binary
+//! run by turns. First without reduction: what counts is transitions per second of CPU time, and bytes per stored state.
+//! Then each as it is by default, with its own reduction: CPU time to a verdict; SPIN's C compiler is counted on neither
+//! side. Then small models, process start included; and one family at sizes far apart: what a transition costs must not
+//! grow with their number. Runs are stored in `bench/`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,8 +25,34 @@ const MODELS: &[(&str, bool)] = &[
     ("beem/phils.4.pml", true),
 ];
 
-/// Larger than the others by a factor of ten: only with `--large`.
+/// Larger than the others by a factor of ten: not with `--quick`.
 const LARGE: &[(&str, bool)] = &[("gen/2pc_9.pml", false), ("beem/cambridge.5.pml", true)];
+
+/// Others of more than a million transitions.
+const OTHERS: &[(&str, bool)] = &[
+    ("gen/2pc_7.pml", false),
+    ("beem/elevator2.2.pml", true),
+    ("beem/szymanski.4.pml", true),
+    ("beem/at.3.pml", true),
+    ("spin-ex/cambridge.pml", true),
+    ("spin-ex/sort.pml", true),
+    ("spin-ltl/leader.pml", true),
+    ("spin-ltl/pftp.pml", true),
+    ("spins-cs/brp.pml", true),
+    ("spins-cs/philo.pml", false),
+];
+
+/// Processes of the family, each with as many values as [`family`] says.
+const FAMILY: &[u32] = &[5, 6, 7, 8];
+
+/// So many processes that count to ten, each for itself but for a flag that all see: about as many states as a one with so
+/// many zeros.
+fn family(processes: u32) -> String {
+    format!(
+        "bit busy;\nactive [{processes}] proctype P() {{\n  byte x;\nend:\n  do\n  :: d_step {{ x < 9 && !busy -> x++ }}\n  \
+         :: d_step {{ x == 9 -> x = 0; busy = 1 - busy }}\n  od\n}}\n"
+    )
+}
 
 /// CPU seconds and output of a command.
 fn timed(folder: &Path, command: &str) -> Result<(f64, String), String> {
@@ -64,10 +91,18 @@ fn first_number(text: &str, what: &str) -> f64 {
     line.and_then(|l| l.split_whitespace().next()?.parse().ok()).unwrap_or(0.0)
 }
 
-fn generate(folder: &Path, model: &Path, plain: bool) -> Result<(), String> {
+/// Which steps both take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Steps {
+    All,
+    Reduced,
+}
+
+fn generate(folder: &Path, model: &Path, plain: bool, steps: Steps) -> Result<(), String> {
     let flags = if plain { "-o1 -o2 -o3" } else { "" };
+    let reduce = if steps == Steps::All { "-DNOREDUCE" } else { "" };
     let build = format!(
-        "spin -a {flags} {} >/dev/null && gcc -O2 -w -DSAFETY -DNOREDUCE -DNOCLAIM -DMEMLIM=20000 -o pan pan.c",
+        "spin -a {flags} {} >/dev/null && gcc -O2 -w -DSAFETY {reduce} -DNOCLAIM -DMEMLIM=20000 -o pan pan.c",
         model.display()
     );
     let status =
@@ -75,10 +110,11 @@ fn generate(folder: &Path, model: &Path, plain: bool) -> Result<(), String> {
     if status.success() { Ok(()) } else { Err("SPIN or gcc failed".into()) }
 }
 
-fn run_spin(folder: &Path) -> Result<Best, String> {
+fn run_spin(folder: &Path, steps: Steps) -> Result<Best, String> {
     let mut best = Best::default();
-    for size in [24, 26] {
-        let (seconds, text) = timed(folder, &format!("./pan -c0 -m4000000 -w{size}"))?;
+    let errors = if steps == Steps::All { "-c0" } else { "-c1" };
+    for size in [20, 24, 26] {
+        let (seconds, text) = timed(folder, &format!("./pan {errors} -m4000000 -w{size}"))?;
         let states = first_number(&text, "states, stored");
         let memory = first_number(&text, "actual memory usage for states");
         let transitions = first_number(&text, "transitions (=");
@@ -87,9 +123,17 @@ fn run_spin(folder: &Path) -> Result<Best, String> {
     Ok(best)
 }
 
-fn run_volee(volee: &Path, folder: &Path, model: &Path, plain: bool) -> Result<Best, String> {
+fn run_volee(
+    volee: &Path,
+    folder: &Path,
+    (model, plain): (&Path, bool),
+    steps: Steps,
+) -> Result<Best, String> {
     let plain = if plain { "--plain" } else { "" };
-    let command = format!("{} check {} --all-errors {plain} --format json", volee.display(), model.display());
+    let steps = if steps == Steps::All { "--all-errors --reduction none" } else { "" };
+    let only = "--only deadlock --only assertions";
+    let command =
+        format!("{} check {} {only} {steps} {plain} --format json", volee.display(), model.display());
     let (seconds, text) = timed(folder, &command)?;
     let number = |field: &str| -> f64 {
         let at = text.find(&format!("\"{field}\":")).map(|i| i + field.len() + 3);
@@ -118,84 +162,182 @@ fn small_models(volee: &Path, corpus: &Path) -> Result<Vec<f64>, String> {
     Ok(times)
 }
 
-/// `cargo xtask bench promela [--large] [--runs N]`
+/// What a comparison needs.
+struct Bench {
+    volee: PathBuf,
+    corpus: PathBuf,
+    folder: PathBuf,
+    runs: u32,
+    with_spin: bool,
+}
+
+impl Bench {
+    /// The best of some runs, ours and SPIN's by turns.
+    fn compare(&self, model: &str, plain: bool, steps: Steps) -> Result<(Best, Best), String> {
+        let path = self.corpus.join(model);
+        let (mut ours, mut spin) = (Best::default(), Best::default());
+        if self.with_spin {
+            generate(&self.folder, &path, plain, steps)?;
+        }
+        for _ in 0..self.runs {
+            ours.keep(run_volee(&self.volee, &self.folder, (&path, plain), steps)?);
+            if self.with_spin {
+                spin.keep(run_spin(&self.folder, steps)?);
+            }
+        }
+        Ok((ours, spin))
+    }
+
+    /// Transitions per second and bytes per state, without reduction.
+    fn rates(&self, models: &[(&str, bool)]) -> Result<String, String> {
+        let mut table = String::from(
+            "model,mode,states,transitions,cpu_s,bytes_per_state,spin_transitions,spin_cpu_s,spin_bytes_per_state,ratio\n",
+        );
+        let (mut ratios, mut bytes) = (Vec::new(), Vec::new());
+        println!(
+            "{:<24} {:>11} {:>9} {:>9} {:>7} {:>7} {:>6}",
+            "model", "transitions", "ours M/s", "SPIN M/s", "ratio", "B/state", "SPIN"
+        );
+        for &(model, plain) in models {
+            let (ours, spin) = self.compare(model, plain, Steps::All)?;
+            let ratio = if self.with_spin { ours.rate() / spin.rate() } else { 0.0 };
+            ratios.push(ratio);
+            bytes.push(ours.bytes_per_state);
+            println!(
+                "{model:<24} {:>11} {:>9.2} {:>9.2} {ratio:>7.2} {:>7.1} {:>6.1}",
+                ours.transitions,
+                ours.rate() / 1e6,
+                spin.rate() / 1e6,
+                ours.bytes_per_state,
+                spin.bytes_per_state
+            );
+            let _ = writeln!(
+                table,
+                "{model},{},{},{},{:.3},{:.1},{},{:.3},{:.1},{ratio:.2}",
+                mode(plain),
+                ours.states,
+                ours.transitions,
+                ours.seconds,
+                ours.bytes_per_state,
+                spin.transitions,
+                spin.seconds,
+                spin.bytes_per_state
+            );
+        }
+        let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = bytes.iter().copied().fold(0.0, f64::max);
+        let far = ratios.iter().filter(|&&ratio| ratio >= 8.0).count();
+        let (ratio, per_state) = (median(&mut ratios), median(&mut bytes));
+        let summary = format!(
+            "median ratio {ratio:.2}, least {least:.2}, {far} of at least 8; bytes per state: median {per_state:.1}, most {most:.1}"
+        );
+        println!("{summary}");
+        let _ = writeln!(table, "# {summary}");
+        Ok(table)
+    }
+
+    /// CPU time to a verdict, each with its own reduction.
+    fn verdicts(&self, models: &[(&str, bool)]) -> Result<String, String> {
+        let mut table = String::from("model,mode,states,cpu_s,spin_states,spin_cpu_s,time\n");
+        let mut ratios = Vec::new();
+        println!("\nto a verdict, each with its own reduction");
+        println!(
+            "{:<24} {:>10} {:>9} {:>10} {:>9} {:>7}",
+            "model", "states", "ours s", "SPIN's", "SPIN s", "time"
+        );
+        for &(model, plain) in models {
+            let (ours, spin) = self.compare(model, plain, Steps::Reduced)?;
+            let ratio = if self.with_spin { ours.seconds / spin.seconds.max(0.001) } else { 0.0 };
+            ratios.push(ratio);
+            println!(
+                "{model:<24} {:>10} {:>9.3} {:>10} {:>9.3} {ratio:>7.3}",
+                ours.states, ours.seconds, spin.states, spin.seconds
+            );
+            let _ = writeln!(
+                table,
+                "{model},{},{},{:.3},{},{:.3},{ratio:.3}",
+                mode(plain),
+                ours.states,
+                ours.seconds,
+                spin.states,
+                spin.seconds
+            );
+        }
+        let summary = format!("median of our time / SPIN's: {:.3}", median(&mut ratios));
+        println!("{summary}");
+        let _ = writeln!(table, "# {summary}");
+        Ok(table)
+    }
+
+    /// One family at sizes far apart.
+    fn slope(&self) -> Result<String, String> {
+        let mut table =
+            String::from("processes,states,transitions,cpu_s,ns_per_transition,bytes_per_state\n");
+        println!("\none family, ever larger");
+        for &processes in FAMILY {
+            let path = self.folder.join(format!("family_{processes}.pml"));
+            std::fs::write(&path, family(processes)).map_err(|e| e.to_string())?;
+            let mut ours = Best::default();
+            for _ in 0..self.runs {
+                ours.keep(run_volee(&self.volee, &self.folder, (&path, false), Steps::All)?);
+            }
+            let cost = ours.seconds * 1e9 / ours.transitions.max(1.0);
+            let line = format!(
+                "{processes},{},{},{:.3},{cost:.1},{:.1}",
+                ours.states, ours.transitions, ours.seconds, ours.bytes_per_state
+            );
+            println!("{line}");
+            let _ = writeln!(table, "{line}");
+        }
+        Ok(table)
+    }
+
+    fn small(&self) -> Result<String, String> {
+        let mut times = small_models(&self.volee, &self.corpus)?;
+        let count = times.len();
+        let typical = median(&mut times) * 1000.0;
+        let slowest = times.last().copied().unwrap_or(0.0) * 1000.0;
+        let summary = format!(
+            "{count} models of fewer than 100,000 states: {typical:.1} ms to a verdict in the median, {slowest:.0} ms at most"
+        );
+        println!("{summary}");
+        Ok(format!("# {summary}\n"))
+    }
+}
+
+fn mode(plain: bool) -> &'static str {
+    if plain { "plain" } else { "default" }
+}
+
+/// `cargo xtask bench promela [--quick] [--runs N]`
 ///
 /// # Errors
 /// The corpus or a tool is missing.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let corpus = crate::corpus::folder("promela").ok_or("the corpus is not beside this checkout")?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let volee = built(&root)?;
     let runs: u32 = option(arguments, "--runs").map_or(Ok(2), |t| t.parse().map_err(|_| "--runs NUMBER"))?;
-    let large: &[(&str, bool)] = if arguments.iter().any(|a| a == "--large") { LARGE } else { &[] };
+    let large: &[(&str, bool)] = if arguments.iter().any(|a| a == "--quick") { &[] } else { LARGE };
+    let models: Vec<(&str, bool)> = MODELS.iter().chain(large).copied().collect();
     let folder = std::env::temp_dir().join(format!("volee-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
     let with_spin = Command::new("spin").arg("-V").output().is_ok();
     if !with_spin {
         println!("skipped: spin is not installed, so there is nothing to compare with");
     }
-    let mut table = String::from(
-        "model,mode,states,transitions,cpu_s,bytes_per_state,spin_transitions,spin_cpu_s,spin_bytes_per_state,ratio\n",
-    );
-    let (mut ratios, mut bytes) = (Vec::new(), Vec::new());
-    println!(
-        "{:<24} {:>11} {:>9} {:>9} {:>7} {:>7} {:>6}",
-        "model", "transitions", "ours M/s", "SPIN M/s", "ratio", "B/state", "SPIN"
-    );
-    for &(model, plain) in MODELS.iter().chain(large) {
-        let path = corpus.canonicalize().map_err(|e| e.to_string())?.join(model);
-        let (mut ours, mut spin) = (Best::default(), Best::default());
-        if with_spin {
-            generate(&folder, &path, plain)?;
-        }
-        for _ in 0..runs {
-            ours.keep(run_volee(&volee, &folder, &path, plain)?);
-            if with_spin {
-                spin.keep(run_spin(&folder)?);
-            }
-        }
-        let ratio = if with_spin { ours.rate() / spin.rate() } else { 0.0 };
-        ratios.push(ratio);
-        bytes.push(ours.bytes_per_state);
-        println!(
-            "{model:<24} {:>11} {:>9.2} {:>9.2} {ratio:>7.2} {:>7.1} {:>6.1}",
-            ours.transitions,
-            ours.rate() / 1e6,
-            spin.rate() / 1e6,
-            ours.bytes_per_state,
-            spin.bytes_per_state
-        );
-        let mode = if plain { "plain" } else { "default" };
-        let _ = writeln!(
-            table,
-            "{model},{mode},{},{},{},{:.1},{},{},{:.1},{ratio:.2}",
-            ours.states,
-            ours.transitions,
-            ours.seconds,
-            ours.bytes_per_state,
-            spin.transitions,
-            spin.seconds,
-            spin.bytes_per_state
-        );
-    }
-    let _ = std::fs::remove_dir_all(&folder);
-    let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
-    let (ratio, per_state) = (median(&mut ratios), median(&mut bytes));
-    println!("median ratio {ratio:.2}, least {least:.2}; median bytes per state {per_state:.1}");
-    let mut times = small_models(&volee, &corpus)?;
-    let count = times.len();
-    let typical = median(&mut times) * 1000.0;
-    let slowest = times.last().copied().unwrap_or(0.0) * 1000.0;
-    println!(
-        "{count} models of fewer than 100,000 states: {typical:.1} ms to a verdict in the median, {slowest:.0} ms at most"
-    );
-    let _ =
-        writeln!(table, "# median ratio {ratio:.2}, least {least:.2}, median bytes per state {per_state:.1}");
-    let _ = writeln!(
-        table,
-        "# {count} small models: median {typical:.1} ms to a verdict, {slowest:.0} ms at most"
-    );
-    store(&root, "promela.csv", &table)
+    let corpus = corpus.canonicalize().map_err(|e| e.to_string())?;
+    let bench = Bench { volee: built(&root)?, corpus, folder, runs, with_spin };
+    let mut table = bench.rates(&models)?;
+    table.push_str(&bench.small()?);
+    store(&root, "promela.csv", &table)?;
+    println!("\nten others");
+    store(&root, "promela-others.csv", &bench.rates(OTHERS)?)?;
+    let mut all: Vec<(&str, bool)> = models.iter().chain(OTHERS).map(|&(model, _)| (model, false)).collect();
+    all.sort_unstable();
+    all.dedup();
+    store(&root, "promela-reduced.csv", &bench.verdicts(&all)?)?;
+    store(&root, "promela-slope.csv", &bench.slope()?)?;
+    std::fs::remove_dir_all(&bench.folder).map_err(|e| e.to_string())
 }
 
 /// The release binary, built now.
