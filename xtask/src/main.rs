@@ -9,6 +9,7 @@ mod conform;
 mod counters;
 mod equations;
 mod families;
+mod limits;
 mod lts;
 mod memory;
 mod memory_bench;
@@ -39,6 +40,7 @@ const SUBJECTS: &[Subject] = &[
         figures,
     ),
     ("corpus", "compares with the answers of independent tools", xtask::corpus::run),
+    ("limits", "every verb and engine on inputs that are too large, in 64 MB and 2 s", limits::run),
     ("oracle", "compares random cases with a peer on this machine", xtask::oracle::run),
     ("package", "`deb`, `tar`, `tree`: what people install, with manual pages and completions", package::run),
     ("temporal", "`oracle`: claims against SPIN's verdicts; `curves`: the 1989 figures", temporal::run),

@@ -40,7 +40,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
 }
 
 /// The most memory a process had resident so far, in kB.
-fn high_water_mark(process: u32) -> Option<u64> {
+pub fn high_water_mark(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     line.split_whitespace().nth(1)?.parse().ok()

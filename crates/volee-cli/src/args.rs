@@ -1,11 +1,10 @@
 //! Arguments that several verbs share: the model, the budgets, the workers. Flatten them into the verb's own.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
-use volee::system::{Budget, Meter, parse_duration, parse_size};
-use volee::{Cluster, Engine, Model, Options, Source, usual_memory};
+use volee::system::{Budget, Meter};
+use volee::{Cluster, Engine, Model, Options, Source};
 
 use crate::context::Context;
 use crate::outcome::Failure;
@@ -66,17 +65,9 @@ impl ModelArgs {
     }
 }
 
-/// What a search may use.
+/// What a search may use beside what the whole process may.
 #[derive(Debug, Clone, Args)]
 pub struct BudgetArgs {
-    /// Memory for states, stack and tables, e.g. 512M or 2G [default: three quarters of what is free]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Budget")]
-    pub memory: Option<u64>,
-
-    /// Time, e.g. 10s, 500ms or 5m
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Budget")]
-    pub time: Option<Duration>,
-
     /// Length of the longest run that is looked at, in steps
     #[arg(long, value_name = "STEPS", help_heading = "Budget")]
     pub max_depth: Option<u64>,
@@ -85,14 +76,13 @@ pub struct BudgetArgs {
 impl BudgetArgs {
     /// The budget as it was given, with Ctrl-C wired to it.
     pub fn given(&self, context: &Context) -> Budget {
-        let cancelled = context.cancelled.clone();
-        Budget { memory: self.memory, time: self.time, depth: self.max_depth, cancelled }
+        Budget { depth: self.max_depth, ..context.budget() }
     }
 
     /// The budget with its clock started.
     pub fn meter(&self, context: &Context) -> Meter {
         let given = self.given(context);
-        Meter::start(Budget { memory: given.memory.or_else(usual_memory), ..given })
+        Meter::start(Budget { memory: context.memory(), ..given })
     }
 }
 

@@ -5,13 +5,15 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{CommandFactory as _, Parser, ValueEnum};
 use volee::report::{Answer, VerdictWord, diagnostics_text};
-use volee::system::Diagnostic;
+use volee::system::{Diagnostic, guard, parse_duration, parse_size};
 
 use crate::commands::Command;
 use crate::context::Context;
+use crate::cut;
 use crate::outcome::{Ended, Failure, Outcome};
 
 /// volee verifies concurrent systems and protocols, on the fly: does it deadlock, can this go wrong, show me how.
@@ -26,8 +28,16 @@ pub struct Cli {
     #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 
+    /// Memory for all that is done, e.g. 512M or 2G [default: three quarters of what is free]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size, help_heading = "Budget")]
+    pub memory: Option<u64>,
+
+    /// Time for all that is done, e.g. 10s, 500ms or 5m
+    #[arg(long, global = true, value_name = "TIME", value_parser = parse_duration, help_heading = "Budget")]
+    pub time: Option<Duration>,
+
     #[command(subcommand)]
-    command: Command,
+    pub command: Command,
 }
 
 /// The forms of an answer.
@@ -45,10 +55,13 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return answer_usage(&arguments, &error),
     };
-    let context = Context::new(cli.format);
+    let context = Context::new(&cli);
     let verb = cli.command.name();
     let ended = std::panic::catch_unwind(AssertUnwindSafe(|| cli.command.run(&context)));
     let ended = ended.unwrap_or_else(|panic| Err(internal_error(panic.as_ref())));
+    if !guard::claim_answer() {
+        cut::wait_for_end();
+    }
     match ended {
         Ok(outcome) => print_outcome(&context, outcome),
         Err(failure) => print_failure(&context, verb, &failure),

@@ -5,11 +5,15 @@ use std::env;
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use volee::report::{Palette, VerdictWord, diagnostics_text};
-use volee::system::Diagnostic;
+use volee::report::{Palette, diagnostics_text};
+use volee::system::guard::{self, Limits};
+use volee::system::{Budget, Diagnostic};
+use volee::usual_memory;
 
-use crate::cli::Format;
+use crate::cli::{Cli, Format};
+use crate::cut;
 
 /// The surroundings of one call.
 pub struct Context {
@@ -24,20 +28,29 @@ pub struct Context {
     /// Set while the program waits for the user: Ctrl-C then ends it at once.
     waiting: Arc<AtomicBool>,
     warnings: RefCell<Vec<Diagnostic>>,
+    memory: Option<u64>,
+    time: Option<Duration>,
+    start: Instant,
 }
 
 impl Context {
-    /// Looks at the terminal and takes over Ctrl-C.
-    pub fn new(format: Format) -> Self {
+    /// Looks at the terminal, takes over Ctrl-C, and has the limits of the whole process watched.
+    pub fn new(cli: &Cli) -> Self {
+        let (format, verb, start) = (cli.format, cli.command.name(), Instant::now());
         let cancelled = Arc::new(AtomicBool::new(false));
         let waiting = Arc::new(AtomicBool::new(false));
         let (flag, at_once) = (Arc::clone(&cancelled), Arc::clone(&waiting));
         // Without a handler Ctrl-C ends the program at once, which is the usual thing: no reason to refuse to run.
         let _ = ctrlc::set_handler(move || {
             if flag.swap(true, Ordering::Relaxed) || at_once.load(Ordering::Relaxed) {
-                std::process::exit(i32::from(VerdictWord::Unknown.exit_code()));
+                cut::leave();
             }
         });
+        // Servers live as long as their users want; what they are asked has limits of its own.
+        let serves = matches!(verb, "lsp" | "explore" | "worker");
+        let memory = cli.memory.or_else(|| usual_memory().filter(|_| !serves));
+        let limits = Limits { memory, time: cli.time, start, cancelled: Arc::clone(&cancelled) };
+        guard::watch(limits, move |limit, at| cut::answer(format, verb, &limit, &at), cut::leave);
         Context {
             format,
             palette: palette(std::io::stdout().is_terminal()),
@@ -45,6 +58,9 @@ impl Context {
             cancelled,
             waiting,
             warnings: RefCell::default(),
+            memory: cli.memory,
+            time: cli.time,
+            start,
         }
     }
 
@@ -54,6 +70,17 @@ impl Context {
             Format::Text => eprint!("{}", diagnostics_text(warnings, self.errors)),
             Format::Json => self.warnings.borrow_mut().extend_from_slice(warnings),
         }
+    }
+
+    /// What the whole process may use, as it was given, with Ctrl-C wired to it; its clock runs since the start.
+    pub fn budget(&self) -> Budget {
+        let cancelled = Arc::clone(&self.cancelled);
+        Budget { memory: self.memory, time: self.time, depth: None, cancelled, since: Some(self.start) }
+    }
+
+    /// The memory that the process may use.
+    pub fn memory(&self) -> Option<u64> {
+        self.memory.or_else(usual_memory)
     }
 
     /// The warnings for the JSON answer.

@@ -126,6 +126,7 @@ pub fn write(lts: &Lts, path: &Path, context: &Context) -> Result<(), Stop> {
                 .with_help("name a file with -o")
                 .into());
         }
+        crate::cut::take_stdout();
         return match write_file(lts, path) {
             // A closed pipe is the reader's choice, not an error.
             Err(LtsError::Io { source, .. }) if source.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),

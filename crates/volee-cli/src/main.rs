@@ -10,6 +10,7 @@ mod cli;
 mod commands;
 mod conformance;
 mod context;
+mod cut;
 mod explicit;
 mod flags;
 mod outcome;
@@ -18,6 +19,11 @@ mod witness;
 
 use std::process::ExitCode;
 
+/// Counts what is held, so that `--memory` binds every verb and every phase.
+#[global_allocator]
+static ALLOCATOR: volee::store::Counting = volee::store::Counting;
+
 fn main() -> ExitCode {
+    volee::store::return_freed_memory();
     cli::run(std::env::args_os().collect())
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use volee::report::{bytes, count};
-use volee::system::{Progress, Snapshot};
+use volee::system::{Progress, Snapshot, guard};
 
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -42,6 +42,7 @@ impl ProgressLine {
 
 impl Progress for ProgressLine {
     fn report(&mut self, snapshot: &Snapshot) {
+        guard::note(snapshot);
         if !self.shown {
             return;
         }

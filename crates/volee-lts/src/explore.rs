@@ -79,10 +79,14 @@ struct Graph {
     row: Vec<(Step, StateId)>,
 }
 
+/// A label below this is an index: a system may number its labels as it likes.
+const MOST_INDEXED: usize = 1 << 16;
+
 /// The label here of each label of a system. A fault makes a label of its own.
 #[derive(Debug, Default)]
 pub(crate) struct LabelMap {
     known: Vec<Option<LabelId>>,
+    sparse: HashMap<Label, LabelId>,
     faults: HashMap<(Label, FaultId), LabelId>,
 }
 
@@ -101,6 +105,11 @@ impl LabelMap {
             });
         }
         let at = step.label.0 as usize;
+        if at >= MOST_INDEXED {
+            return *self.sparse.entry(step.label).or_insert_with(|| {
+                name(&system.names(step.label)).map_or(LabelId::TAU, |text| labels.intern(&text))
+            });
+        }
         if let Some(Some(known)) = self.known.get(at) {
             return *known;
         }

@@ -47,6 +47,8 @@ pub struct Options {
     pub include_dirs: Vec<PathBuf>,
     /// Texts that stand for files, as an editor has them before they are saved.
     pub open: OpenFiles,
+    /// The folder below which all included files must be, links followed.
+    pub within: Option<PathBuf>,
 }
 
 /// Texts by the path of the file that they stand for.

@@ -6,6 +6,7 @@
 //! | [`Exact`], [`Bounded`], [`Bitstate`], [`Compact`] | sets of names: all, within a budget, or approximately ([`Visited`]) |
 //! | [`Places`], [`Hashed`], [`PackedStates`], [`Forgetful`] | states with dense numbers, and a set that forgets |
 //! | [`Pages`], [`Pieces`], [`large`] | arrays on large pages, and prefetching |
+//! | [`Counting`] | the allocator that knows how much is held |
 //!
 //! A store sees bytes, never meaning. This is the only crate with `unsafe` code; each module that has some says at its
 //! head why it is sound.
@@ -17,6 +18,7 @@ mod bounded;
 mod coding;
 mod collect;
 mod compact;
+mod counting;
 mod dictionary;
 mod exact;
 mod forgetful;
@@ -46,6 +48,7 @@ pub use bitstate::Bitstate;
 pub use bounded::{Advance, Bounded, Forgotten, coding_of};
 pub use coding::Coding;
 pub use compact::Compact;
+pub use counting::{Counting, return_freed_memory};
 pub use exact::Exact;
 pub use forgetful::Forgetful;
 pub use hash::mix;

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::memory;
+
 /// What a search may use. `None` is no bound.
 #[derive(Debug, Clone, Default)]
 pub struct Budget {
@@ -22,6 +24,8 @@ pub struct Budget {
     pub depth: Option<u64>,
     /// Set from outside (Ctrl-C) to end the search with a partial report.
     pub cancelled: Arc<AtomicBool>,
+    /// When the clock was started, where that was before the search: reading the model takes time too.
+    pub since: Option<Instant>,
 }
 
 /// The limit that ended a search before it had an answer.
@@ -112,9 +116,16 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Starts the clock.
+    /// Starts the clock, or takes over one that runs.
     pub fn start(budget: Budget) -> Self {
-        Meter { budget, start: Instant::now() }
+        let start = budget.since.unwrap_or_else(Instant::now);
+        Meter { budget, start }
+    }
+
+    /// A budget of what is left of this one, for a part of the work with a clock of its own.
+    pub fn left(&self) -> Budget {
+        let time = self.budget.time.map(|time| time.saturating_sub(self.elapsed()));
+        Budget { time, since: None, ..self.budget.clone() }
     }
 
     /// The budget this meter watches.
@@ -127,7 +138,7 @@ impl Meter {
         self.start.elapsed()
     }
 
-    /// Checks time and cancellation.
+    /// Checks time, cancellation, and what the allocator says is held.
     ///
     /// # Errors
     /// The limit that was hit.
@@ -139,7 +150,18 @@ impl Meter {
             Some(time) if self.start.elapsed() >= time => {
                 Err(Limit::Time { milliseconds: u64::try_from(time.as_millis()).unwrap_or(u64::MAX) })
             }
-            _ => Ok(()),
+            _ => self.check_room(0),
+        }
+    }
+
+    /// Checks that the process may hold so many bytes more, before they are asked for.
+    ///
+    /// # Errors
+    /// The memory limit.
+    pub fn check_room(&self, bytes: u64) -> Result<(), Limit> {
+        match memory::exceeded(bytes) {
+            Some(budget) => Err(Limit::Memory { budget, needed: "what was being done needs more".into() }),
+            None => Ok(()),
         }
     }
 

@@ -10,7 +10,9 @@
 mod budget;
 mod components;
 mod divisible;
+pub mod guard;
 mod lift;
+pub mod memory;
 pub mod part;
 mod place;
 mod progress;

@@ -12,7 +12,6 @@ use volee_system::{Meter, Progress, Verdict};
 use crate::answer::{Answer, Answers, AskError};
 use crate::ask::Ask;
 use crate::engine::Engine;
-use crate::engines::counters::left;
 use crate::judge::Defect;
 use crate::model::Options;
 use crate::question::Question;
@@ -46,7 +45,7 @@ pub(crate) fn audit(
         ..first.settings.clone()
     };
     let again = Ask::new(subject).questions(questions.iter().cloned()).engine(Engine::Auto);
-    let second = again.settings(settings).budget(left(meter)).run(progress)?;
+    let second = again.settings(settings).budget(meter.left()).run(progress)?;
     let mut results = Vec::new();
     let (mut worst, mut agrees) = (VerdictWord::Holds, Some(true));
     for answer in &answers.answers {

@@ -2,8 +2,10 @@
 //!
 //! A reader never sees half a file, and a full disk or Ctrl-C leaves the old one as it was.
 
-use std::io::{BufWriter, ErrorKind, Read as _, Write};
-use std::path::Path;
+use std::fs::{File, Permissions};
+use std::io::{BufRead as _, BufReader, BufWriter, ErrorKind, Read as _, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use tempfile::NamedTempFile;
 use volee_report::brief;
@@ -13,6 +15,22 @@ use volee_system::Diagnostic;
 const LARGEST_MODEL: u64 = 1 << 30;
 /// The largest text of another kind: equations have no other form.
 const LARGEST_TEXT: u64 = 4 << 30;
+
+/// The temporary file that is being written, for whoever ends the process before it is complete.
+static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// The process is about to end: removes what is incomplete. Waits for nobody.
+pub fn abandon() {
+    if let Some(path) = UNFINISHED.try_lock().ok().and_then(|mut unfinished| unfinished.take()) {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+fn remember_unfinished(path: Option<PathBuf>) {
+    if let Ok(mut unfinished) = UNFINISHED.lock() {
+        *unfinished = path;
+    }
+}
 
 /// Reads a text file; what is not UTF-8 in it becomes a replacement character, which a parser then refuses with its
 /// place.
@@ -34,15 +52,37 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Diagnostic> {
 
 fn read(path: &Path, largest: u64) -> Result<Vec<u8>, Diagnostic> {
     let complain = |e: std::io::Error| explain(path, &e);
-    let file = std::fs::File::open(path).map_err(complain)?;
-    if file.metadata().map_err(complain)?.is_dir() {
+    let file = File::open(path).map_err(complain)?;
+    let metadata = file.metadata().map_err(complain)?;
+    if metadata.is_dir() {
         return Err(explain(path, &ErrorKind::IsADirectory.into()));
     }
     let mut bytes = Vec::new();
-    file.take(largest + 1).read_to_end(&mut bytes).map_err(complain)?;
+    if metadata.is_file() {
+        file.take(largest + 1).read_to_end(&mut bytes).map_err(complain)?;
+    } else {
+        read_stream(path, file.take(largest + 1), &mut bytes)?;
+    }
     match bytes.len() as u64 > largest {
         true => Err(cannot_read(path, &format!("it is larger than {} GB", largest >> 30))),
         false => Ok(bytes),
+    }
+}
+
+/// A pipe may have any length, and a device none; what is no text is not read to its end.
+fn read_stream(path: &Path, stream: std::io::Take<File>, bytes: &mut Vec<u8>) -> Result<(), Diagnostic> {
+    let mut pieces = BufReader::with_capacity(1 << 16, stream);
+    loop {
+        let piece = pieces.fill_buf().map_err(|e| explain(path, &e))?;
+        let length = piece.len();
+        if piece.contains(&0) {
+            return Err(cannot_read(path, "it is no text, for it has bytes that are zero"));
+        }
+        bytes.extend_from_slice(piece);
+        pieces.consume(length);
+        if length == 0 {
+            return Ok(());
+        }
     }
 }
 
@@ -87,29 +127,46 @@ pub fn write_with<E: From<Diagnostic>>(
         fill(&mut out)?;
         return Ok(out.flush().map_err(|e| cannot_write(path, &e))?);
     }
-    let folder = match path.parent() {
+    // A link stays, and what it leads to is replaced.
+    let target = if path.is_symlink() { path.canonicalize().ok() } else { None };
+    let target = target.as_deref().unwrap_or(path);
+    let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let temporary = NamedTempFile::new_in(folder).map_err(|e| cannot_write(path, &e))?;
+    let temporary = temporary_in(folder).map_err(|e| cannot_write(path, &e))?;
+    remember_unfinished(Some(temporary.path().to_path_buf()));
+    let written = complete(temporary, target, fill, path);
+    remember_unfinished(None);
+    written
+}
+
+fn complete<E: From<Diagnostic>>(
+    temporary: NamedTempFile,
+    target: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> Result<(), E>,
+    path: &Path,
+) -> Result<(), E> {
     let mut out = BufWriter::new(temporary);
     fill(&mut out)?;
     let temporary = out.into_inner().map_err(|e| cannot_write(path, e.error()))?;
-    readable_by_all(&temporary);
-    temporary.persist(path).map_err(|e| cannot_write(path, &e.error))?;
+    if let Ok(old) = target.metadata() {
+        // Where this fails the file has the mode of a new one.
+        let _ = temporary.as_file().set_permissions(old.permissions());
+    }
+    temporary.persist(target).map_err(|e| cannot_write(path, &e.error))?;
     Ok(())
 }
 
-/// Temporary files are private to their owner; a result is not.
-fn readable_by_all(file: &NamedTempFile) {
+/// A file that is new gets the mode of any new file of this user, not the private one of temporary files.
+fn temporary_in(folder: &Path) -> std::io::Result<NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        // Where this fails the file is merely more private than usual.
-        let _ = file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644));
+        tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(folder)
     }
     #[cfg(not(unix))]
-    let _ = file;
+    NamedTempFile::new_in(folder)
 }
 
 /// An error of the operating system in words.
@@ -156,6 +213,29 @@ mod tests {
             1,
             "nothing is left behind"
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_that_never_ends_is_not_read_to_its_end() {
+        let zeroes = read_bytes(Path::new("/dev/zero")).expect_err("it is no text");
+        assert!(zeroes.message.contains("no text"), "{}", zeroes.message);
+        assert_eq!(read_bytes(Path::new("/dev/null")).expect("an empty text"), b"");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_there_keeps_its_mode_and_a_link_stays_a_link() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (path, link) = (folder.path().join("out.txt"), folder.path().join("link.txt"));
+        std::fs::write(&path, "old").expect("it can be written");
+        std::fs::set_permissions(&path, Permissions::from_mode(0o640)).expect("it is ours");
+        std::os::unix::fs::symlink(&path, &link).expect("it can be made");
+        write(&link, "new").expect("it can be written");
+        assert_eq!(std::fs::read_to_string(&path).expect("it is there"), "new");
+        assert_eq!(path.metadata().expect("it is there").permissions().mode() & 0o777, 0o640);
+        assert!(link.is_symlink());
     }
 
     #[test]

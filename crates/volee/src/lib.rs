@@ -53,6 +53,7 @@ pub use volee_program as program;
 pub use volee_promela as promela;
 pub use volee_report as report;
 pub use volee_search as search;
+pub use volee_store as store;
 pub use volee_system as system;
 pub use volee_system::System;
 

@@ -41,6 +41,9 @@ pub struct Options {
     pub bare: bool,
     /// Texts that stand for files of Promela, as an editor has them before they are saved.
     pub texts: Vec<(PathBuf, String)>,
+    /// The folder below which everything must be that a model includes: for models that came from elsewhere.
+    #[serde(skip)]
+    pub within: Option<PathBuf>,
 }
 
 /// What the single steps of a program are called.
@@ -173,7 +176,9 @@ fn open_promela(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic
         None => (d.clone(), None),
     });
     let open = options.texts.iter().map(|(path, text)| (path.clone(), text.as_str().into())).collect();
-    let front_end = volee_promela::Options { defines: defines.collect(), open, ..Default::default() };
+    let within = options.within.clone();
+    let front_end =
+        volee_promela::Options { defines: defines.collect(), open, within, ..Default::default() };
     let name = path.display().to_string();
     let (model, diagnostics) = volee_promela::parse(&name, &text, &front_end);
     let Some(model) = model else { return Err(diagnostics) };

@@ -10,9 +10,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use volee::render::check::{View, answers as rendered};
 use volee::system::Diagnostic;
-use volee::{
-    Answers, Certificate, Engine, ExplanationForm, Options, Settings, Source, ask, files, usual_memory,
-};
+use volee::{Answers, Certificate, Engine, ExplanationForm, Options, Settings, Source, ask, files};
 
 use self::args::{DirectionArg, FamiliesArgs, QuestionArgs, StorageArgs, TemporalArgs};
 use crate::args::{BudgetArgs, ModelArgs, WorkersArgs};
@@ -100,7 +98,7 @@ impl Check {
         if !self.questions.chooses() {
             asked = asked.usual();
         }
-        let answers = asked.run(&mut ProgressLine::new(self.budget.memory.or_else(usual_memory)))?;
+        let answers = asked.run(&mut ProgressLine::new(context.memory()))?;
         context.warn(&answers.warnings);
         let silent: Vec<Diagnostic> = answers.silent.iter().map(|event| never_happens(event)).collect();
         context.warn(&silent);

@@ -20,8 +20,8 @@ use crate::explicit::Stop;
 use crate::outcome::{Ended, Failure, Outcome};
 use crate::progress::ProgressLine;
 
-/// How long a server that we start may take to be there, and one that should be there already.
-const CONNECTING: [Duration; 2] = [Duration::from_secs(5), Duration::from_millis(500)];
+/// How long a server that should be there already may take to answer.
+const CONNECTING: Duration = Duration::from_millis(500);
 /// A chart shows this many steps.
 const LONGEST_CHART: usize = 200;
 
@@ -54,6 +54,14 @@ pub struct Conform {
     /// Nothing for this long is quiescence
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "1s")]
     timeout: Duration,
+
+    /// A test begins when the program has said a line like this (a regular expression); what it says before is no part of it
+    #[arg(long, value_name = "LINE", conflicts_with = "tcp")]
+    ready: Option<String>,
+
+    /// How long the program may take to be ready, or to answer at its address
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "10s")]
+    start_time: Duration,
 
     /// Stimuli, outputs and silences after which a run is inconclusive
     #[arg(long, value_name = "N", default_value_t = 10_000)]
@@ -150,11 +158,14 @@ impl Conform {
 
     fn wire(&self) -> Result<Wire, AskError> {
         let wire = match &self.tcp {
-            Some(address) => {
-                Wire::tcp(address, &self.command, CONNECTING[usize::from(self.command.is_empty())])
-            }
+            Some(address) if self.command.is_empty() => Wire::tcp(address, &[], CONNECTING),
+            Some(address) => Wire::tcp(address, &self.command, self.start_time),
             None => Wire::program(&self.command),
         };
+        let wire = wire.and_then(|mut wire| match &self.ready {
+            Some(line) => wire.wait_until_ready(line, self.start_time).map(|()| wire),
+            None => Ok(wire),
+        });
         wire.map_err(|e| {
             let help = match &self.tcp {
                 Some(_) => "start the server first, or give its command after --",

@@ -16,6 +16,10 @@ use crate::outcome::{Ended, Failure, Outcome};
 
 const MODEL: &str = include_str!("../../../../models/demo/courier.pml");
 const MODEL_NAME: &str = "courier.pml";
+/// The files of the tour.
+const WRITTEN: [&str; 3] = [MODEL_NAME, "bug.json", "bug.svg"];
+/// Where the tour remembers what it has written.
+const RECORD: &str = ".volee-demo";
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -32,11 +36,35 @@ impl Demo {
     pub fn run(self, context: &Context) -> Ended {
         std::fs::create_dir_all(&self.into)
             .map_err(|e| Failure::new(format!("cannot create the folder `{}`: {e}", self.into.display())))?;
+        self.refuse_to_overwrite()?;
         let model = self.into.join(MODEL_NAME);
         files::write(&model, MODEL)?;
         let mut tour = Tour { text: String::new(), context };
         self.steps(&mut tour, &model)?;
+        self.remember()?;
         Ok(Outcome::output("demo", tour.text))
+    }
+
+    /// What is in the way and was not written by an earlier tour, or was changed since, is somebody's work.
+    fn refuse_to_overwrite(&self) -> Result<(), Failure> {
+        let written = std::fs::read_to_string(self.into.join(RECORD)).unwrap_or_default();
+        for name in WRITTEN {
+            let path = self.into.join(name);
+            let Ok(bytes) = std::fs::read(&path) else { continue };
+            if !written.lines().any(|line| line == record(name, &bytes)) {
+                let message = format!("`{}` is there, and the tour has not written it", path.display());
+                return Err(Failure::new(message).with_help("choose another folder with --into"));
+            }
+        }
+        Ok(())
+    }
+
+    fn remember(&self) -> Result<(), Failure> {
+        let lines = WRITTEN.iter().filter_map(|name| {
+            let bytes = std::fs::read(self.into.join(name)).ok()?;
+            Some(record(name, &bytes) + "\n")
+        });
+        files::write(&self.into.join(RECORD), lines.collect::<String>())
     }
 
     fn steps(&self, tour: &mut Tour<'_>, model: &Path) -> Result<(), Failure> {
@@ -84,6 +112,14 @@ impl Demo {
         ));
         Ok(())
     }
+}
+
+/// A file and a sum of what is in it (Fowler, Noll and Vo's, of 64 bits): enough to see a change.
+fn record(name: &str, bytes: &[u8]) -> String {
+    let sum = bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3));
+    format!("{name} {sum:016x}")
 }
 
 /// The text of the tour so far.

@@ -27,29 +27,39 @@ pub struct Worker {
     #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
 
+    /// How many jobs may run at once; further ones are refused. --memory bounds each of them
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    max_jobs: usize,
+
     /// Do the job of the connection on standard input (used by the worker itself)
     #[arg(long, hide = true)]
     job: bool,
 }
 
 impl Worker {
-    pub fn run(self, _: &Context) -> Ended {
+    pub fn run(self, context: &Context) -> Ended {
         let secret = self.secret_file.as_deref().map(Secret::read).transpose();
         let secret = secret.map_err(|error| Failure::new(error.to_string()))?.unwrap_or_default();
         if self.job {
-            job::run(&secret, usual_memory(), work_shipped);
+            let room = job::Room { usual: usual_memory(), most: context.budget().memory };
+            job::run(&secret, room, work_shipped);
         }
         let listener =
             Listener::bind(&self.listen, secret).map_err(|error| Failure::new(error.to_string()))?;
+        let listener = listener.with_most_jobs(self.max_jobs);
         let address = listener.address().map_err(|error| Failure::new(error.to_string()))?;
         let program = std::env::current_exe()
             .map_err(|error| Failure::new(format!("the program cannot find itself: {error}")))?;
         let mut out = std::io::stdout();
         // Whoever starts workers reads the address from here.
         let _ = writeln!(out, "listening on {address}").and_then(|()| out.flush());
+        let memory = context.budget().memory;
         let command = || {
             let mut command = std::process::Command::new(&program);
             command.args(["worker", "--job"]);
+            if let Some(memory) = memory {
+                command.arg("--memory").arg(memory.to_string());
+            }
             if let Some(file) = &self.secret_file {
                 command.arg("--secret-file").arg(file);
             }

@@ -10,6 +10,7 @@ mod events;
 mod families;
 mod flags;
 mod formulas;
+mod limits;
 mod memory;
 mod sandbox;
 mod systems;

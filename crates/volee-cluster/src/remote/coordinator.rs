@@ -16,11 +16,12 @@ use std::time::{Duration, Instant};
 
 use volee_system::Meter;
 
-use super::job::address_of;
+use super::channel::{Channel, Ends, greet};
+use super::job::{JOB, address_of};
 use super::secret::challenge;
 use super::{
-    ClusterError, Command, LARGE, Order, PATIENCE, PULSE, Report, SILENCE, Secret, greet, receive, send,
-    send_bytes, set_deadline, watch_closely, words,
+    ClusterError, Command, LARGE, Order, PATIENCE, PULSE, Report, SILENCE, SMALL, Secret, Welcome, receive,
+    send, send_bytes, set_deadline, watch_closely, words,
 };
 use crate::drive::Account;
 use crate::threads::Failure;
@@ -89,7 +90,7 @@ impl Clock {
 
 /// A connection that notes when something came.
 struct Noting {
-    stream: TcpStream,
+    stream: Channel,
     clock: Clock,
 }
 
@@ -103,7 +104,7 @@ impl Read for Noting {
 
 struct Member {
     who: String,
-    stream: TcpStream,
+    stream: Channel,
     clock: Clock,
     /// When its account last changed: a process that only says that it is there does not work.
     moved: Instant,
@@ -142,7 +143,7 @@ pub fn run(
     let ended = job.watch(view);
     // Closing the connections ends the job wherever it still runs.
     for member in &job.members {
-        let _ = member.stream.shutdown(std::net::Shutdown::Both);
+        let _ = member.stream.tcp().shutdown(std::net::Shutdown::Both);
     }
     ended
 }
@@ -169,9 +170,18 @@ fn connect_one(number: usize, address: &str, secret: &Secret) -> Result<Member, 
     let wrong = |message: String| ClusterError::Worker { who: who.clone(), message };
     let mut addresses = address.to_socket_addrs().map_err(|error| wrong(error.to_string()))?;
     let first = addresses.next().ok_or_else(|| wrong("there is no such host".into()))?;
-    let mut stream = TcpStream::connect_timeout(&first, PATIENCE).map_err(|error| wrong(words(&error)))?;
+    let stream = TcpStream::connect_timeout(&first, PATIENCE).map_err(|error| wrong(words(&error)))?;
     watch_closely(&stream);
-    greet(&mut stream, secret, "coordinator", "worker").map_err(wrong)?;
+    let ends = Ends { purpose: "job for a worker", role: "coordinator", patience: PATIENCE };
+    let (mut channel, _) = greet(stream, secret, ends).map_err(wrong)?;
+    set_deadline(channel.tcp(), Some(PATIENCE)).map_err(|error| wrong(words(&error)))?;
+    match receive(&mut channel, SMALL).map_err(|error| wrong(words(&error)))? {
+        Welcome::Accepted => {}
+        Welcome::Refused(why) => return Err(wrong(format!("it refused: {why}"))),
+    }
+    // The process of the job takes over, and makes keys of its own.
+    let ends = Ends { purpose: JOB, patience: START, ..ends };
+    let (stream, _) = greet(channel.into_tcp(), secret, ends).map_err(wrong)?;
     Ok(Member {
         who,
         stream,
@@ -199,8 +209,8 @@ impl Job<'_> {
             let who = &member.who;
             let wrong =
                 |error: std::io::Error| ClusterError::Worker { who: who.clone(), message: words(&error) };
-            set_deadline(&member.stream, Some(SILENCE)).map_err(wrong)?;
-            let stream = member.stream.try_clone().map_err(wrong)?;
+            set_deadline(member.stream.tcp(), Some(SILENCE)).map_err(wrong)?;
+            let stream = member.stream.handle().map_err(wrong)?;
             let (line, payload) = (Noting { stream, clock: member.clock.clone() }, Arc::clone(payload));
             let sender = sender.clone();
             // It ends when the connection does, or when nobody listens to it any more.
@@ -289,7 +299,7 @@ impl Job<'_> {
         let mut addresses = Vec::new();
         for member in &self.members {
             let Standing::Ready(port) = member.standing else { return None };
-            match address_of(&member.stream, port) {
+            match address_of(member.stream.tcp(), port) {
                 Ok(address) => addresses.push(address),
                 Err(error) => return Some(Problem::Closed(number, words(&error))),
             }
@@ -392,7 +402,7 @@ impl Job<'_> {
 fn attend(mut line: Noting, order: &Order, payload: Arc<[u8]>, tell: impl Fn(Heard) -> bool) {
     let asked = send(&mut line.stream, order).and_then(|()| send_bytes(&mut line.stream, &payload));
     drop(payload);
-    let mut heard = match asked.and_then(|()| set_deadline(&line.stream, None)) {
+    let mut heard = match asked.and_then(|()| set_deadline(line.stream.tcp(), None)) {
         Ok(()) => Heard::Asked,
         Err(error) => Heard::Closed(words(&error)),
     };

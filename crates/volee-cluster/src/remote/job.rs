@@ -8,8 +8,7 @@
 //! would take the last words with it, and the others would report it as lost. So it waits until the coordinator, which has
 //! all results then, closes the connection.
 
-use std::io::{Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,9 +20,10 @@ use timely::worker::Worker;
 use volee_system::part::PartError;
 use volee_system::{Budget, Meter};
 
+use super::channel::{Channel, Ends, answer, greet};
 use super::{
-    Command, LARGE, Order, PATIENCE, PULSE, Report, SILENCE, SMALL, Secret, answer, greet, receive,
-    receive_bytes, send, set_deadline, watch_closely, words,
+    Command, LARGE, Order, PATIENCE, PULSE, Report, SILENCE, SMALL, Secret, receive, receive_bytes, send,
+    set_deadline, watch_closely, words,
 };
 use crate::drive::{Account, Driver, Overseer, Stop};
 use crate::threads::check;
@@ -34,18 +34,41 @@ const GONE: i32 = 3;
 /// other connections stay open meanwhile, so that nobody takes it for lost.
 const LINGER: Duration = Duration::from_secs(3);
 
+/// What the connection of a coordinator with the process of a job is for.
+pub(super) const JOB: &str = "a job";
+/// What the connections between the processes of a job are for.
+const PEERS: &str = "parts of a job";
+
+/// The memory that a job may use on this machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Room {
+    /// When nobody says how much.
+    pub usual: Option<u64>,
+    /// Whatever the coordinator says.
+    pub most: Option<u64>,
+}
+
+impl Room {
+    fn of(self, asked: Option<u64>) -> Option<u64> {
+        match (asked, self.most) {
+            (Some(asked), Some(most)) => Some(asked.min(most)),
+            (asked, most) => asked.or(most).or(self.usual),
+        }
+    }
+}
+
 /// The way to the coordinator, for all threads of the process.
 #[derive(Clone)]
 struct Wire(Arc<Mutex<Line>>);
 
 struct Line {
-    stream: TcpStream,
+    stream: Channel,
     /// The result is told; whatever breaks now, breaks because the job is over.
     done: bool,
 }
 
 impl Wire {
-    fn new(stream: TcpStream) -> Self {
+    fn new(stream: Channel) -> Self {
         Wire(Arc::new(Mutex::new(Line { stream, done: false })))
     }
 
@@ -81,7 +104,7 @@ impl Wire {
             std::process::exit(0);
         }
         if send(&mut line.stream, report).is_ok() {
-            let _ = line.stream.shutdown(std::net::Shutdown::Write);
+            let _ = line.stream.tcp().shutdown(Shutdown::Write);
             std::thread::sleep(LINGER);
         }
         std::process::exit(GONE);
@@ -109,21 +132,23 @@ impl Overseer for Watchman {
 }
 
 /// Runs the job that the connection on standard input asks for, and ends the process. `work` does this worker's part of
-/// it, given the payload, and makes bytes of its result. `usual` is the memory it may use when nobody says how much.
+/// it, given the payload, and makes bytes of its result.
 pub fn run(
     secret: &Secret,
-    usual: Option<u64>,
+    room: Room,
     work: impl FnOnce(&mut Driver<'_>, &[u8]) -> Result<Vec<u8>, Stop>,
 ) -> ! {
-    let Some(stream) = connection() else { std::process::exit(GONE) };
     let parent = std::os::unix::process::parent_id();
-    let Ok(clone) = stream.try_clone() else { std::process::exit(GONE) };
+    let ends = Ends { purpose: JOB, role: "job", patience: PATIENCE };
+    let greeted = connection().and_then(|stream| answer(stream, secret, ends).ok());
+    let Some((stream, _)) = greeted else { std::process::exit(GONE) };
+    let Ok(clone) = stream.handle() else { std::process::exit(GONE) };
     let wire = Wire::new(clone);
     report_panics(wire.clone());
     let mut stream = stream;
     let Ok(mut order) = receive::<Order>(&mut stream, SMALL) else { std::process::exit(GONE) };
     let Ok(payload) = receive_bytes(&mut stream, LARGE) else { std::process::exit(GONE) };
-    order.memory = order.memory.or(usual);
+    order.memory = room.of(order.memory);
     let account = Arc::new(Mutex::new(Account::default()));
     let beat = Arc::clone(&account);
     let pulse = wire.clone();
@@ -171,18 +196,18 @@ fn report_panics(wire: Wire) {
 
 fn serve(
     wire: &Wire,
-    mut control: TcpStream,
+    mut control: Channel,
     secret: &Secret,
     order: &Order,
     account: Arc<Mutex<Account>>,
     work: impl FnOnce(&mut Driver<'_>) -> Result<Vec<u8>, Stop>,
 ) -> Result<Vec<u8>, Stop> {
     let session = secret.of_session(&order.session);
-    let here = control.local_addr().map_err(|error| trouble(&error))?.ip();
+    let here = control.tcp().local_addr().map_err(|error| trouble(&error))?.ip();
     let listener = TcpListener::bind(SocketAddr::new(here, 0)).map_err(|error| trouble(&error))?;
     let port = listener.local_addr().map_err(|error| trouble(&error))?.port();
     wire.tell(&Report::Ready(port));
-    let peers = peers(&mut control)?;
+    let peers = peers(&mut control, usize::from(order.peers))?;
     let line = wire.clone();
     std::thread::spawn(move || listen(control, &line));
     let sockets = connect_all(&listener, &peers, usize::from(order.me), &session)?;
@@ -210,11 +235,12 @@ fn trouble(error: &std::io::Error) -> PartError {
 }
 
 /// Waits for the coordinator to tell where the others are.
-fn peers(control: &mut TcpStream) -> Result<Vec<String>, Stop> {
-    set_deadline(control, Some(SILENCE)).map_err(|error| trouble(&error))?;
+fn peers(control: &mut Channel, count: usize) -> Result<Vec<String>, Stop> {
+    set_deadline(control.tcp(), Some(SILENCE)).map_err(|error| trouble(&error))?;
     loop {
         match receive::<Command>(control, LARGE) {
-            Ok(Command::Peers(peers)) => return Ok(peers),
+            Ok(Command::Peers(peers)) if peers.len() == count => return Ok(peers),
+            Ok(Command::Peers(_)) => return Err(Stop::Elsewhere),
             Ok(Command::Pulse) => {}
             Err(_) => return Err(Stop::Elsewhere),
         }
@@ -222,34 +248,34 @@ fn peers(control: &mut TcpStream) -> Result<Vec<String>, Stop> {
 }
 
 /// Listens to the coordinator; when it is gone or silent, so is this process.
-fn listen(mut control: TcpStream, wire: &Wire) {
+fn listen(mut control: Channel, wire: &Wire) {
     while receive::<Command>(&mut control, LARGE).is_ok() {}
     // Who sends something at this moment holds the line; it will find out by itself.
     std::process::exit(wire.0.try_lock().map_or(GONE, |line| line.code()));
 }
 
 /// Connects this process with all others of the job: with those before it by calling, with those after it by waiting.
-/// Only who knows the session's secret gets in.
+/// Only who knows the session's secret gets in, or hears more than a random number.
 fn connect_all(
     listener: &TcpListener,
     peers: &[String],
     me: usize,
     session: &Secret,
-) -> Result<Vec<Option<TcpStream>>, Stop> {
-    let mut sockets: Vec<Option<TcpStream>> = peers.iter().map(|_| None).collect();
-    let role = |number: usize| format!("part {number}");
+) -> Result<Vec<Option<Channel>>, Stop> {
+    let mut sockets: Vec<Option<Channel>> = peers.iter().map(|_| None).collect();
     for (other, address) in peers.iter().enumerate().take(me) {
         let lost = |why: String| {
             PartError::Trouble(format!("cannot reach worker {} at {address}: {why}", other + 1))
         };
         let address: SocketAddr = address.parse().map_err(|_| lost("this is no address".into()))?;
-        let mut stream =
-            TcpStream::connect_timeout(&address, PATIENCE).map_err(|error| lost(words(&error)))?;
+        let stream = TcpStream::connect_timeout(&address, PATIENCE).map_err(|error| lost(words(&error)))?;
         watch_closely(&stream);
-        stream.write_all(&(me as u16).to_le_bytes()).map_err(|error| lost(words(&error)))?;
-        greet(&mut stream, session, &role(me), &role(other)).map_err(lost)?;
-        set_deadline(&stream, None).map_err(|error| lost(words(&error)))?;
-        sockets[other] = Some(stream);
+        let ends = Ends { purpose: PEERS, role: &me.to_string(), patience: PATIENCE };
+        let (channel, who) = greet(stream, session, ends).map_err(lost)?;
+        if who != other.to_string() {
+            return Err(lost(format!("it says that it is part {who}")).into());
+        }
+        sockets[other] = Some(channel);
     }
     let deadline = Instant::now() + 2 * PATIENCE;
     listener.set_nonblocking(true).map_err(|error| trouble(&error))?;
@@ -258,31 +284,27 @@ fn connect_all(
             let message = format!("worker {} never connected", me + missing + 2);
             return Err(PartError::Trouble(message).into());
         }
-        let Ok((mut stream, _)) = listener.accept() else {
+        let Ok((stream, _)) = listener.accept() else {
             std::thread::sleep(Duration::from_millis(2));
             continue;
         };
         // A stranger is dropped; who belongs here tries once only, so a failure shows as one that never connected.
-        if let Some(other) = admit(&mut stream, me, peers.len(), session) {
-            sockets[other] = Some(stream);
+        if let Some((other, channel)) = admit(stream, me, peers.len(), session)
+            && sockets[other].is_none()
+        {
+            sockets[other] = Some(channel);
         }
     }
     Ok(sockets)
 }
 
-fn admit(stream: &mut TcpStream, me: usize, peers: usize, session: &Secret) -> Option<usize> {
+fn admit(stream: TcpStream, me: usize, peers: usize, session: &Secret) -> Option<(usize, Channel)> {
     stream.set_nonblocking(false).ok()?;
-    watch_closely(stream);
-    set_deadline(stream, Some(PATIENCE)).ok()?;
-    let mut number = [0; 2];
-    stream.read_exact(&mut number).ok()?;
-    let other = usize::from(u16::from_le_bytes(number));
-    if other <= me || other >= peers {
-        return None;
-    }
-    answer(stream, session, &format!("part {me}"), &format!("part {other}")).ok()?;
-    set_deadline(stream, None).ok()?;
-    Some(other)
+    watch_closely(&stream);
+    let ends = Ends { purpose: PEERS, role: &me.to_string(), patience: PATIENCE };
+    let (channel, who) = answer(stream, session, ends).ok()?;
+    let other = who.parse().ok().filter(|other| (me + 1..peers).contains(other))?;
+    Some((other, channel))
 }
 
 /// The address of a worker's process, given where its listener is and the port it told.

@@ -2,18 +2,21 @@
 //!
 //! `volee worker` listens ([`listener`]). Whoever has a question connects to each worker ([`coordinator`]), both prove
 //! that they know the secret, and the worker starts a process of its own for the job ([`job`]) that takes over the
-//! connection: whatever happens to a job, the worker survives it. The processes of a job connect to each other, prove
-//! that they belong to it, and hand the streams to timely.
+//! connection and makes keys of its own for it: whatever happens to a job, the worker survives it. The processes of a
+//! job connect to each other, prove that they belong to it, and hand the channels to timely. All that is said on any of
+//! these connections is encrypted and authenticated ([`channel`]).
 //!
 //! This *control plane* beside timely's data plane is what makes faults harmless. Every process of a job reports a few
 //! times a second; silence, a closed connection or a report of trouble ends the job everywhere, with a message that names
 //! the worker. Nobody waits for ever: every connection, every handshake and every silence has its deadline.
 
+mod channel;
 pub mod coordinator;
 pub mod hosts;
 pub mod job;
 pub mod listener;
 mod secret;
+mod user;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -24,13 +27,13 @@ use serde::{Deserialize, Serialize};
 use volee_system::part::PartError;
 
 pub use self::secret::Secret;
-use self::secret::{Token, challenge};
+use self::secret::Token;
 use crate::drive::Account;
 
 /// Both sides must be of this version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// How long connecting and each message of a handshake may take.
+/// How long connecting may take, and all of a handshake.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 /// How often each side says that it is there.
 const PULSE: Duration = Duration::from_millis(200);
@@ -38,12 +41,10 @@ const PULSE: Duration = Duration::from_millis(200);
 /// compete for the processor is not taken for one that hangs.
 pub const SILENCE: Duration = Duration::from_secs(6);
 
-/// The largest message of a stranger.
+/// The largest message that is not a model or evidence.
 const SMALL: usize = 1 << 12;
 /// The largest message of a friend: a model and its options, or evidence.
 const LARGE: usize = 2 << 30;
-
-const MAGIC: [u8; 8] = *b"volee\0\0\x01";
 
 /// What is wrong before a job has started: the call, a worker that is not there, a version, a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -61,17 +62,7 @@ pub enum ClusterError {
     },
 }
 
-/// The first words of both sides.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Hello {
-    magic: [u8; 8],
-    version: String,
-    challenge: Token,
-    /// The answer to the other's challenge, from the side that speaks second.
-    answer: Option<Token>,
-}
-
-/// What ends a handshake.
+/// What a worker says to a coordinator that has proved the secret, before a process takes over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum Welcome {
     Accepted,
@@ -198,53 +189,6 @@ fn words(error: &std::io::Error) -> String {
         TimedOut | WouldBlock => "no answer in time".into(),
         _ => error.to_string(),
     }
-}
-
-/// The side that connects: proves itself in `role` and has the other prove itself in `other`.
-fn greet(stream: &mut TcpStream, secret: &Secret, role: &str, other: &str) -> Result<(), String> {
-    let told = |error: std::io::Error| words(&error);
-    set_deadline(stream, Some(PATIENCE)).map_err(told)?;
-    let own = challenge().map_err(|error| error.to_string())?;
-    let hello = Hello { magic: MAGIC, version: VERSION.into(), challenge: own, answer: None };
-    send(stream, &hello).map_err(told)?;
-    let theirs: Hello = receive(stream, SMALL).map_err(told)?;
-    check_version(&theirs)?;
-    let right = theirs.answer.is_some_and(|answer| secret.accepts(other, &own, &theirs.challenge, &answer));
-    if !right {
-        return Err("it does not know the secret (or we do not): both must be given the same file".into());
-    }
-    send(stream, &secret.answer(role, &theirs.challenge, &own)).map_err(told)?;
-    match receive(stream, SMALL).map_err(told)? {
-        Welcome::Accepted => Ok(()),
-        Welcome::Refused(why) => Err(format!("it refused: {why}")),
-    }
-}
-
-/// The side that listens: proves itself in `role` and has the other prove itself in `other`.
-fn answer(stream: &mut TcpStream, secret: &Secret, role: &str, other: &str) -> Result<(), String> {
-    let told = |error: std::io::Error| words(&error);
-    set_deadline(stream, Some(PATIENCE)).map_err(told)?;
-    let theirs: Hello = receive(stream, SMALL).map_err(told)?;
-    let own = challenge().map_err(|error| error.to_string())?;
-    let answer = Some(secret.answer(role, &theirs.challenge, &own));
-    let hello = Hello { magic: MAGIC, version: VERSION.into(), challenge: own, answer };
-    send(stream, &hello).map_err(told)?;
-    check_version(&theirs)?;
-    let proof: Token = receive(stream, SMALL).map_err(told)?;
-    let right = secret.accepts(other, &own, &theirs.challenge, &proof);
-    let welcome = if right { Welcome::Accepted } else { Welcome::Refused("wrong secret".into()) };
-    send(stream, &welcome).map_err(told)?;
-    if right { Ok(()) } else { Err("wrong secret".into()) }
-}
-
-fn check_version(hello: &Hello) -> Result<(), String> {
-    if hello.magic != MAGIC {
-        return Err("it does not speak volee's language".into());
-    }
-    if hello.version != VERSION {
-        return Err(format!("it runs volee {}, and this is volee {VERSION}", hello.version));
-    }
-    Ok(())
 }
 
 fn set_deadline(stream: &TcpStream, deadline: Option<Duration>) -> std::io::Result<()> {

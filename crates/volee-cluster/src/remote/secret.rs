@@ -1,9 +1,7 @@
 //! The shared secret: who does not know it is refused, and it never travels.
 //!
-//! Both sides of a connection send a fresh random challenge and answer the other's with an HMAC over both challenges,
-//! their role and the version, under the secret. A recorded answer is worth nothing, because the challenge is new each
-//! time; an answer in one role is none in the other. What follows on the connection is not encrypted: on networks that
-//! others listen to, use a tunnel.
+//! What is made of it, and how it is proved, is told in `channel`. The processes of one job share a secret that is made
+//! from it and from a random number of the coordinator's, so that a connection of one job is none of another.
 
 use std::path::Path;
 
@@ -12,7 +10,7 @@ use sha2::Sha256;
 
 use super::ClusterError;
 
-/// A random challenge, or the answer to one.
+/// A random number that names a job.
 pub type Token = [u8; 32];
 
 /// What all workers of a cluster share. Without a file it is empty, and workers listen on loopback only.
@@ -38,6 +36,16 @@ impl Secret {
         Ok(Secret(trimmed.to_vec()))
     }
 
+    /// A secret of these bytes.
+    #[cfg(test)]
+    pub(super) fn new(bytes: &[u8]) -> Self {
+        Secret(bytes.to_vec())
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// Whether there is one.
     pub fn is_given(&self) -> bool {
         !self.0.is_empty()
@@ -52,18 +60,6 @@ impl Secret {
         mac
     }
 
-    /// The answer of a role to a challenge.
-    pub fn answer(&self, role: &str, challenge: &Token, own: &Token) -> Token {
-        let mac = self.mac(&[role.as_bytes(), challenge, own, super::VERSION.as_bytes()]);
-        mac.finalize().into_bytes().into()
-    }
-
-    /// Whether an answer is right, in a time that does not tell where it is wrong.
-    pub fn accepts(&self, role: &str, challenge: &Token, own: &Token, answer: &Token) -> bool {
-        let mac = self.mac(&[role.as_bytes(), challenge, own, super::VERSION.as_bytes()]);
-        mac.verify_slice(answer).is_ok()
-    }
-
     /// The secret of one session between workers.
     pub fn of_session(&self, session: &Token) -> Secret {
         Secret(self.mac(&[b"session", session]).finalize().into_bytes().to_vec())
@@ -76,7 +72,7 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// A fresh challenge.
+/// A fresh random number.
 ///
 /// # Errors
 /// The system has no random numbers.
@@ -92,13 +88,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_good_for_one_secret_one_role_and_one_challenge() {
-        let (ours, theirs) = (Secret(b"correct horse".to_vec()), Secret(b"battery staple".to_vec()));
+    fn each_session_has_a_secret_of_its_own() {
+        let secret = Secret::new(b"correct horse");
         let (a, b) = (challenge().expect("random"), challenge().expect("random"));
-        let answer = ours.answer("worker", &a, &b);
-        assert!(ours.accepts("worker", &a, &b, &answer));
-        assert!(!theirs.accepts("worker", &a, &b, &answer));
-        assert!(!ours.accepts("coordinator", &a, &b, &answer));
-        assert!(!ours.accepts("worker", &b, &a, &answer));
+        assert_eq!(secret.of_session(&a).bytes(), secret.of_session(&a).bytes());
+        assert_ne!(secret.of_session(&a).bytes(), secret.of_session(&b).bytes());
+        assert_ne!(secret.of_session(&a).bytes(), Secret::new(b"battery staple").of_session(&a).bytes());
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A job's process is this test binary, called with the name of one test ([`job_process`]) that does nothing otherwise.
 
-use std::io::{Read, Write};
+use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::LazyLock;
@@ -25,7 +25,7 @@ const SIGN: &str = "VOLEE_TEST_JOB";
 #[test]
 fn job_process() {
     if std::env::var_os(SIGN).is_some() {
-        job::run(&secret(), None, part);
+        job::run(&secret(), job::Room::default(), part);
     }
 }
 
@@ -180,24 +180,12 @@ fn a_worker_with_another_secret_is_refused() {
 }
 
 #[test]
-fn a_worker_of_another_version_is_refused() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
-    let address = listener.local_addr().expect("it has one").to_string();
-    std::thread::spawn(move || {
-        let (mut stream, _): (TcpStream, _) = listener.accept().expect("it comes");
-        let mut length = [0; 4];
-        stream.read_exact(&mut length).expect("a hello");
-        let mut hello = vec![0; u32::from_le_bytes(length) as usize];
-        stream.read_exact(&mut hello).expect("a hello");
-        // The version is a string behind eight bytes of magic; the answer is missing, but the version is looked at first.
-        let long = usize::from(hello[8]);
-        hello.splice(8..9 + long, [5].into_iter().chain(*b"9.9.9"));
-        stream.write_all(&(hello.len() as u32).to_le_bytes()).expect("it listens");
-        stream.write_all(&hello).expect("it listens");
-        std::thread::sleep(Duration::from_secs(1));
-    });
+fn a_worker_takes_no_more_jobs_than_it_may() {
+    let listener = Listener::bind("127.0.0.1:0", secret()).expect("loopback").with_most_jobs(0);
+    let address = listener.address().expect("it has one").to_string();
+    std::thread::spawn(move || listener.serve(|| Command::new("false"), |_| {}));
     let why = refusal(&[address]);
-    assert!(why.contains("it runs volee 9.9.9"), "{why}");
+    assert!(why.contains("as many jobs as it takes"), "{why}");
 }
 
 #[test]

@@ -12,4 +12,4 @@ mod wire;
 pub use guide::{After, Guide, Plan, RandomWalk, StoredTest};
 pub use mapping::Mapping;
 pub use tester::{Cause, Entry, Event, Report, Rules, execute};
-pub use wire::{Adapter, Deaf, Heard, StartError, Wire};
+pub use wire::{Adapter, Deaf, Heard, StartError, Wire, end_programs};

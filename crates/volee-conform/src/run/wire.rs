@@ -3,14 +3,20 @@
 //! One thread reads, one writes; both are left alone when the test ends, because a program may keep a stream open for
 //! ever. What is read waits in a short queue: a program that floods is slowed down by its own pipe instead of filling
 //! our memory. A line has a greatest length, and a line that is not text is told apart.
+//!
+//! A program runs in a process group of its own, which is ended with the test: whatever it has started goes with it, also
+//! when this process is ended from outside ([`end_programs`]).
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use crate::interface::whole;
 
 /// Lines that wait to be looked at.
 const QUEUE: usize = 256;
@@ -20,6 +26,12 @@ const LONGEST: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_secs(3);
 /// How long a program may take to end when its input does.
 const GRACE: Duration = Duration::from_millis(300);
+
+/// What is passed on of a program's complaints.
+const MOST_COMPLAINTS: u64 = 64 << 10;
+
+/// The process groups of programs that run, by the number of their first process.
+static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 /// What comes from a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +55,9 @@ pub enum StartError {
     /// It is there but does not start.
     #[error("`{0}` cannot be started: {1}")]
     Unstartable(String, io::Error),
+    /// It never says that it is ready.
+    #[error("the program is not ready: {0}")]
+    NotReady(String),
     /// Nobody answers.
     #[error("nobody answers at {0}: {1}")]
     Unreachable(String, String),
@@ -121,6 +136,27 @@ impl Wire {
         }
     }
 
+    /// Reads what the program says until a line says that it is ready; what comes before is no part of a test.
+    ///
+    /// # Errors
+    /// The program ends, or no such line comes in time.
+    pub fn wait_until_ready(&mut self, ready: &str, patience: Duration) -> Result<(), StartError> {
+        let ready = whole(ready).map_err(|error| StartError::NotReady(error.to_string()))?;
+        let deadline = Instant::now() + patience;
+        loop {
+            match self.hear(deadline.saturating_duration_since(Instant::now())) {
+                Some(Heard::Line(line)) if ready.is_match(&line) => return Ok(()),
+                Some(Heard::Line(_) | Heard::Binary(_)) => {}
+                Some(Heard::Endless) => return Err(StartError::NotReady("its first line never ends".into())),
+                Some(Heard::End(status)) => {
+                    let how = status.map(|status| format!(" ({status})")).unwrap_or_default();
+                    return Err(StartError::NotReady(format!("it has ended{how}")));
+                }
+                None => return Err(StartError::NotReady(format!("no line says so in {patience:?}"))),
+            }
+        }
+    }
+
     fn new(
         reader: impl Read + Send + 'static,
         writer: impl Write + Send + 'static,
@@ -178,30 +214,71 @@ impl Drop for Wire {
             let _ = socket.shutdown(std::net::Shutdown::Both);
         }
         if let Some(child) = &mut self.child {
-            // A server does not end by itself.
-            if self.socket.is_some() || wait_for(child, GRACE).is_none() {
-                end(child);
+            // A server does not end by itself; and who does may have started others.
+            if self.socket.is_none() {
+                wait_for(child, GRACE);
             }
+            end(child);
         }
     }
 }
 
+/// Ends a program and all that it has started.
 fn end(child: &mut Child) {
+    end_group(child.id());
     let _ = child.kill();
     let _ = child.wait();
+    if let Ok(mut running) = RUNNING.lock() {
+        running.retain(|group| *group != child.id());
+    }
+}
+
+fn end_group(group: u32) {
+    let group = i32::try_from(group).ok().and_then(rustix::process::Pid::from_raw);
+    if let Some(group) = group {
+        // Who is gone need not be ended.
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+}
+
+/// Ends all programs under test, before this process is ended. Waits for nobody.
+pub fn end_programs() {
+    if let Ok(running) = RUNNING.try_lock() {
+        running.iter().copied().for_each(end_group);
+    }
+}
+
+/// Passes on what a program complains about, up to a bound; the rest is read, so that it never waits, and dropped.
+fn pass_complaints(mut complaints: impl Read) {
+    let passed = io::copy(&mut complaints.by_ref().take(MOST_COMPLAINTS), &mut io::stderr()).unwrap_or(0);
+    if passed >= MOST_COMPLAINTS {
+        let _ = io::stderr().write_all(b"\n(the program complains on; no more of it is shown)\n");
+    }
+    let _ = io::copy(&mut complaints, &mut io::sink());
 }
 
 fn start(command: &[OsString], input: Stdio, output: Stdio) -> Result<Child, StartError> {
     let Some((program, arguments)) = command.split_first() else {
         return Err(StartError::Missing(String::new()));
     };
-    Command::new(program).args(arguments).stdin(input).stdout(output).spawn().map_err(|e| {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(input).stdout(output).stderr(Stdio::piped());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command.spawn().map_err(|e| {
         let name = program.to_string_lossy().into_owned();
         match e.kind() {
             io::ErrorKind::NotFound => StartError::Missing(name),
             _ => StartError::Unstartable(name, e),
         }
-    })
+    })?;
+    if let Ok(mut running) = RUNNING.lock() {
+        running.push(child.id());
+    }
+    if let Some(complaints) = child.stderr.take() {
+        thread::spawn(move || pass_complaints(complaints));
+    }
+    Ok(child)
 }
 
 fn wait_for(child: &mut Child, patience: Duration) -> Option<String> {

@@ -21,6 +21,9 @@ use super::effects::{extent, is_local, visit_stores};
 use super::failing::Failing;
 use crate::program::{Action, NodeId, Proctype, ProctypeId, Program, Scope, Transition};
 
+/// How many statements are merged at most: what many transitions lead to is copied into each of them.
+const LONGEST: usize = 256;
+
 pub(super) fn merge_steps(program: &mut Program, observed: &Observed) {
     let counts_steps = program.uses_last
         || program.uses_priorities
@@ -33,17 +36,45 @@ pub(super) fn merge_steps(program: &mut Program, observed: &Observed) {
     let failing = Failing::of(program);
     for (index, proctype) in program.proctypes.iter_mut().enumerate() {
         let followers = followers(proctype, ProctypeId(index as u8), observed);
-        for node in 0..proctype.nodes.len() {
-            if proctype.nodes[node].in_d_step {
-                continue;
-            }
-            for index in 0..proctype.nodes[node].transitions.len() {
-                let merging = Merging { proctype, followers: &followers, rendezvous, failing: &failing };
+        merge_where_control_comes(proctype, &followers, rendezvous, &failing);
+    }
+}
+
+/// Only where control still comes to: each statement of a chain would otherwise carry a copy of all that follow it, though
+/// nobody enters the chain but at its first.
+fn merge_where_control_comes(
+    proctype: &mut Proctype,
+    followers: &[Option<Transition>],
+    rendezvous: bool,
+    failing: &Failing,
+) {
+    let mut reached = vec![false; proctype.nodes.len()];
+    let mut waiting = vec![proctype.entry];
+    while let Some(node) = waiting.pop() {
+        let node = node.0 as usize;
+        if std::mem::replace(&mut reached[node], true) {
+            continue;
+        }
+        for index in 0..proctype.nodes[node].transitions.len() {
+            if !proctype.nodes[node].in_d_step {
+                let merging = Merging { proctype, followers, rendezvous, failing };
                 if let Some(merged) = merging.from(node, index) {
                     proctype.nodes[node].transitions[index] = merged;
                 }
             }
+            let transition = &proctype.nodes[node].transitions[index];
+            waiting.push(transition.target);
+            waiting.extend(d_step_of(&transition.action));
         }
+    }
+}
+
+/// Where the `d_step` of an action starts.
+fn d_step_of(action: &Action) -> Option<NodeId> {
+    match action {
+        Action::DStep(node) => Some(*node),
+        Action::Sequence(actions) => actions.first().and_then(d_step_of),
+        _ => None,
     }
 }
 
@@ -124,7 +155,9 @@ impl Merging<'_> {
         let mut actions = vec![first.action.clone()];
         let mut seen = vec![first.target];
         let mut may_fail = self.failing.begins_failing(self.proctype, node, &first.action);
-        while let Some(next) = &self.followers[merged.target.0 as usize] {
+        while actions.len() < LONGEST
+            && let Some(next) = &self.followers[merged.target.0 as usize]
+        {
             let free = merged.atomic || (!next.atomic && concerns_nobody_else(&next.action));
             let fails = self.failing.may_fail(self.proctype, &next.action);
             if !free || may_fail && fails {

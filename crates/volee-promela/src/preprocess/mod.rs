@@ -42,6 +42,7 @@ pub(super) struct Preprocessor<'a> {
     macros: HashMap<Sym, Macro>,
     include_dirs: &'a [PathBuf],
     open: &'a OpenFiles,
+    within: Option<&'a Path>,
     includes: usize,
     output: Vec<Token>,
     /// Tokens that macros made so far.
@@ -77,6 +78,7 @@ pub(crate) fn preprocess(
         macros: HashMap::new(),
         include_dirs: &options.include_dirs,
         open: &options.open,
+        within: options.within.as_deref(),
         includes: 0,
         output: Vec::with_capacity(text.len() / 4 + 16),
         expanded: 0,
@@ -356,7 +358,7 @@ impl Preprocessor<'_> {
         let found = std::iter::once(&here)
             .chain(self.include_dirs)
             .map(|directory| directory.join(&name))
-            .find(|path| self.open.contains_key(path) || path.is_file());
+            .find(|path| self.open.contains_key(path) || (path.is_file() && self.may_read(path)));
         let Some(path) = found else {
             let where_to = if here.as_os_str().is_empty() { ".".into() } else { here.display().to_string() };
             self.sources
@@ -378,6 +380,12 @@ impl Preprocessor<'_> {
                 self.sources.error(hash.at, 0, message);
             }
         }
+    }
+
+    /// A model of somebody else's reads nothing but what came with it.
+    fn may_read(&self, path: &Path) -> bool {
+        let below = |root: &Path| Some(path.canonicalize().ok()?.starts_with(root.canonicalize().ok()?));
+        self.within.is_none_or(|root| below(root).unwrap_or(false))
     }
 
     fn include_name(&mut self, word: Token, line: &[Token]) -> Option<String> {

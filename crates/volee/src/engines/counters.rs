@@ -16,8 +16,8 @@ use volee_program::Expr;
 use volee_promela::{Lowered, parse_predicate};
 use volee_report::{count, seconds};
 use volee_system::{
-    Action, Budget, Diagnostic, FaultKind, Meter, Reason, ReasonKind, Run, RunState, RunStep, Variable,
-    Verdict, Witness, collect_initial,
+    Action, Budget, Diagnostic, FaultKind, Reason, ReasonKind, Run, RunState, RunStep, Variable, Verdict,
+    Witness, collect_initial,
 };
 
 use super::retrace::retrace;
@@ -268,7 +268,7 @@ fn decide(
     total: &mut Statistics,
     part: &mut Part,
 ) -> Result<Answer, AskError> {
-    let budget = left(job.meter);
+    let budget = job.meter.left();
     if !program.parameters.is_empty() {
         let found =
             counters::parametric(program, &budget).map_err(|e| Diagnostic::error(e.to_string(), None))?;
@@ -304,12 +304,6 @@ fn decide(
             answer
         }
     })
-}
-
-/// What is left of a budget.
-pub(crate) fn left(meter: &Meter) -> Budget {
-    let time = meter.budget().time.map(|time| time.saturating_sub(meter.elapsed()));
-    Budget { time, ..meter.budget().clone() }
 }
 
 /// Sets by location, a line each.

@@ -4,7 +4,6 @@ use volee_report::{bytes, count, seconds};
 use volee_search::{Check, Order, Reduction, Statistics, Turnover, check};
 use volee_system::{Budget, Meter, PredicateId, Quiet, System, Unreached};
 
-use super::counters::left;
 use super::{Job, Part, told};
 use crate::answer::{Answers, AskError, Certificate, Figures};
 use crate::engine::Way;
@@ -48,7 +47,7 @@ fn unreached(model: &mut Model, reduced: bool, meter: &Meter) -> Option<Vec<Unre
         return Some(unmet);
     }
     let memory = meter.budget().memory.map_or(COVERAGE_MEMORY, |all| all.min(COVERAGE_MEMORY));
-    let budget = Budget { memory: Some(memory), ..left(meter) };
+    let budget = Budget { memory: Some(memory), ..meter.left() };
     let everything = Check::new().deadlocks(false).faults(false).all_errors(true).replacement(None);
     let outcome = check(model.system.as_mut(), &everything, &Meter::start(budget), &mut Quiet);
     outcome.limit.is_none().then(|| model.system.unreached())

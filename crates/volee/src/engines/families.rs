@@ -14,7 +14,7 @@ use volee_promela::Lowered;
 use volee_report::{ClaimKind, count, counted, seconds};
 use volee_system::{Diagnostic, System, Verdict, Witness, walk};
 
-use super::counters::{expression, left};
+use super::counters::expression;
 use super::{Found, Job, Part, claim_of, judged};
 use crate::answer::{Answer, AskError, Certificate, Role, ShownRun, limit, violated};
 use crate::engine::Way;
@@ -144,7 +144,7 @@ fn point_of(lowered: &Lowered, text: &str) -> Result<(ProctypeId, NodeId), AskEr
 }
 
 fn checked(job: &mut Job<'_>, net: &Net) -> Result<Checked, AskError> {
-    families::check(net, job.settings.method, left(job.meter), job.progress).map_err(wrong)
+    families::check(net, job.settings.method, job.meter.left(), job.progress).map_err(wrong)
 }
 
 fn decide(

@@ -174,7 +174,8 @@ pub fn work_shipped(driver: &mut Driver<'_>, payload: &[u8]) -> Result<Vec<u8>, 
     let task: Task =
         postcard::from_bytes(payload).map_err(|_| trouble("the question makes no sense here"))?;
     let (folder, path) = task.bundle.unpack().map_err(|why| trouble(&why))?;
-    let source = Source { path, ..task.source };
+    let mut source = Source { path, ..task.source };
+    source.options.within = Some(folder.path().to_path_buf());
     // The folder is not needed once the model is open.
     work(driver, &Subject::Source(&source), &task.what, || drop(folder))
 }

@@ -1,0 +1,321 @@
+//! `cargo xtask limits [BINARY]`: every verb and every engine on inputs that are too large for them, in 64 MB and 2 s.
+//!
+//! A row holds when the process ends by itself with exit code 3 and one answer that says which limit it was, no later than
+//! a second after its time, and with a peak of resident memory of at most 24 MB above its budget, seen from outside. The
+//! rows are what the book's page about limits shows; one that does not hold makes the command fail.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const MEMORY: u64 = 64;
+const OVERHEAD: u64 = 24;
+const TIME: Duration = Duration::from_secs(2);
+const GRACE: Duration = Duration::from_secs(1);
+/// A process that is still there after this is ended.
+const LOST: Duration = Duration::from_secs(30);
+
+/// What is asked, of what, and how.
+struct Row {
+    what: &'static str,
+    call: &'static str,
+}
+
+const fn row(what: &'static str, call: &'static str) -> Row {
+    Row { what, call }
+}
+
+/// Words of a call are separated by spaces; files are those of [`make_inputs`].
+const ROWS: &[Row] = &[
+    row("a search, depth first", "check many.pml"),
+    row("a search, breadth first", "check many.pml --search bfs"),
+    row("a search that must keep all states", "check many.pml --replacement none"),
+    row("an approximate search", "check many.pml --approximate bitstate"),
+    row("a search by two workers", "check many.pml --workers 2"),
+    row("a formula of linear time", "check many.pml --ltl []<>(a==7)"),
+    row("fourteen eventualities", "check many.pml --ltl EVENTUALLY"),
+    row("progress under fairness", "check many.pml --progress --fair"),
+    row("a formula of the mu-calculus", "check many.pml --mu [true*]<true>true"),
+    row("100,000 labels and a formula", "check labels.aut --mu LABELS"),
+    row("an automaton with a far state", "check many.pml --buchi far.hoa"),
+    row("counters", "check counters.spec --engine counters"),
+    row("families", "check many.spec --engine families"),
+    row("channels", "check queues.scm --engine channels"),
+    row("a statement two million times", "check skips.pml"),
+    row("macros that double", "check macros.pml"),
+    row("a text that never ends", "check endless.pml"),
+    row("all values of unbounded integers", "reachable counters.spec"),
+    row("a long simulation", "simulate many.pml --steps 1000000"),
+    row("a long run replayed", "replay many.pml run:0x400000000"),
+    row("an automaton of a formula", "automaton EVENTUALLY --infinite"),
+    row("an automaton over finite traces", "automaton NESTED"),
+    row("figures of a system", "info large.aut"),
+    row("figures of a model", "info many.pml"),
+    row("events of a model", "info many.pml --events"),
+    row("another format", "convert many.pml out.aut"),
+    row("a reduction", "reduce large.aut -o small.aut --relation branching"),
+    row("a comparison", "compare large.aut large.aut --relation weak"),
+    row("a system of a family", "generate hubs --states 1073741824 -o out.aut"),
+    row("a random graph", "generate random-graph --states 100000000 -o out.aut"),
+    row("random equations", "solve --random 100000000,3,2"),
+    row("a game", "solve large.gm"),
+    row("tests of a model", "tests many.pml --purpose purpose.aut --inputs zzz --outputs yyy -o test.json"),
+    row("slips of a large text", "lint skips.pml"),
+    row("the layout of a large text", "format skips.pml"),
+];
+
+/// What a row took.
+struct Taken {
+    code: Option<i32>,
+    seconds: f64,
+    peak: u64,
+    limit: String,
+}
+
+impl Taken {
+    fn complaint(&self) -> Option<String> {
+        let late = self.seconds > (TIME + GRACE).as_secs_f64();
+        let large = self.peak > (MEMORY + OVERHEAD) << 10;
+        match self.code {
+            None => Some("it had to be ended".into()),
+            Some(code) if code != 3 => Some(format!("it ended with code {code}")),
+            _ if late => Some(format!("it ended after {:.2} s", self.seconds)),
+            _ if large => Some(format!("it took {} MB", self.peak >> 10)),
+            _ if self.limit.is_empty() => Some("its answer names no limit".into()),
+            _ => None,
+        }
+    }
+}
+
+/// Runs all rows, or those whose call has a given word in it.
+pub fn run(arguments: &[String]) -> Result<(), String> {
+    let binary = arguments.first().map_or("target/release/volee", String::as_str);
+    let binary = fs::canonicalize(binary).map_err(|e| format!("build volee first ({binary}): {e}"))?;
+    let folder = std::env::temp_dir().join(format!("volee-limits-{}", std::process::id()));
+    fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
+    make_inputs(&folder).map_err(|e| e.to_string())?;
+    let mut table = String::from("| what | call | ends after | peak | limit |\n|---|---|---|---|---|\n");
+    let mut complaints = Vec::new();
+    for row in ROWS.iter().filter(|row| arguments.get(1).is_none_or(|word| row.call.contains(word.as_str())))
+    {
+        let taken = measure(&binary, &folder, row).map_err(|e| e.to_string())?;
+        let (what, call) = (row.what, row.call.replace('|', "\\|"));
+        let line = format!(
+            "| {what} | `{call}` | {:.2} s | {} MB | {} |\n",
+            taken.seconds,
+            taken.peak >> 10,
+            taken.limit
+        );
+        print!("{line}");
+        table.push_str(&line);
+        complaints.extend(taken.complaint().map(|why| format!("{}: {why}", row.call)));
+    }
+    let _ = fs::remove_dir_all(&folder);
+    if let Some(path) = arguments.get(2) {
+        fs::write(path, table).map_err(|e| e.to_string())?;
+    }
+    match complaints.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{} rows do not hold:\n{}", complaints.len(), complaints.join("\n"))),
+    }
+}
+
+fn measure(binary: &Path, folder: &Path, row: &Row) -> std::io::Result<Taken> {
+    let mut command = Command::new(binary);
+    command.current_dir(folder).args(words(row.call));
+    command.args(["--memory", &format!("{MEMORY}M"), "--time", "2s", "--format", "json"]);
+    let feeder = row.call.contains("endless").then(|| feed(&folder.join("endless.pml")));
+    let answer = folder.join("answer.json");
+    let mut child = command.stdout(File::create(&answer)?).stderr(Stdio::null()).spawn()?;
+    let (start, mut peak) = (Instant::now(), 0);
+    let mut ended = None;
+    while ended.is_none() && start.elapsed() < LOST {
+        peak = peak.max(crate::resident::high_water_mark(child.id()).unwrap_or(0));
+        std::thread::sleep(Duration::from_millis(2));
+        ended = child.try_wait()?;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    if ended.is_none() {
+        child.kill()?;
+        child.wait()?;
+    }
+    if let Some(mut feeder) = feeder.transpose()? {
+        let _ = feeder.kill();
+        let _ = feeder.wait();
+    }
+    let text = fs::read_to_string(&answer).unwrap_or_default();
+    let code = ended.and_then(|status| status.code());
+    Ok(Taken { code, seconds, peak, limit: kind_of_limit(&text) })
+}
+
+/// The first `"kind"` of an answer.
+fn kind_of_limit(answer: &str) -> String {
+    let kind = answer.split("\"kind\": \"").nth(1).and_then(|rest| rest.split('"').next());
+    kind.unwrap_or_default().to_string()
+}
+
+/// Writes into a pipe for ever.
+fn feed(pipe: &Path) -> std::io::Result<std::process::Child> {
+    let _ = fs::remove_file(pipe);
+    Command::new("mkfifo").arg(pipe).status()?;
+    Command::new("sh").args(["-c", "exec yes 'byte x;' > \"$0\""]).arg(pipe).stderr(Stdio::null()).spawn()
+}
+
+fn words(call: &str) -> Vec<String> {
+    let word = |word: &str| match word {
+        "EVENTUALLY" => (1..15).map(|n| format!("<>(a=={n})")).collect::<Vec<_>>().join(" && "),
+        "NESTED" => nested(),
+        "LABELS" => "[true*. \"L9*\"] <true*. \"L1*\"> true".into(),
+        other => other.into(),
+    };
+    call.split(' ').map(word).collect()
+}
+
+/// A formula over finite traces whose automaton has a state for each of the last twenty-two steps.
+fn nested() -> String {
+    let mut text = "a".to_string();
+    for _ in 0..22 {
+        text = format!("X({text})");
+    }
+    format!("<>(a && {text})")
+}
+
+fn make_inputs(folder: &Path) -> std::io::Result<()> {
+    let write = |name: &str, text: &str| fs::write(folder.join(name), text);
+    write("many.pml", MANY)?;
+    write("counters.spec", COUNTERS)?;
+    write("many.spec", &many_places())?;
+    write("queues.scm", &queues())?;
+    write("far.hoa", FAR)?;
+    write("purpose.aut", "des (0, 1, 2)\n(0, \"ACCEPT\", 1)\n")?;
+    write("macros.pml", &macros())?;
+    write_lines(&folder.join("skips.pml"), "active proctype P() {", "skip;", 2_000_000, "}")?;
+    write_graph(&folder.join("large.aut"), 1_000_000, 100)?;
+    write_graph(&folder.join("labels.aut"), 300_000, 100_000)?;
+    write_game(&folder.join("large.gm"), 2_000_000)
+}
+
+fn write_lines(path: &Path, first: &str, line: &str, count: usize, last: &str) -> std::io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    writeln!(out, "{first}")?;
+    for _ in 0..count {
+        writeln!(out, "{line}")?;
+    }
+    writeln!(out, "{last}")?;
+    out.flush()
+}
+
+/// Numbers that look like chance and are the same every time.
+fn scattered(n: u64) -> u64 {
+    let mixed = (n ^ (n >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ (mixed >> 29)
+}
+
+fn write_graph(path: &Path, states: u64, labels: u64) -> std::io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    writeln!(out, "des (0, {}, {states})", 3 * states)?;
+    for state in 0..states {
+        writeln!(out, "({state}, \"L{}\", {})", scattered(state) % labels, (state + 1) % states)?;
+        writeln!(out, "({state}, \"L{}\", {})", scattered(3 * state) % labels, scattered(state) % states)?;
+        writeln!(out, "({state}, \"i\", {})", scattered(7 * state) % states)?;
+    }
+    out.flush()
+}
+
+fn write_game(path: &Path, nodes: u64) -> std::io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    writeln!(out, "parity {};", nodes - 1)?;
+    for node in 0..nodes {
+        let (a, b) = (scattered(node) % nodes, (node + 1) % nodes);
+        writeln!(out, "{node} {} {} {a},{b};", scattered(node) % 9, node % 2)?;
+    }
+    out.flush()
+}
+
+/// Eight processes that count, each in its own way.
+const MANY: &str = "byte a, b, c, d;
+chan q = [8] of { byte };
+active [4] proctype Up() { byte n; do :: n = n + 1; a = a + n; q!n :: b = b + a; c = c ^ n od }
+active [4] proctype Down() { byte m; do :: q?m; d = d + m :: c = c + 1; m = d od }
+";
+
+/// Three counters that feed each other, so that no acceleration ends.
+const COUNTERS: &str = "vars x y z u v w
+
+rules
+x >= 1, y >= 1 -> x' = x-1, z' = z+2;
+z >= 1 -> z' = z-1, y' = y+3, u' = u+1;
+u >= 2, y >= 1 -> u' = u-2, x' = x+1, v' = v+1;
+v >= 1, z >= 3 -> v' = v-1, w' = w+2;
+w >= 1, x >= 2 -> w' = w-1, y' = y+1, z' = z+1;
+y >= 5 -> y' = y-5, x' = x+2, w' = w+1;
+
+init
+x = 1, y >= 1, z = 0, u = 0, v = 0, w = 0
+
+target
+x >= 9, y >= 9, z >= 9, u >= 9, v >= 9, w >= 9
+";
+
+/// Tokens that wander between forty places, any number of them.
+fn many_places() -> String {
+    let places: Vec<String> = (0..40).map(|p| format!("p{p}")).collect();
+    let mut text = format!("vars {}\n\nrules\n", places.join(" "));
+    for p in 0..40 {
+        let (a, b, c) = (p, (p * 7 + 1) % 40, (p * 11 + 3) % 40);
+        if a != b && b != c && a != c {
+            let _ = writeln!(text, "p{a} >= 1, p{b} >= 1 -> p{a}' = p{a}-1, p{b}' = p{b}-1, p{c}' = p{c}+2;");
+        }
+    }
+    let first: Vec<String> =
+        (0..40).map(|p| format!("p{p} {} 1", if p % 3 == 0 { ">=" } else { "=" })).collect();
+    let target: Vec<String> = (0..20).map(|p| format!("p{} >= 3", 2 * p)).collect();
+    let _ = write!(text, "\ninit\n{}\n\ntarget\n{}\n", first.join(", "), target.join(", "));
+    text
+}
+
+/// Machines over channels with so many messages that no word is repeated soon.
+fn queues() -> String {
+    let mut text = String::from(
+        "scm queues :\nnb_channels = 4 ;\nparameters :\nreal a ;\nreal b ;\nreal c ;\nreal d ;\n",
+    );
+    for (name, out, into) in [("m0", 0, 3), ("m1", 1, 0), ("m2", 2, 1), ("m3", 3, 2)] {
+        let _ = write!(text, "\nautomaton {name} :\ninitial : 0\n\n");
+        for state in 0..4 {
+            let _ = writeln!(text, "state {state} :");
+            for (n, message) in ["a", "b", "c", "d"].iter().enumerate() {
+                let _ = writeln!(text, "to {} : when true , {out} ! {message} ;", (state + n) % 4);
+                let _ = writeln!(text, "to {} : when true , {into} ? {message} ;", (state * 3 + n) % 4);
+            }
+        }
+    }
+    text
+}
+
+/// An automaton whose last state has a number that no table should be made for.
+const FAR: &str = "HOA: v1
+States: 1000000000
+Start: 0
+AP: 1 \"a\"
+acc-name: Buchi
+Acceptance: 1 Inf(0)
+--BODY--
+State: 0 {0}
+[0] 0
+[!0] 999999999
+State: 999999999
+[t] 999999999
+--END--
+";
+
+/// Each macro is twice the one before it.
+fn macros() -> String {
+    let mut text = String::from("#define M0 skip;\n");
+    for n in 1..60 {
+        let _ = writeln!(text, "#define M{n} M{} M{}", n - 1, n - 1);
+    }
+    text + "active proctype P() { M59 skip }\n"
+}
