@@ -23,6 +23,10 @@ mod temporal_bench;
 
 use std::process::ExitCode;
 
+/// Counts what is held, so that fuzzing sees inputs that take too much.
+#[global_allocator]
+static ALLOCATOR: volee::store::Counting = volee::store::Counting;
+
 const USAGE: &str = "\
 usage: cargo xtask SUBJECT [WHAT] [ARGUMENTS]
 
@@ -40,6 +44,7 @@ const SUBJECTS: &[Subject] = &[
         figures,
     ),
     ("corpus", "compares with the answers of independent tools", xtask::corpus::run),
+    ("fuzz", "mutated inputs for every parser and for the wire: [SECONDS [SEED [TARGET]]]", xtask::fuzz::run),
     ("limits", "every verb and engine on inputs that are too large, in 64 MB and 2 s", limits::run),
     ("oracle", "compares random cases with a peer on this machine", xtask::oracle::run),
     ("package", "`deb`, `tar`, `tree`: what people install, with manual pages and completions", package::run),

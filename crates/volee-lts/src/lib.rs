@@ -29,6 +29,7 @@ mod silent;
 mod system;
 
 pub use aut::{read_aut, write_aut};
+pub use binary::read_binary;
 pub use compare::{Difference, Side, admits, compare};
 pub use compose::Composition;
 pub use error::LtsError;

@@ -177,8 +177,7 @@ fn open_promela(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic
     });
     let open = options.texts.iter().map(|(path, text)| (path.clone(), text.as_str().into())).collect();
     let within = options.within.clone();
-    let front_end =
-        volee_promela::Options { defines: defines.collect(), open, within, ..Default::default() };
+    let front_end = volee_promela::Options { defines: defines.collect(), open, within, ..Default::default() };
     let name = path.display().to_string();
     let (model, diagnostics) = volee_promela::parse(&name, &text, &front_end);
     let Some(model) = model else { return Err(diagnostics) };

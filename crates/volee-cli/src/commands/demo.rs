@@ -64,7 +64,7 @@ impl Demo {
             let bytes = std::fs::read(self.into.join(name)).ok()?;
             Some(record(name, &bytes) + "\n")
         });
-        files::write(&self.into.join(RECORD), lines.collect::<String>())
+        Ok(files::write(&self.into.join(RECORD), lines.collect::<String>())?)
     }
 
     fn steps(&self, tour: &mut Tour<'_>, model: &Path) -> Result<(), Failure> {

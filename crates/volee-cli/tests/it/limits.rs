@@ -29,12 +29,10 @@ fn memory_binds_verbs_that_have_no_search() {
 fn time_binds_verbs_that_have_no_search() {
     let sandbox = Sandbox::new();
     sandbox.write("m.pml", "byte a; active proctype P() { do :: a++ od }");
-    let many: Vec<String> = (1..15).map(|n| format!("<>(a=={n})")).collect();
-    for call in [
-        vec!["automaton", "--infinite", &many.join(" && ")],
-        vec!["check", "m.pml", "--ltl", &many.join(" && ")],
-        vec!["replay", "m.pml", "run:0x400000000"],
-    ] {
+    let many: Vec<String> = (1..15).map(|n| format!("<>p{n}")).collect();
+    for call in
+        [vec!["automaton", "--infinite", &many.join(" && ")], vec!["replay", "m.pml", "run:0x400000000"]]
+    {
         let mut words = call.clone();
         words.extend(["--time", "500ms", "--memory", "512M", "--format", "json"]);
         let (kind, code) = limit(&sandbox.volee_with(&words, ""));
@@ -59,6 +57,7 @@ mod linux {
     use super::*;
 
     /// Starts a call and waits until it listens to signals.
+    #[allow(clippy::zombie_processes, reason = "the caller waits")]
     fn start(sandbox: &Sandbox, call: &[&str]) -> Child {
         let child = Command::new(env!("CARGO_BIN_EXE_volee"))
             .args(call)

@@ -360,12 +360,14 @@ mod tests {
 
     const HERE: Ends<'_> = Ends { purpose: "a test", role: "one", patience: Duration::from_secs(10) };
 
+    type Greeted = Result<(Channel, String), String>;
+
     /// Both ends, after `greeting` on one of them.
     fn pair(
         ours: &str,
         theirs: &str,
-        greeting: impl FnOnce(TcpStream, &Secret) -> Result<(Channel, String), String> + Send + 'static,
-    ) -> (Result<(Channel, String), String>, Result<(Channel, String), String>) {
+        greeting: impl FnOnce(TcpStream, &Secret) -> Greeted + Send + 'static,
+    ) -> (Greeted, Greeted) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
         let address = listener.local_addr().expect("it has one");
         let (ours, theirs) = (Secret::new(ours.as_bytes()), Secret::new(theirs.as_bytes()));

@@ -180,6 +180,18 @@ fn receive_bytes(stream: &mut impl Read, most: usize) -> std::io::Result<Vec<u8>
     Ok(bytes)
 }
 
+/// Reads bytes as every message that travels, for those who try what happens with bytes that are none: how many were understood.
+pub fn understands(mut bytes: &[u8]) -> usize {
+    let mut understood = 0;
+    while let Ok(message) = receive_bytes(&mut bytes, SMALL) {
+        understood += usize::from(postcard::from_bytes::<Welcome>(&message).is_ok());
+        understood += usize::from(postcard::from_bytes::<Order>(&message).is_ok());
+        understood += usize::from(postcard::from_bytes::<Command>(&message).is_ok());
+        understood += usize::from(postcard::from_bytes::<Report>(&message).is_ok());
+    }
+    understood
+}
+
 /// An error of a connection, in words.
 fn words(error: &std::io::Error) -> String {
     use std::io::ErrorKind::{ConnectionRefused, ConnectionReset, TimedOut, UnexpectedEof, WouldBlock};

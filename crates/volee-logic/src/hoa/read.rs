@@ -1,7 +1,9 @@
 //! HOA in: deterministic or nondeterministic automata with (generalised) Büchi acceptance, on states or transitions.
 //!
 //! What the engines cannot use (alternation, several initial states, other acceptance conditions) is refused by
-//! name. Sizes come from what the text mentions, never from its `States:` line.
+//! name. Sizes come from what the text mentions, never from its `States:` line or from the number of a state.
+
+use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 use volee_system::{Diagnostic, Place};
@@ -9,8 +11,6 @@ use volee_system::{Diagnostic, Place};
 use crate::automaton::{Automaton, Edge, MAX_SETS};
 use crate::bdd::{Bdd, Manager};
 
-/// The largest state number that is accepted.
-const MAX_STATE: u32 = 1_000_000;
 /// The most atomic propositions.
 const MAX_ATOMS: u32 = 1024;
 
@@ -19,9 +19,14 @@ const MAX_ATOMS: u32 = 1024;
 /// # Errors
 /// The text is not HOA, or uses something that is not supported; with its place.
 pub fn read_hoa(text: &str, file: &str) -> Result<Automaton, Diagnostic> {
-    let mut reader =
-        Reader { text, file, at: 0, aliases: HashMap::new(), automaton: Automaton::empty(Vec::new()) };
-    reader.automaton.states.clear();
+    let mut reader = Reader {
+        text,
+        file,
+        at: 0,
+        aliases: HashMap::new(),
+        automaton: Automaton::empty(Vec::new()),
+        states: BTreeMap::new(),
+    };
     let initial = reader.header()?;
     reader.body()?;
     reader.finish(initial)
@@ -46,6 +51,8 @@ struct Reader<'a> {
     at: usize,
     aliases: HashMap<String, Bdd>,
     automaton: Automaton,
+    /// The states that the text mentions, by their numbers there.
+    states: BTreeMap<u32, Vec<Edge>>,
 }
 
 impl<'a> Reader<'a> {
@@ -364,14 +371,8 @@ impl<'a> Reader<'a> {
 
     fn state_number(&mut self) -> Result<u32, Diagnostic> {
         self.skip();
-        let at = self.at;
         let state = self.number("the number of a state")?;
-        if state > MAX_STATE {
-            return Err(self.error(at, format!("state numbers above {MAX_STATE} are not supported")));
-        }
-        if self.automaton.states.len() <= state as usize {
-            self.automaton.states.resize(state as usize + 1, Vec::new());
-        }
+        self.states.entry(state).or_default();
         Ok(state)
     }
 
@@ -419,7 +420,7 @@ impl<'a> Reader<'a> {
                 (None, None) => self.implicit_label(&mut implicit, at)?,
             };
             let marks = state_marks | self.marks()?;
-            self.automaton.states[state as usize].push(Edge { guard, marks, target });
+            self.states.entry(state).or_default().push(Edge { guard, marks, target });
         }
     }
 
@@ -437,7 +438,7 @@ impl<'a> Reader<'a> {
     }
 
     fn finish(mut self, initial: u32) -> Result<Automaton, Diagnostic> {
-        if initial as usize >= self.automaton.states.len() {
+        if !self.states.contains_key(&initial) {
             return Err(
                 self.error(self.text.len(), format!("the initial state {initial} is not in the body"))
             );
@@ -445,7 +446,13 @@ impl<'a> Reader<'a> {
         if self.automaton.manager.exhausted() {
             return Err(self.error(0, "the labels of this automaton are too large"));
         }
-        self.automaton.initial = initial;
+        // Numbers may have gaps of any size; a state is called by its place among those that are mentioned.
+        let place: HashMap<u32, u32> = self.states.keys().copied().zip(0..).collect();
+        self.automaton.initial = place[&initial];
+        self.automaton.states = self.states.into_values().collect();
+        for edge in self.automaton.states.iter_mut().flatten() {
+            edge.target = place[&edge.target];
+        }
         self.automaton.merge_edges();
         Ok(self.automaton)
     }

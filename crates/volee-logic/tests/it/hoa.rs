@@ -51,10 +51,6 @@ fn what_is_not_supported_is_refused_with_its_place() {
             "a.hoa:7:2: there is no atomic proposition number 1",
         ),
         (
-            "HOA: v1\nStart: 0\nAP: 0\nAcceptance: 0 t\n--BODY--\nState: 4000000000\n--END--",
-            "a.hoa:6:8: state numbers above 1000000 are not supported",
-        ),
-        (
             "HOA: v1\nStart: 7\nAP: 0\nAcceptance: 0 t\n--BODY--\nState: 0\n--END--",
             "a.hoa:7:8: the initial state 7 is not in the body",
         ),
@@ -66,6 +62,14 @@ fn what_is_not_supported_is_refused_with_its_place() {
         let error = read_hoa(text, "a.hoa").err().map(|e| e.to_string());
         assert_eq!(error.as_deref(), Some(message), "{text}");
     }
+}
+
+#[test]
+fn a_state_may_have_any_number_and_costs_no_more_for_it() {
+    let text = "HOA: v1\nStart: 4000000000\nAP: 0\nAcceptance: 1 Inf(0)\n--BODY--\nState: 4000000000 [t] 7\nState: 7 {0} [t] 7\n--END--";
+    let automaton = read_hoa(text, "a.hoa").expect("it is one");
+    assert_eq!((automaton.len(), automaton.initial), (2, 1));
+    assert_eq!((automaton.states[1][0].target, automaton.state_marks(0)), (0, 1));
 }
 
 #[test]
