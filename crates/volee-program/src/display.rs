@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use volee_system::{Action, Event, EventKind, Unreached, Variable};
+use volee_system::{Action, Covered, Event, EventKind, Variable};
 
 use crate::code::{Compiled, Op};
 use crate::compile::{Compiler, passed_through};
@@ -31,7 +31,7 @@ fn mtype_name(program: &Program, set: u16, value: i32) -> Option<&str> {
 }
 
 /// The names of all channels in a state: by number, from 1.
-fn channel_names(program: &Program, compiled: &Compiled, frame: &Frame) -> Vec<String> {
+pub(crate) fn channel_names(program: &Program, compiled: &Compiled, frame: &Frame) -> Vec<String> {
     let mut names: Vec<String> = program.channels.iter().map(|c| c.name.clone()).collect();
     for pid in 0..frame.count() {
         let proctype = &program.proctypes[frame.proctype(pid)];
@@ -62,7 +62,7 @@ fn contents(program: &Program, compiled: &Compiled, frame: &Frame, channel: Chan
     format!("[{}]", messages.join(" | "))
 }
 
-fn message_text(program: &Program, channel: &ChannelType, values: &[i32]) -> Vec<String> {
+pub(crate) fn message_text(program: &Program, channel: &ChannelType, values: &[i32]) -> Vec<String> {
     channel.fields.iter().zip(values).map(|((_, kind), v)| value_text(program, *kind, *v)).collect()
 }
 
@@ -194,7 +194,7 @@ struct Teller<'a> {
     /// The message that is handed over by rendezvous.
     message: Vec<i32>,
     /// Coverage, which telling a story does not count.
-    reached: Vec<u8>,
+    reached: Vec<u64>,
     all: &'a mut Vec<Action>,
 }
 
@@ -344,37 +344,34 @@ fn printed(how: char, value: i32) -> String {
     }
 }
 
-/// The statements that were never executed, in order of their places. A process that has come to its end and waits there for
+/// How often each statement was executed, in order of their places. A process that has come to its end and waits there for
 /// younger ones to die has reached it.
-pub(crate) fn unreached(program: &Program, compiled: &Compiled, reached: &[u8]) -> Vec<Unreached> {
+pub(crate) fn coverage(program: &Program, compiled: &Compiled, reached: &[u64]) -> Vec<Covered> {
     let arrived = arrived(program, compiled, reached);
-    let mut statements: BTreeMap<(u8, u32), (bool, &Statement)> = BTreeMap::new();
+    let mut statements: BTreeMap<(u8, u32), (u64, &Statement)> = BTreeMap::new();
     for (id, &(proctype, node, index)) in compiled.transitions.iter().enumerate() {
         let nodes = &program.proctypes[usize::from(proctype)].nodes;
         let transition = &nodes[node as usize].transitions[index as usize];
         let ends = matches!(transition.action, program::Action::End);
-        let done = reached[id] != 0 || ends && arrived.contains(&(proctype, node));
-        for (node, index) in passed_through(program, proctype, &transition.action) {
-            let statement = &nodes[node as usize].transitions[index as usize].statement;
-            statements.entry((proctype, statement.number)).or_insert((false, statement)).0 |= done;
-        }
-        for statement in std::iter::once(&transition.statement).chain(&transition.merged) {
-            statements.entry((proctype, statement.number)).or_insert((false, statement)).0 |= done;
+        let times = reached[id].max(u64::from(ends && arrived.contains(&(proctype, node))));
+        let passed = passed_through(program, proctype, &transition.action);
+        let through = passed.into_iter().map(|(n, i)| &nodes[n as usize].transitions[i as usize].statement);
+        for statement in through.chain(std::iter::once(&transition.statement)).chain(&transition.merged) {
+            statements.entry((proctype, statement.number)).or_insert((0, statement)).0 += times;
         }
     }
-    statements
-        .into_iter()
-        .filter(|(_, (reached, statement))| !reached && statement.place.is_some())
-        .map(|((proctype, _), (_, statement))| Unreached {
-            process: program.proctypes[usize::from(proctype)].name.clone(),
-            text: statement.text.to_string(),
-            place: statement.place.clone(),
-        })
-        .collect()
+    let told = statements.into_iter().filter(|(_, (_, statement))| statement.place.is_some());
+    let covered = |((proctype, _), (times, statement)): ((u8, u32), (u64, &Statement))| Covered {
+        process: program.proctypes[usize::from(proctype)].name.clone(),
+        text: statement.text.to_string(),
+        place: statement.place.clone(),
+        times,
+    };
+    told.map(covered).collect()
 }
 
 /// The points of control that processes have come to.
-fn arrived(program: &Program, compiled: &Compiled, reached: &[u8]) -> BTreeSet<(u8, u32)> {
+fn arrived(program: &Program, compiled: &Compiled, reached: &[u64]) -> BTreeSet<(u8, u32)> {
     let entry = |proctype: u8| (proctype, program.proctypes[usize::from(proctype)].entry.0);
     let mut arrived: BTreeSet<(u8, u32)> = program.active.iter().map(|p| entry(p.0)).collect();
     let executed = compiled.transitions.iter().zip(reached).filter(|(_, reached)| **reached != 0);

@@ -23,7 +23,7 @@ use crate::moves::{Level, SMALL_PART, Visitor, sending};
 pub(crate) struct Division {
     owners: Owners,
     scratch: Frame,
-    reached: Vec<u8>,
+    reached: Vec<u64>,
     /// By process type: from which channels it may ever take over a message.
     receives: Vec<Sources>,
 }

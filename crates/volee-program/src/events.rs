@@ -39,7 +39,7 @@ pub(crate) struct EventLabels {
     starts: Vec<usize>,
     frame: Frame,
     message: Vec<i32>,
-    reached: Vec<u8>,
+    reached: Vec<u64>,
 }
 
 impl EventLabels {

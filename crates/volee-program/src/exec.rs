@@ -133,8 +133,8 @@ pub(crate) struct Executor<'a> {
     pub blocked: Option<FaultId>,
     /// A message that is being handed over.
     pub message: &'a mut Vec<i32>,
-    /// Which transitions were ever executed.
-    pub reached: &'a mut [u8],
+    /// How often each transition was executed.
+    pub reached: &'a mut [u64],
     /// The messages that enter and leave buffers, where somebody wants to know: which way, the channel's number, how many
     /// values, the values.
     pub passed: Option<&'a mut Vec<i32>>,
@@ -444,7 +444,7 @@ impl Executor<'_> {
                     return;
                 }
             };
-            self.reached[m.id as usize] = 1;
+            self.reached[m.id as usize] += 1;
             if let Some(passed) = &mut self.passed {
                 passed.extend([Way::Done as i32, m.id as i32, 0]);
             }

@@ -39,7 +39,7 @@ pub(crate) struct Footprint<'a> {
     /// Components that the step at hand stores as wholes, whatever they held.
     pub written: u64,
     pub scratch: &'a mut Frame,
-    pub reached: &'a mut [u8],
+    pub reached: &'a mut [u64],
 }
 
 /// A process in a frame.

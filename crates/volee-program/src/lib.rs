@@ -22,6 +22,7 @@ pub mod optimise;
 mod program;
 mod reduction;
 mod types;
+mod why;
 
 pub use machine::{ChannelSlots, LabelStyle, Machine, MachineOptions, PredicateCompiler};
 pub use program::{

@@ -9,8 +9,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use volee_system::{
-    Action, Awake, Components, Diagnostic, Divisible, Fault, FaultId, FaultKind, Flow, Followed, Label,
-    Marks, Move, PersistentSet, PredicateId, ProcessSet, Reducible, Sink, SleepSet, Step, System, Unreached,
+    Action, Awake, Components, Covered, Diagnostic, Divisible, Fault, FaultId, FaultKind, Flow, Followed,
+    Inspection, Label, Marks, Move, PersistentSet, PredicateId, ProcessSet, Reducible, Sink, SleepSet, Step,
+    System,
     Variable,
 };
 
@@ -29,6 +30,7 @@ use crate::moves::{Enumerator, Level, Visitor, any_mark, evaluate};
 use crate::optimise::{Observed, Steps, optimise, unread_globals};
 use crate::program::{Expr, Program};
 use crate::reduction::Choice;
+use crate::why;
 
 /// Numbers of errors in predicates start here, above those of the program.
 const PREDICATE_FAULTS: u32 = 1 << 31;
@@ -434,6 +436,18 @@ impl System for Machine {
         evaluate(&self.compiled, &self.frame, &self.predicates[predicate.0 as usize]).map(|v| v != 0)
     }
 
+    fn value(&mut self, predicate: PredicateId, state: &[u8]) -> Result<i64, FaultId> {
+        self.frame.load(&self.compiled.layout, state);
+        evaluate(&self.compiled, &self.frame, &self.predicates[predicate.0 as usize])
+            .map(i64::from)
+            .map_err(|fault| FaultId(fault.0 + PREDICATE_FAULTS))
+    }
+
+    fn inspect(&mut self, state: &[u8]) -> Inspection {
+        self.frame.load(&self.compiled.layout, state);
+        why::inspect(&self.program, &self.compiled, &self.frame)
+    }
+
     fn marks(&mut self, state: &[u8]) -> Marks {
         self.frame.load(&self.compiled.layout, state);
         Marks {
@@ -442,8 +456,8 @@ impl System for Machine {
         }
     }
 
-    fn unreached(&self) -> Vec<Unreached> {
-        display::unreached(&self.program, &self.compiled, &self.enumerator.reached)
+    fn coverage(&self) -> Vec<Covered> {
+        display::coverage(&self.program, &self.compiled, &self.enumerator.reached)
     }
 
     fn components(&self) -> Option<Components> {

@@ -143,8 +143,8 @@ pub(crate) trait Visitor {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Enumerator {
     pub levels: Vec<Level>,
-    /// Executed transitions.
-    pub reached: Vec<u8>,
+    /// How often each transition was executed.
+    pub reached: Vec<u64>,
     endless: Option<FaultId>,
     /// Moves inside sequences of the last expansion.
     pub moves: u32,
@@ -368,7 +368,7 @@ impl Enumerator {
 }
 
 /// Makes the next move possible at `level`, into `next`.
-fn attempt(compiled: &Compiled, level: &mut Level, next: &mut Level, reached: &mut [u8]) -> Attempt {
+fn attempt(compiled: &Compiled, level: &mut Level, next: &mut Level, reached: &mut [u64]) -> Attempt {
     while level.next_pid > 0 {
         let pid = level.next_pid - 1;
         if !level.entered {
@@ -427,7 +427,7 @@ fn make(
     next: &mut Level,
     pid: usize,
     m: &Move,
-    reached: &mut [u8],
+    reached: &mut [u64],
 ) -> Attempt {
     next.frame.copy_from(&level.frame);
     let mut executor = Executor {
@@ -441,7 +441,7 @@ fn make(
         reached,
         passed: None,
     };
-    executor.reached[m.id as usize] = 1;
+    executor.reached[m.id as usize] += 1;
     if !matches!(m.op, Op::End) {
         executor.frame.set_control(&compiled.layout, pid, m.target);
     }
@@ -473,7 +473,7 @@ fn rendezvous(
     sender: usize,
     m: &Move,
     mut partner: Partner,
-    reached: &mut [u8],
+    reached: &mut [u64],
 ) -> Option<Attempt> {
     let send = sending(&m.op)?;
     let channel = level.frame.channel(partner.channel)?;
@@ -521,7 +521,7 @@ fn hand_over(
     (sender, m): (usize, &Move),
     (receiver, other): (usize, &Move),
     partner: Partner,
-    reached: &mut [u8],
+    reached: &mut [u64],
 ) -> Attempt {
     let channel = partner.channel;
     next.frame.copy_from(&level.frame);
@@ -537,8 +537,8 @@ fn hand_over(
         reached,
         passed: None,
     };
-    executor.reached[m.id as usize] = 1;
-    executor.reached[other.id as usize] = 1;
+    executor.reached[m.id as usize] += 1;
+    executor.reached[other.id as usize] += 1;
     executor.frame.set_control(&compiled.layout, sender, m.target);
     if let Some(send) = sending(&m.op) {
         executor.observe(true, channel, send.no_event);
@@ -569,7 +569,7 @@ pub(crate) fn sending(op: &Op) -> Option<&crate::code::Send> {
 
 /// Whether `provided` clauses and priorities let a process move.
 #[inline]
-fn may_move(compiled: &Compiled, frame: &Frame, pid: usize, timeout: bool) -> bool {
+pub(crate) fn may_move(compiled: &Compiled, frame: &Frame, pid: usize, timeout: bool) -> bool {
     if !is_provided(compiled, frame, pid, timeout) {
         return false;
     }
@@ -615,7 +615,7 @@ pub(crate) fn can_move<'a>(context: impl Fn() -> Context<'a>) -> Result<bool, Fa
     Ok(false)
 }
 
-fn has_partner(
+pub(crate) fn has_partner(
     compiled: &Compiled,
     frame: &Frame,
     sender: usize,

@@ -81,6 +81,8 @@ pub struct Check {
     pub reduction: Reduction,
     /// The seed of whatever is left to chance.
     pub seed: u64,
+    /// Every step is made by the system itself, so that what it counts of them is true.
+    pub counting: bool,
 }
 
 impl Default for Check {
@@ -96,6 +98,7 @@ impl Default for Check {
             approximation: None,
             reduction: Reduction::None,
             seed: 0,
+            counting: false,
         }
     }
 }
@@ -160,6 +163,12 @@ impl Check {
     #[must_use]
     pub fn reduction(self, reduction: Reduction) -> Self {
         Check { reduction, ..self }
+    }
+
+    /// Whether the system must make every step itself.
+    #[must_use]
+    pub fn counting(self, counting: bool) -> Self {
+        Check { counting, ..self }
     }
 
     /// The seed of whatever is left to chance.

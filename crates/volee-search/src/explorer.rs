@@ -165,10 +165,12 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     ) -> Self {
         let tick = meter.budget().memory.map_or(MAX_TICK, |bytes| (bytes >> 12).clamp(MIN_TICK, MAX_TICK));
         let names = if V::RENAMES { Names::new(system.components()) } else { Names::lasting() };
-        let memo = Memo::new(system);
+        let counting = questions.check().counting;
+        let memo = if counting { Memo::none() } else { Memo::new(system) };
+        let wide_memo = if counting { Memo::none() } else { Memo::new(system) };
         Explorer {
             memo,
-            wide_memo: Memo::new(system),
+            wide_memo,
             reducing: Reducing::new(questions.check().reduction),
             system,
             questions,

@@ -11,8 +11,8 @@ use std::borrow::Cow;
 use volee_logic::formula::Formula;
 use volee_logic::tl::{Alphabet, DfaState, Limits, Monitor, MonitorState, Verdict3};
 use volee_system::{
-    Action, Diagnostic, Fault, FaultId, Flow, Label, Marks, Meter, PredicateId, Progress, Reason, ReasonKind,
-    Sink, Step, System, Unreached, Variable, Verdict,
+    Action, Covered, Diagnostic, Fault, FaultId, Flow, Label, Marks, Meter, PredicateId, Progress, Reason,
+    ReasonKind, Sink, Step, System, Variable, Verdict,
 };
 
 use crate::check::{Check, Outcome, check};
@@ -284,7 +284,7 @@ impl<S: System + ?Sized> System for Monitored<'_, S> {
         self.system.marks(own)
     }
 
-    fn unreached(&self) -> Vec<Unreached> {
-        self.system.unreached()
+    fn coverage(&self) -> Vec<Covered> {
+        self.system.coverage()
     }
 }

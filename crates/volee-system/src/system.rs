@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Components, Diagnostic, Divisible, Place, Reducible};
+use crate::{Components, Covered, Diagnostic, Divisible, Inspection, Place, Reducible};
 
 /// Whether the receiver of pushed states wants more.
 pub type Flow = ControlFlow<()>;
@@ -175,20 +175,39 @@ pub trait System {
         Ok(false)
     }
 
+    /// The value of the expression behind a predicate, for display: a truth value is 0 or 1.
+    ///
+    /// # Errors
+    /// As for [`System::holds`].
+    fn value(&mut self, predicate: PredicateId, state: &[u8]) -> Result<i64, FaultId> {
+        self.holds(predicate, state).map(i64::from)
+    }
+
+    /// Where processes stand in a state and what they wait for, and what channels hold, where the system has such.
+    fn inspect(&mut self, _state: &[u8]) -> Inspection {
+        Inspection::default()
+    }
+
     /// The progress and accept labels that control is at in a state.
     fn marks(&mut self, _state: &[u8]) -> Marks {
         Marks::default()
-    }
-
-    /// The statements that no step pushed so far has executed, where the system keeps count.
-    fn unreached(&self) -> Vec<Unreached> {
-        Vec::new()
     }
 
     /// If all states are numbers below some n, packed as four little-endian bytes, that n. An engine can then keep
     /// what it knows of a state in a plain array, without a hash table.
     fn numbered(&self) -> Option<u32> {
         None
+    }
+
+    /// How often each statement was executed by the steps pushed so far, where the system keeps count.
+    fn coverage(&self) -> Vec<Covered> {
+        Vec::new()
+    }
+
+    /// The statements that no step pushed so far has executed, where the system keeps count.
+    fn unreached(&self) -> Vec<Unreached> {
+        let never = self.coverage().into_iter().filter(|statement| statement.times == 0);
+        never.map(|s| Unreached { process: s.process, text: s.text, place: s.place }).collect()
     }
 
     /// How the bytes of states are cut into components, where the system can tell. It stays so once a state was asked for.

@@ -12,6 +12,7 @@ mod preprocessor;
 mod semantics;
 mod statements;
 mod told;
+mod why;
 
 use volee_promela::{Model, Options, parse};
 use volee_system::{Diagnostic, Severity};

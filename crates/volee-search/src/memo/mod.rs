@@ -124,6 +124,11 @@ impl<W> Loaded<'_, W> {
 }
 
 impl<W: Word> Memo<W> {
+    /// One that remembers nothing, so that the system makes every step itself.
+    pub(crate) fn none() -> Self {
+        Memo { off: true, ..Memo::default() }
+    }
+
     /// For a system; it remembers nothing where the system cannot tell what steps depend on.
     pub(crate) fn new<S: System + ?Sized>(system: &mut S) -> Self {
         Memo { off: system.divisible().is_none(), ..Memo::default() }
