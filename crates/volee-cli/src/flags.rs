@@ -37,6 +37,7 @@ pub fn of_setting(setting: Setting) -> &'static str {
         Setting::Assumptions => "--assume",
         Setting::Direction => "--direction",
         Setting::Audit => "--audit",
+        Setting::Coverage => "--coverage",
     }
 }
 

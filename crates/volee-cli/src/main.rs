@@ -5,6 +5,7 @@
 //! [`Failure`](outcome::Failure) (what is wrong with the input). What is common to all verbs is here: the frame of
 //! `--format json`, which appears exactly once whatever happens, Ctrl-C, panics, and closed pipes.
 
+mod advice;
 mod args;
 mod cli;
 mod commands;

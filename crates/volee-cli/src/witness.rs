@@ -18,7 +18,7 @@ const LONGEST_CLAIM: usize = 200;
 #[derive(Debug, Clone, Args)]
 pub struct TraceArgs {
     /// Write the run to a file; its extension chooses the form: .json for `volee replay`, .svg or .mmd (Mermaid) for a
-    /// message-sequence chart, .itf.json for Apalache and Quint, .txt for text
+    /// message-sequence chart, .html for a page to walk through it, .itf.json for Apalache and Quint, .txt for text
     #[arg(long, value_name = "FILE", help_heading = "Run")]
     pub trace: Vec<PathBuf>,
 

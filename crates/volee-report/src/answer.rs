@@ -158,6 +158,9 @@ pub struct QuestionAnswer {
     pub reason: Option<ReasonEntry>,
     /// The run that shows it.
     pub witness: Option<Value>,
+    /// What there is to say about the end of the run: why nobody moves, what never happens in its cycle.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub why: Vec<String>,
     /// The command that replays it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
@@ -171,6 +174,7 @@ impl QuestionAnswer {
             verdict: VerdictWord::Holds,
             reason: None,
             witness: None,
+            why: Vec::new(),
             replay: None,
         }
     }
@@ -194,6 +198,7 @@ impl QuestionAnswer {
             verdict: VerdictWord::Unknown,
             reason: Some(ReasonEntry::from(limit)),
             witness: None,
+            why: Vec::new(),
             replay: None,
         }
     }
@@ -205,6 +210,7 @@ impl QuestionAnswer {
             verdict: VerdictWord::Violated,
             reason: Some(ReasonEntry::from(reason)),
             witness: run.map(run_value),
+            why: Vec::new(),
             replay: None,
         }
     }

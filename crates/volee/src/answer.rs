@@ -7,7 +7,7 @@ use volee_bes::explain::{Explanation, to_aut, to_dot};
 use volee_conform::ConformError;
 use volee_lts::LtsError;
 use volee_report::Claim;
-use volee_system::{Diagnostic, Limit, Reason, Run, Unreached, Verdict, Violation, Witness};
+use volee_system::{Covered, Diagnostic, Limit, Reason, Run, Unreached, Verdict, Violation, Witness};
 
 use crate::engine::Refusal;
 use crate::judge::Defect;
@@ -61,6 +61,8 @@ pub struct ShownRun {
     pub more: Option<Value>,
     /// What it shows, in a form that can be looked at again; the judge has confirmed it.
     pub claim: Option<Claim>,
+    /// What there is to say about its end: why nobody moves, what never happens in its cycle.
+    pub why: Vec<String>,
 }
 
 /// What a run is to the answer.
@@ -211,6 +213,8 @@ pub struct Answers {
     pub silent: Vec<String>,
     /// Statements that no run executes, where that is known.
     pub unreached: Option<Vec<Unreached>>,
+    /// How often each statement was executed by the first search that keeps count; see [`crate::coverage_note`].
+    pub coverage: Vec<Covered>,
 }
 
 impl Answers {

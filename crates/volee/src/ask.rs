@@ -335,6 +335,9 @@ impl Explored {
         answers.figures.0.extend(part.figures.0);
         answers.fields.extend(part.fields);
         answers.unreached = answers.unreached.take().or(part.unreached);
+        if answers.coverage.is_empty() {
+            answers.coverage = part.coverage;
+        }
         self.remarks.extend(part.remarks);
         let Some((more, complete)) = part.explored else { return };
         let (total, all) = self.total.get_or_insert_with(|| (Statistics::default(), true));

@@ -378,6 +378,10 @@ impl Way {
                 Way::Search | Way::Monitor | Way::Cycles | Way::Deterministic => Ok(()),
                 _ => Err(self.no_effect("nothing is left to chance")),
             },
+            Setting::Coverage => match self {
+                Way::Search | Way::Monitor | Way::Cycles | Way::Deterministic => Ok(()),
+                _ => Err(self.no_effect("it does not execute statements one by one")),
+            },
             Setting::Fairness | Setting::Emptiness if self == Way::Cycles => Ok(()),
             Setting::Fairness | Setting::Emptiness => Err(self.not_a_search(INFINITE)),
             Setting::Runs if self == Way::Monitor => Ok(()),

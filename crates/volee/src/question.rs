@@ -5,6 +5,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use volee_logic::formula::AtomKind;
 
 /// A question.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -200,6 +201,23 @@ impl Question {
             Question::Mu { text, .. } => Some(text.trim()),
             _ => None,
         }
+    }
+
+    /// The conditions on states that it speaks of, as texts; those of a formula that is none are not told.
+    pub fn conditions(&self) -> Vec<String> {
+        let formula = match self {
+            Question::Invariant(text) | Question::Reachable(text) => return vec![text.clone()],
+            Question::Progress => return vec!["progress".into()],
+            Question::Ltl { text, .. } => volee_logic::formula::parse(text, &self.origin()).ok(),
+            _ => None,
+        };
+        let Some(formula) = formula else { return Vec::new() };
+        let kinds = formula.atoms().into_iter().map(|id| &formula.pool.atoms()[id.0 as usize].kind);
+        let text = |kind: &AtomKind| match kind {
+            AtomKind::Predicate(text) | AtomKind::Name(text) => Some(text.to_string()),
+            AtomKind::Event(_) => None,
+        };
+        kinds.filter_map(text).collect()
     }
 
     /// The name that the model itself gives to it.

@@ -62,6 +62,8 @@ pub struct Settings {
     pub direction: Direction,
     /// Ask everything once more of the plain program, by a search that takes all steps.
     pub audit: bool,
+    /// Count how often each statement is executed, as far as an engine executes statements.
+    pub coverage: bool,
 }
 
 impl Default for Settings {
@@ -87,6 +89,7 @@ impl Default for Settings {
             assumptions: Vec::new(),
             direction: Direction::default(),
             audit: false,
+            coverage: false,
         }
     }
 }
@@ -123,6 +126,7 @@ pub enum Setting {
     Assumptions,
     Direction,
     Audit,
+    Coverage,
 }
 
 impl Setting {
@@ -156,6 +160,7 @@ impl Setting {
         Setting::Assumptions,
         Setting::Direction,
         Setting::Audit,
+        Setting::Coverage,
     ];
 
     /// What it is, in words.
@@ -189,6 +194,7 @@ impl Setting {
             Setting::Assumptions => "an assumption",
             Setting::Direction => "a direction",
             Setting::Audit => "an audit",
+            Setting::Coverage => "counting how often statements run",
         }
     }
 }
@@ -239,6 +245,7 @@ impl Asked<'_> {
             Setting::Assumptions => !s.assumptions.is_empty(),
             Setting::Direction => s.direction != usual.direction,
             Setting::Audit => s.audit,
+            Setting::Coverage => s.coverage,
         }
     }
 

@@ -109,6 +109,7 @@ fn set(setting: Setting) -> (Settings, Options, Budget) {
         Setting::Assumptions => s.assumptions = text(),
         Setting::Direction => s.direction = volee::counters::Direction::Forward,
         Setting::Audit => s.audit = true,
+        Setting::Coverage => s.coverage = true,
     }
     (s, o, b)
 }

@@ -4,15 +4,18 @@ mod args;
 
 pub use args::CountersArgs;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use volee::render::check::{View, answers as rendered};
 use volee::system::Diagnostic;
-use volee::{Answers, Certificate, Engine, ExplanationForm, Options, Settings, Source, ask, files};
+use volee::{
+    Answers, Ask, AskError, Certificate, Engine, ExplanationForm, Options, Settings, Source, ask, files,
+};
 
 use self::args::{DirectionArg, FamiliesArgs, QuestionArgs, StorageArgs, TemporalArgs};
+use crate::advice::advice;
 use crate::args::{BudgetArgs, ModelArgs, WorkersArgs};
 use crate::context::Context;
 use crate::outcome::{Ended, Failure, Outcome};
@@ -75,6 +78,14 @@ pub struct Check {
     #[command(flatten)]
     trace: TraceArgs,
 
+    /// Write the whole answer as one page that stands alone: verdicts, reasons, runs, source, coverage
+    #[arg(long, value_name = "FILE.html", help_heading = "Run")]
+    report: Option<PathBuf>,
+
+    /// Tell how often each statement ran, and how much of each process type
+    #[arg(long, help_heading = "Run")]
+    coverage: bool,
+
     #[command(flatten)]
     workers: WorkersArgs,
 }
@@ -82,6 +93,11 @@ pub struct Check {
 impl Check {
     pub fn run(self, context: &Context) -> Ended {
         let run = self.trace.view()?;
+        if let Some(path) =
+            self.report.as_ref().filter(|p| p.extension().is_none_or(|e| e != "html" && e != "htm"))
+        {
+            return Err(Failure::new(format!("`{}`: a report is written as .html", path.display())));
+        }
         let form = self.temporal.diagnostic.as_deref().map(form_of).transpose()?;
         let naming = self.temporal.labels.into();
         let source = Source::new(&self.model.model, Options { naming, ..self.model.options() });
@@ -98,7 +114,7 @@ impl Check {
         if !self.questions.chooses() {
             asked = asked.usual();
         }
-        let answers = asked.run(&mut ProgressLine::new(context.memory()))?;
+        let answers = self.answers(asked, context)?;
         context.warn(&answers.warnings);
         let silent: Vec<Diagnostic> = answers.silent.iter().map(|event| never_happens(event)).collect();
         context.warn(&silent);
@@ -107,9 +123,16 @@ impl Check {
             run,
             shorter: (!self.storage.is_shortest()).then_some("(--search bfs finds a shortest run)"),
             all_claims: "add --property all",
+            coverage: self.coverage,
+            advise: &advice,
             replay: &|options, trace| replay_command(&source.path, options, trace),
         };
         let mut outcome = rendered(&source, &answers, &view)?;
+        if let Some(path) = &self.report {
+            files::write(path, volee::report_page(&source, &answers))?;
+            let line = format!("report written to {}", path.display());
+            outcome.text.push_str(&format!("{}\n", context.palette.faint(line)));
+        }
         if let (Some(path), Some(form)) = (&self.temporal.diagnostic, form) {
             outcome.text.push_str(&diagnostic(&answers, path, form, context)?);
         }
@@ -117,6 +140,19 @@ impl Check {
             true => Ok(sizes(&answers, outcome)),
             false => Ok(outcome),
         }
+    }
+
+    /// The answers; a report has coverage where the engine can count at all.
+    fn answers(&self, asked: Ask<'_>, context: &Context) -> Result<Answers, Failure> {
+        let mut progress = ProgressLine::new(context.memory());
+        if self.report.is_some() {
+            let counting = Settings { coverage: true, ..self.settings()? };
+            match asked.clone().settings(counting).run(&mut progress) {
+                Err(AskError::Refused(_)) => {}
+                other => return Ok(other?),
+            }
+        }
+        Ok(asked.run(&mut progress)?)
     }
 
     fn engine(&self) -> Result<Engine, Failure> {
@@ -137,6 +173,7 @@ impl Check {
         self.families.apply(&mut settings);
         self.counters.apply(&mut settings);
         settings.direction = self.direction.into();
+        settings.coverage = self.coverage;
         Ok(settings)
     }
 }

@@ -105,6 +105,8 @@ const TABLE: &[(&str, &str)] = &[
     ("--only assertions", "OOrrrOorO"),
     ("--skip deadlock", "OOoooOooO"),
     ("--trace t.svg", "ooooooooo"),
+    ("--report r.html", "ooooooooo"),
+    ("--coverage", "OOOOrrrrr"),
     ("--every-step", "ooooooooo"),
     ("--workers 3", "OOrrorrrr"),
     ("--cluster none.toml", "rrrrrrrrr"),

@@ -113,6 +113,7 @@ fn told(
                 length: Some(length),
                 more: None,
                 claim: None,
+                why: Vec::new(),
             });
             if let Some(steps) = queues.rounds(pump, 12) {
                 answer.longer = Some(Witness { initial: 0, steps, loop_start: None });

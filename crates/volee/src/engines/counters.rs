@@ -351,6 +351,7 @@ fn reached(counted: &Counted, search: &Search, program: &Program, run: &CounterR
         length: Some(format!("{steps} steps, replayed")),
         more: Some(in_sets(program, run)),
         claim: None,
+        why: Vec::new(),
     });
     answer
 }

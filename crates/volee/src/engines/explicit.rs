@@ -8,6 +8,7 @@ use super::{Job, Part, told};
 use crate::answer::{Answers, AskError, Certificate, Figures};
 use crate::engine::Way;
 use crate::model::Model;
+use crate::near::how_near;
 use crate::question::Question;
 use crate::settings::Settings;
 
@@ -28,10 +29,16 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     let reduced = outcome.statistics.reduced > 0;
     let mut part = Part { explored: Some((outcome.statistics, complete)), ..Part::default() };
     part.unreached = if complete { unreached(&mut model, reduced, job.meter) } else { Some(Vec::new()) };
+    part.coverage = if job.settings.coverage { model.system.coverage() } else { Vec::new() };
     for (question, found) in ordered(questions).zip(&outcome.answers) {
         let mut answer = told(job, &mut model, question, Way::Search, found, &options)?;
         answer.certificate = (answer.holds() && answer.runs.is_empty()).then_some(Certificate::Explored);
         part.answers.push(answer);
+    }
+    for answer in part.answers.iter_mut().filter(|a| a.is_violated()) {
+        if let Question::Reachable(text) = &answer.question {
+            answer.notes.extend(how_near(model.system.as_mut(), text, job.meter));
+        }
     }
     Ok(part)
 }
@@ -89,6 +96,7 @@ pub(super) fn stored(check: Check, settings: &Settings, plain: bool) -> Check {
         .approximation(settings.approximation)
         .reduction(settings.reduction.unwrap_or(usual))
         .seed(settings.seed)
+        .counting(settings.coverage)
 }
 
 /// The figures of the searches of a call; `complete` when every reachable state was seen.

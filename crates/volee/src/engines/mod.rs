@@ -14,12 +14,12 @@ use volee_promela::Lowered;
 use volee_report::{Claim, ClaimKind};
 use volee_search::{Fairness, Runs, Statistics};
 use volee_system::{
-    Diagnostic, Fault, Meter, Progress, Reason, ReasonKind, System, Unreached, Verdict, Witness,
+    Covered, Diagnostic, Fault, Meter, Progress, Reason, ReasonKind, System, Unreached, Verdict, Witness,
 };
 
 use crate::answer::{Answer, AskError, Figures, Role, ShownRun};
 use crate::engine::{Engine, Way};
-use crate::judge::{Confirmed, Defect, judge};
+use crate::judge::{Confirmed, Defect, judge, plain_machine};
 use crate::model::{Model, Options};
 use crate::question::{Kind, Question};
 use crate::settings::Settings;
@@ -62,6 +62,7 @@ pub(crate) struct Part {
     /// What the questions speak of and no explored step is.
     pub silent: Vec<String>,
     pub unreached: Option<Vec<Unreached>>,
+    pub coverage: Vec<Covered>,
     /// The figures of a search, and whether it has seen all states: they are added up.
     pub explored: Option<(Statistics, bool)>,
 }
@@ -164,9 +165,10 @@ pub(crate) fn judged(
     let options = if lowered.is_some() { options.plainly() } else { options.clone() };
     match judge(lowered, naming, system, witness, claim.as_ref()) {
         Ok(Confirmed { witness, run, fault, .. }) => {
+            let why = explained(lowered, system, &witness, question);
             let witness = Some(witness);
             let shown =
-                ShownRun { role, run, witness, options, single: None, length: None, more: None, claim };
+                ShownRun { role, run, witness, options, single: None, length: None, more: None, claim, why };
             Ok((shown, fault))
         }
         Err(objection) => {
@@ -176,6 +178,18 @@ pub(crate) fn judged(
             Err(Defect::unconfirmed(&objection, model, text, &options, &question, reason, witness).into())
         }
     }
+}
+
+/// What there is to say about the end of a confirmed run, by the plain program.
+fn explained(
+    lowered: Option<&Lowered>,
+    system: &mut dyn System,
+    witness: &Witness,
+    question: &Question,
+) -> Vec<String> {
+    let mut plain = lowered.map(plain_machine);
+    let system = plain.as_mut().map_or(system, |machine| machine as &mut dyn System);
+    volee_report::why(system, witness, &question.conditions())
 }
 
 /// What one search answers, with its runs confirmed by the plain program.

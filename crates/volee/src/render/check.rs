@@ -4,12 +4,14 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use volee_report::{
-    Answer as Frame, Palette, QuestionAnswer, Trace, VerdictWord, count, counted, excerpt, run_value,
+    Answer as Frame, Palette, QuestionAnswer, Trace, VerdictWord, annotated_source, count, counted, excerpt, run_value,
+    shares,
 };
-use volee_system::{Diagnostic, Reason, Unreached, Verdict, Witness};
+use volee_system::{Diagnostic, Limit, Reason, Unreached, Verdict, Witness};
 
 use super::{Outcome, RunView};
-use crate::answer::{Answer, Answers, Certificate, Role, ShownRun};
+use crate::answer::{Answer, Answers, Certificate, Figures, Role, ShownRun};
+use crate::html::coverage_note;
 use crate::model::Options;
 use crate::source::Source;
 
@@ -26,6 +28,10 @@ pub struct View<'a> {
     pub shorter: Option<&'a str>,
     /// How to ask the claims of the model that were not asked.
     pub all_claims: &'a str,
+    /// Whether to tell how often each statement ran.
+    pub coverage: bool,
+    /// What to try next when a limit has left a question open.
+    pub advise: &'a dyn Fn(&Limit, &Figures) -> Option<String>,
     /// The command that replays a run of a model that is read with these options.
     pub replay: &'a dyn Fn(&Options, &Trace) -> Result<String, Diagnostic>,
 }
@@ -54,7 +60,7 @@ impl Report<'_> {
     /// The whole answer.
     fn write(mut self, answers: &Answers) -> Result<Outcome, Diagnostic> {
         for answer in answers {
-            self.answer(answer)?;
+            self.answer(answer, answers)?;
         }
         if answers.answers.is_empty() {
             self.note(&format!("`{}` has no ltl blocks and no never claim: nothing was checked", self.name));
@@ -63,6 +69,9 @@ impl Report<'_> {
         self.frame.add("silent", answers.silent.clone());
         if let Some(unreached) = &answers.unreached {
             self.unreached(unreached);
+        }
+        if self.view.coverage && !answers.coverage.is_empty() {
+            self.covered(answers);
         }
         self.frame.statistics.extend(answers.figures.0.clone());
         self.frame.more.extend(answers.fields.clone());
@@ -73,7 +82,7 @@ impl Report<'_> {
         Ok(Outcome::new(self.frame, format!("{}{}", self.table, self.details)))
     }
 
-    fn answer(&mut self, answer: &Answer) -> Result<(), Diagnostic> {
+    fn answer(&mut self, answer: &Answer, all: &Answers) -> Result<(), Diagnostic> {
         let question = answer.question.to_string();
         let note = match &answer.verdict {
             Verdict::Unknown(limit) => limit.to_string(),
@@ -91,12 +100,20 @@ impl Report<'_> {
         }
         let results = match &answer.verdict {
             Verdict::Holds => vec![self.holds(answer, &question, why.is_empty())?],
-            Verdict::Unknown(limit) => vec![QuestionAnswer::unknown(&question, limit)],
+            Verdict::Unknown(limit) => {
+                let why: Vec<String> = (self.view.advise)(limit, &all.figures).into_iter().collect();
+                why.iter().for_each(|line| self.note(&format!("          {line}")));
+                vec![QuestionAnswer { why, ..QuestionAnswer::unknown(&question, limit) }]
+            }
             Verdict::Violated(violations) => {
                 let mut results = Vec::new();
                 for (number, violation) in violations.iter().enumerate() {
                     let shown = answer.runs.get(number);
-                    results.push(self.violation(&question, &violation.reason, shown, why.is_empty())?);
+                    let mut result = self.violation(&question, &violation.reason, shown, why.is_empty())?;
+                    if shown.is_none() {
+                        result.why.clone_from(&answer.notes);
+                    }
+                    results.push(result);
                 }
                 results
             }
@@ -169,6 +186,14 @@ impl Report<'_> {
         };
         let _ = writeln!(self.details, "{} ({length}):", palette.strong(title));
         self.details.push_str(&self.view.run.text(run, &self.name, palette));
+        if !shown.why.is_empty() {
+            let title =
+                if run.loop_start.is_some() { "why it goes on like that" } else { "why nobody moves" };
+            let _ = writeln!(self.details, "{}:", palette.strong(title));
+            for line in &shown.why {
+                let _ = writeln!(self.details, "  {line}");
+            }
+        }
         let trace = self.stored(question, shown, shown.witness.as_ref());
         if self.runs == 0 {
             let written =
@@ -182,7 +207,8 @@ impl Report<'_> {
             }
         }
         self.runs += 1;
-        let result = QuestionAnswer { witness: Some(merged(shown)), ..result };
+        let why = shown.why.clone();
+        let result = QuestionAnswer { witness: Some(merged(shown)), why, ..result };
         if shown.witness.is_none() {
             return Ok(result);
         }
@@ -236,6 +262,24 @@ impl Report<'_> {
         };
         let note = if note.is_empty() { String::new() } else { palette.faint(format!("  ({note})")) };
         let _ = writeln!(self.table, "{coloured} {question}{note}");
+    }
+
+    /// Adds how often each statement ran: shares by process type, and the source with numbers in its margin.
+    fn covered(&mut self, answers: &Answers) {
+        let palette = self.view.palette;
+        let note = coverage_note(answers);
+        let _ = writeln!(self.details, "\n{} ({note})", palette.strong("coverage"));
+        for (process, ran, all) in shares(&answers.coverage) {
+            let share = 100 * ran / all.max(1);
+            let _ = writeln!(
+                self.details,
+                "  {:<24} {share:>3} %  ({ran} of {all} statements)",
+                palette.name(&process)
+            );
+        }
+        self.details.push_str(&annotated_source(&self.name, &answers.coverage));
+        self.frame.add("coverage", serde_json::to_value(&answers.coverage).unwrap_or_default());
+        self.frame.add("coverage_of", note);
     }
 
     /// Adds the statements that no run executes.

@@ -6,6 +6,7 @@ use volee_report::{Palette, TextLayout, Trace, brief, run_itf, run_mermaid, run_
 use volee_system::{Diagnostic, Run};
 
 use crate::files;
+use crate::html::run_page;
 
 /// Runs longer than this are cut in their middle unless asked for whole.
 const LONGEST_TEXT: usize = 200;
@@ -38,6 +39,7 @@ impl RunView {
                 Form::Svg => run_svg(run, &trace.title(), self.longest()),
                 Form::Mermaid => run_mermaid(run, self.longest()),
                 Form::Text => self.text(run, &trace.model, Palette::Plain),
+                Form::Html => run_page(Path::new(&trace.model), &trace.title(), run),
             };
             files::write(path, contents)?;
         }
@@ -75,6 +77,7 @@ enum Form {
     Svg,
     Mermaid,
     Text,
+    Html,
 }
 
 impl Form {
@@ -87,12 +90,13 @@ impl Form {
             (".mmd", Form::Mermaid),
             (".mermaid", Form::Mermaid),
             (".txt", Form::Text),
+            (".html", Form::Html),
         ];
         let found = forms.iter().find(|(extension, _)| name.ends_with(extension));
         found.map(|(_, form)| *form).ok_or_else(|| {
             let shown = brief(&path.display().to_string());
             Diagnostic::error(format!("`{shown}`: the extension names no form of a run"), None)
-                .with_help("runs are written as .json, .itf.json, .svg, .mmd or .txt")
+                .with_help("runs are written as .json, .itf.json, .html, .svg, .mmd or .txt")
         })
     }
 }
