@@ -4,6 +4,7 @@
 //! add its module and its line in `dispatch`.
 
 mod bench;
+mod browser;
 mod cluster;
 mod conform;
 mod counters;
@@ -38,6 +39,7 @@ type Subject = (&'static str, &'static str, fn(&[String]) -> Result<(), String>)
 
 const SUBJECTS: &[Subject] = &[
     ("bench", "measurements beside those of peers", bench::run),
+    ("browser", "the explorer in a real browser: `install`, `test`, `measure`, `screenshots`", browser::run),
     (
         "figures",
         "`memory`: searches in ever less memory; `resident`: their peak from outside; `families`: ten problems",

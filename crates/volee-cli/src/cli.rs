@@ -92,6 +92,7 @@ fn automaton_forms(mut arguments: Vec<OsString>) -> Vec<OsString> {
 fn print_outcome(context: &Context, mut outcome: Outcome) -> ExitCode {
     let code = outcome.answer.verdict().exit_code();
     let text = match context.format {
+        _ if context.is_told() => String::new(),
         Format::Text => outcome.text,
         Format::Json => {
             outcome.answer.warn(&context.take_warnings());

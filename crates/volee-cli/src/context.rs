@@ -1,6 +1,6 @@
 //! What a verb may know of its surroundings: the format asked for, whether colours make sense, and Ctrl-C.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::env;
 use std::io::IsTerminal as _;
 use std::sync::Arc;
@@ -31,6 +31,7 @@ pub struct Context {
     memory: Option<u64>,
     time: Option<Duration>,
     start: Instant,
+    told: Cell<bool>,
 }
 
 impl Context {
@@ -61,6 +62,7 @@ impl Context {
             memory: cli.memory,
             time: cli.time,
             start,
+            told: Cell::default(),
         }
     }
 
@@ -86,6 +88,16 @@ impl Context {
     /// The warnings for the JSON answer.
     pub fn take_warnings(&self) -> Vec<Diagnostic> {
         self.warnings.take()
+    }
+
+    /// The verb has printed its answer itself: nothing is left to say at its end.
+    pub fn told(&self) {
+        self.told.set(true);
+    }
+
+    /// Whether the answer was printed already.
+    pub fn is_told(&self) -> bool {
+        self.told.get()
     }
 
     /// From now on the program mostly waits for its user.

@@ -12,6 +12,7 @@ mod conform;
 mod convert;
 mod demo;
 mod format;
+mod explore;
 mod generate;
 mod info;
 mod lint;
@@ -44,6 +45,8 @@ pub enum Command {
     Simulate(simulate::Simulate),
     /// Re-run a stored run step by step
     Replay(replay::Replay),
+    /// Step through a model in the browser: source, chart, variables, checks
+    Explore(explore::Explore),
     /// A tour: a protocol bug found, explained, replayed and repaired
     Demo(demo::Demo),
     /// Compare two systems: equal in the sense asked for, or a difference to show for it
@@ -85,6 +88,7 @@ impl Command {
             Command::Reachable(_) => "reachable",
             Command::Simulate(_) => "simulate",
             Command::Replay(_) => "replay",
+            Command::Explore(_) => "explore",
             Command::Demo(_) => "demo",
             Command::Compare(_) => "compare",
             Command::Reduce(_) => "reduce",
@@ -111,6 +115,7 @@ impl Command {
             Command::Reachable(verb) => verb.run(context),
             Command::Simulate(verb) => verb.run(context),
             Command::Replay(verb) => verb.run(context),
+            Command::Explore(verb) => verb.run(context),
             Command::Demo(verb) => verb.run(context),
             Command::Compare(verb) => verb.run(context),
             Command::Reduce(verb) => verb.run(context),

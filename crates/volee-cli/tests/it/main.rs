@@ -1,5 +1,6 @@
 //! The binary as its users meet it.
 
+mod browser;
 mod calls;
 mod channels;
 mod conform;

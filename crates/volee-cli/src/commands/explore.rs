@@ -1,0 +1,106 @@
+//! `volee explore MODEL [RUN]`: serves the explorer on loopback until Ctrl-C.
+//!
+//! The one verb that prints before it ends: its first line is the address, which scripts and people wait for.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use clap::Args;
+use volee::report::Answer;
+use volee_page::{Server, ServerError};
+
+use crate::args::ModelArgs;
+use crate::cli::Format;
+use crate::context::Context;
+use crate::outcome::{Ended, Failure, Outcome};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  volee explore mutex.pml                step through the model in a browser
+  volee explore mutex.pml bug.json       walk through a stored run
+  volee explore mutex.pml run:0.2.1x5    or through one that `check` has printed
+  volee explore door.aut --no-open --port 8080")]
+pub struct Explore {
+    #[command(flatten)]
+    model: ModelArgs,
+
+    /// A run to begin with: a trace file, or the run itself as `check` prints it (run:…)
+    #[arg(value_name = "RUN")]
+    run: Option<String>,
+
+    /// Only print the address, do not open a browser
+    #[arg(long)]
+    no_open: bool,
+
+    /// The port to listen on, on this machine only [default: any that is free]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+}
+
+impl Explore {
+    pub fn run(self, context: &Context) -> Ended {
+        let run = self.run.as_deref().map(run_text).transpose()?;
+        let server = Server::new(self.model.source(), run, self.port).map_err(failure)?;
+        context.warn(server.warnings());
+        let url = server.url();
+        announce(&url, &self.model.model, context);
+        if !self.no_open {
+            open_browser(&url);
+        }
+        server.run(&context.cancelled);
+        context.told();
+        Ok(Outcome::new(Answer::new("explore"), ""))
+    }
+}
+
+fn failure(error: ServerError) -> Failure {
+    match error {
+        ServerError::Model(wrong) => wrong.into(),
+        ServerError::Port { .. } => Failure::new(error.to_string())
+            .with_help("choose another with --port, or leave it out for any that is free"),
+        ServerError::Run(_) => Failure::new(format!("the run does not fit the model: {error}")),
+        ServerError::Token(_) => Failure::new(error.to_string()),
+    }
+}
+
+/// The run as text: as it stands on the command line, or from its file.
+fn run_text(given: &str) -> Result<String, Failure> {
+    if given.starts_with("run:") {
+        return Ok(given.to_string());
+    }
+    let bytes = volee::model::read_bytes(Path::new(given))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// One line with the address, at once.
+fn announce(url: &str, model: &Path, context: &Context) {
+    let line = match context.format {
+        Format::Text => url.to_string(),
+        Format::Json => {
+            let mut answer = Answer::new("explore").about(model.display().to_string(), "explicit");
+            answer.add("url", url);
+            answer.warn(&context.take_warnings());
+            serde_json::to_string(&answer).unwrap_or_default()
+        }
+    };
+    let mut out = std::io::stdout().lock();
+    // Whoever does not read the address does not want it.
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+    if context.format == Format::Text {
+        eprintln!("(Ctrl-C ends it)");
+    }
+}
+
+/// Asks the desktop to open the page; where there is none the address on stdout has to do.
+fn open_browser(url: &str) {
+    let (program, arguments): (&str, &[&str]) = match std::env::consts::OS {
+        "macos" => ("open", &[]),
+        "windows" => ("cmd", &["/C", "start", ""]),
+        _ => ("xdg-open", &[]),
+    };
+    let quiet = || Stdio::null();
+    let _ =
+        Command::new(program).args(arguments).arg(url).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
+}

@@ -1,0 +1,91 @@
+//! The explorer in a real browser: `cargo xtask browser install|test|measure|screenshots`.
+//!
+//! A browser (Chromium) is driven by playwright-core from Node; both are kept out of the project, under `target/browser`, and
+//! the test suite uses them where they are. The scripts themselves are in `crates/volee-page/browser`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const USAGE: &str = "usage: cargo xtask browser install | test | measure | screenshots";
+const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/// Installs what is needed, or runs one of the scripts.
+pub fn run(arguments: &[String]) -> Result<(), String> {
+    match arguments.first().map(String::as_str) {
+        Some("install") => install(),
+        Some("test") => script(&["--test", "tests.mjs"], &[]),
+        Some("measure") => script(&["measure.mjs"], &[]),
+        Some("screenshots") => {
+            let target = root().join("book/src/explorer");
+            std::fs::create_dir_all(&target).map_err(|e| format!("{}: {e}", target.display()))?;
+            let models = root().join("models/bugs");
+            script(&["screenshots.mjs"], &[("VOLEE_SCREENSHOTS", &target), ("VOLEE_MODELS", &models)])
+        }
+        _ => Err(USAGE.into()),
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn scripts() -> PathBuf {
+    root().join("crates/volee-page/browser")
+}
+
+fn kept() -> PathBuf {
+    root().join("target/browser")
+}
+
+/// playwright-core by npm, and Chromium by the system's packages or else by playwright.
+fn install() -> Result<(), String> {
+    let package = std::fs::read_to_string(scripts().join("package.json")).map_err(|e| e.to_string())?;
+    std::fs::create_dir_all(kept()).map_err(|e| format!("{}: {e}", kept().display()))?;
+    std::fs::write(kept().join("package.json"), package).map_err(|e| e.to_string())?;
+    called(Command::new("npm").args(["install", "--no-audit", "--no-fund"]).current_dir(kept()))?;
+    if chromium().is_some() {
+        return Ok(());
+    }
+    let packaged = called(Command::new("apt-get").args(["install", "-y", "chromium"]));
+    if packaged.is_ok() && chromium().is_some() {
+        return Ok(());
+    }
+    let own = kept().join("node_modules/playwright-core/cli.js");
+    called(Command::new("node").arg(own).args(["install", "chromium"]))
+}
+
+fn called(command: &mut Command) -> Result<(), String> {
+    let told = format!("{command:?}");
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{told}: {status}")),
+        Err(error) => Err(format!("{told}: {error}")),
+    }
+}
+
+/// The first browser on the path.
+fn chromium() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    BROWSERS.iter().flat_map(|name| folders.iter().map(move |f| f.join(name))).find(|file| file.is_file())
+}
+
+fn script(words: &[&str], more: &[(&str, &PathBuf)]) -> Result<(), String> {
+    let modules = kept().join("node_modules");
+    if !modules.is_dir() {
+        return Err("there is no playwright-core yet: run `cargo xtask browser install`".into());
+    }
+    called(Command::new("cargo").args(["build", "-p", "volee-cli"]).current_dir(root()))?;
+    let volee = root().join("target/debug/volee");
+    let volee = volee.canonicalize().map_err(|e| format!("{}: {e}", volee.display()))?;
+    let mut node = Command::new("node");
+    node.args(words).current_dir(scripts()).env("VOLEE", volee);
+    node.env("VOLEE_BROWSER_MODULES", modules.canonicalize().map_err(|e| e.to_string())?);
+    if let Some(browser) = chromium() {
+        node.env("CHROMIUM", browser);
+    }
+    for (name, value) in more {
+        node.env(name, value.canonicalize().map_err(|e| format!("{}: {e}", value.display()))?);
+    }
+    called(&mut node)
+}
