@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use volee::report::{FileNames, Trace, run_from_word, step_story, variables};
 use volee::search::Claim;
 use volee::system::{
-    Diagnostic, PredicateId, RunState, RunStep, Step, Variable, Witness, collect_initial, collect_steps, lift,
+    Diagnostic, PredicateId, RunState, RunStep, Step, Variable, Witness, collect_initial, collect_steps,
+    inspect, lift, value,
 };
 use volee::{Model, Options, Source};
 
@@ -198,7 +199,7 @@ impl Explorer {
         Ok(json!({
             "state": number.0,
             "variables": variables(&before),
-            "inspection": self.model.system.inspect(&state),
+            "inspection": inspect(self.model.system.as_mut(), &state),
             "steps": steps,
             "total": total,
             "end": end,
@@ -337,7 +338,7 @@ impl Explorer {
         let mut values = Vec::with_capacity(states.len());
         for &number in states {
             let state = self.state(number)?;
-            let value = self.model.system.value(predicate, &state);
+            let value = value(self.model.system.as_mut(), predicate, &state);
             values.push(match value {
                 Ok(value) => Value::from(value),
                 Err(fault) => Value::from(self.model.system.fault(fault).message),

@@ -10,9 +10,8 @@ use std::sync::Arc;
 
 use volee_system::{
     Action, Awake, Components, Covered, Diagnostic, Divisible, Fault, FaultId, FaultKind, Flow, Followed,
-    Inspection, Label, Marks, Move, PersistentSet, PredicateId, ProcessSet, Reducible, Sink, SleepSet, Step,
-    System,
-    Variable,
+    Inspectable, Inspection, Label, Marks, Move, PersistentSet, PredicateId, ProcessSet, Reducible, Sink,
+    SleepSet, Step, System, Variable,
 };
 
 use crate::code::{Code, Compiled};
@@ -436,18 +435,6 @@ impl System for Machine {
         evaluate(&self.compiled, &self.frame, &self.predicates[predicate.0 as usize]).map(|v| v != 0)
     }
 
-    fn value(&mut self, predicate: PredicateId, state: &[u8]) -> Result<i64, FaultId> {
-        self.frame.load(&self.compiled.layout, state);
-        evaluate(&self.compiled, &self.frame, &self.predicates[predicate.0 as usize])
-            .map(i64::from)
-            .map_err(|fault| FaultId(fault.0 + PREDICATE_FAULTS))
-    }
-
-    fn inspect(&mut self, state: &[u8]) -> Inspection {
-        self.frame.load(&self.compiled.layout, state);
-        why::inspect(&self.program, &self.compiled, &self.frame)
-    }
-
     fn marks(&mut self, state: &[u8]) -> Marks {
         self.frame.load(&self.compiled.layout, state);
         Marks {
@@ -456,8 +443,8 @@ impl System for Machine {
         }
     }
 
-    fn coverage(&self) -> Vec<Covered> {
-        display::coverage(&self.program, &self.compiled, &self.enumerator.reached)
+    fn inspection(&mut self) -> Option<&mut dyn Inspectable> {
+        Some(self)
     }
 
     fn components(&self) -> Option<Components> {
@@ -479,6 +466,24 @@ impl System for Machine {
             self.division = Some(Division::new(&cut, &self.compiled));
         }
         Some(self)
+    }
+}
+
+impl Inspectable for Machine {
+    fn inspect(&mut self, state: &[u8]) -> Inspection {
+        self.frame.load(&self.compiled.layout, state);
+        why::inspect(&self.program, &self.compiled, &self.frame)
+    }
+
+    fn value(&mut self, predicate: PredicateId, state: &[u8]) -> Result<i64, FaultId> {
+        self.frame.load(&self.compiled.layout, state);
+        evaluate(&self.compiled, &self.frame, &self.predicates[predicate.0 as usize])
+            .map(i64::from)
+            .map_err(|fault| FaultId(fault.0 + PREDICATE_FAULTS))
+    }
+
+    fn coverage(&self) -> Vec<Covered> {
+        display::coverage(&self.program, &self.compiled, &self.enumerator.reached)
     }
 }
 

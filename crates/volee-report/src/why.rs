@@ -4,7 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use volee_system::{Inspection, PredicateId, Standing, System, Witness, collect_initial, collect_steps};
+use volee_system::{
+    Inspection, PredicateId, Standing, System, Witness, collect_initial, collect_steps, inspect,
+};
 
 /// States of a cycle that are looked at; a longer cycle is not explained.
 const LONGEST_CYCLE: usize = 10_000;
@@ -26,7 +28,7 @@ pub fn why(system: &mut dyn System, witness: &Witness, conditions: &[String]) ->
             around(system, &cycle, &compiled, progress)
         }
         _ if collect_steps(system, &before).iter().all(|(step, _)| step.stays) => {
-            stuck(&system.inspect(&before))
+            stuck(&inspect(system, &before))
         }
         _ => Vec::new(),
     }
@@ -97,7 +99,7 @@ fn around(
     let mut fares: BTreeMap<(u32, String), Fare> = BTreeMap::new();
     let mut marked = false;
     for (state, ordinal) in cycle {
-        for process in system.inspect(state).processes {
+        for process in inspect(system, state).processes {
             let fare = fares.entry((process.pid, process.name())).or_default();
             fare.could += usize::from(process.can_move());
             fare.ended |= process.ended;
@@ -149,7 +151,7 @@ mod tests {
     use std::borrow::Cow;
 
     use super::*;
-    use volee_system::{Action, Choice, Flow, Label, Sink, Step};
+    use volee_system::{Action, Choice, Covered, FaultId, Flow, Inspectable, Label, Sink, Step};
 
     /// Two processes: the first goes round three states, the second can move in the first of them, or always, or never.
     struct Ring {
@@ -171,6 +173,20 @@ mod tests {
 
         fn explain(&mut self, _: &[u8], _: usize) -> Vec<Action> {
             vec![Action { process: "A".into(), pid: 0, ..Action::plain("go") }]
+        }
+
+        fn inspection(&mut self) -> Option<&mut dyn Inspectable> {
+            Some(self)
+        }
+    }
+
+    impl Inspectable for Ring {
+        fn value(&mut self, predicate: PredicateId, state: &[u8]) -> Result<i64, FaultId> {
+            self.holds(predicate, state).map(i64::from)
+        }
+
+        fn coverage(&self) -> Vec<Covered> {
+            Vec::new()
         }
 
         fn inspect(&mut self, state: &[u8]) -> Inspection {

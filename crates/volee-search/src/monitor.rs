@@ -11,8 +11,8 @@ use std::borrow::Cow;
 use volee_logic::formula::Formula;
 use volee_logic::tl::{Alphabet, DfaState, Limits, Monitor, MonitorState, Verdict3};
 use volee_system::{
-    Action, Covered, Diagnostic, Fault, FaultId, Flow, Label, Marks, Meter, PredicateId, Progress, Reason,
-    ReasonKind, Sink, Step, System, Variable, Verdict,
+    Action, Diagnostic, Fault, FaultId, Flow, Label, Marks, Meter, PredicateId, Progress, Reason, ReasonKind,
+    Sink, Step, System, Variable, Verdict,
 };
 
 use crate::check::{Check, Outcome, check};
@@ -282,9 +282,5 @@ impl<S: System + ?Sized> System for Monitored<'_, S> {
     fn marks(&mut self, state: &[u8]) -> Marks {
         let own = self.own(state);
         self.system.marks(own)
-    }
-
-    fn coverage(&self) -> Vec<Covered> {
-        self.system.coverage()
     }
 }

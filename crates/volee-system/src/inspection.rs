@@ -5,7 +5,53 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Place;
+use crate::{FaultId, Place, PredicateId, System, Unreached};
+
+/// What a system with processes tells beside its steps: the capability behind [`System::inspection`].
+pub trait Inspectable {
+    /// Where processes stand in a state and what they wait for, and what channels hold.
+    fn inspect(&mut self, state: &[u8]) -> Inspection;
+
+    /// The value of the expression behind a predicate, for display: a truth value is 0 or 1.
+    ///
+    /// # Errors
+    /// As for [`System::holds`].
+    fn value(&mut self, predicate: PredicateId, state: &[u8]) -> Result<i64, FaultId>;
+
+    /// How often each statement was executed by the steps pushed so far.
+    fn coverage(&self) -> Vec<Covered>;
+}
+
+/// A state of any system, looked at closely: nothing to see where it offers no inspection.
+pub fn inspect<S: System + ?Sized>(system: &mut S, state: &[u8]) -> Inspection {
+    system.inspection().map(|i| i.inspect(state)).unwrap_or_default()
+}
+
+/// The value of the expression behind a predicate, where there are only truth values 0 or 1.
+///
+/// # Errors
+/// As for [`System::holds`].
+pub fn value<S: System + ?Sized>(
+    system: &mut S,
+    predicate: PredicateId,
+    state: &[u8],
+) -> Result<i64, FaultId> {
+    if let Some(inspectable) = system.inspection() {
+        return inspectable.value(predicate, state);
+    }
+    system.holds(predicate, state).map(i64::from)
+}
+
+/// How often each statement was executed by the steps pushed so far, where the system keeps count.
+pub fn coverage<S: System + ?Sized>(system: &mut S) -> Vec<Covered> {
+    system.inspection().map(|i| i.coverage()).unwrap_or_default()
+}
+
+/// The statements that no step pushed so far has executed, where the system keeps count.
+pub fn unreached<S: System + ?Sized>(system: &mut S) -> Vec<Unreached> {
+    let never = coverage(system).into_iter().filter(|statement| statement.times == 0);
+    never.map(|s| Unreached { process: s.process, text: s.text, place: s.place }).collect()
+}
 
 /// A state, looked at closely.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -25,7 +25,9 @@ mod verdict;
 pub use budget::{Budget, Limit, Meter, ParseBudgetError, parse_duration, parse_size};
 pub use components::{Components, Records};
 pub use divisible::{Divisible, Fineness, Part, Touched};
-pub use inspection::{Choice, Covered, Inspection, Queue, Standing};
+pub use inspection::{
+    Choice, Covered, Inspectable, Inspection, Queue, Standing, coverage, inspect, unreached, value,
+};
 pub use lift::{LiftError, Lifted, lift};
 pub use place::{Diagnostic, Edit, Fix, Place, Severity};
 pub use progress::{Progress, Quiet, Snapshot};

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Components, Covered, Diagnostic, Divisible, Inspection, Place, Reducible};
+use crate::{Components, Diagnostic, Divisible, Inspectable, Place, Reducible};
 
 /// Whether the receiver of pushed states wants more.
 pub type Flow = ControlFlow<()>;
@@ -175,19 +175,6 @@ pub trait System {
         Ok(false)
     }
 
-    /// The value of the expression behind a predicate, for display: a truth value is 0 or 1.
-    ///
-    /// # Errors
-    /// As for [`System::holds`].
-    fn value(&mut self, predicate: PredicateId, state: &[u8]) -> Result<i64, FaultId> {
-        self.holds(predicate, state).map(i64::from)
-    }
-
-    /// Where processes stand in a state and what they wait for, and what channels hold, where the system has such.
-    fn inspect(&mut self, _state: &[u8]) -> Inspection {
-        Inspection::default()
-    }
-
     /// The progress and accept labels that control is at in a state.
     fn marks(&mut self, _state: &[u8]) -> Marks {
         Marks::default()
@@ -199,17 +186,6 @@ pub trait System {
         None
     }
 
-    /// How often each statement was executed by the steps pushed so far, where the system keeps count.
-    fn coverage(&self) -> Vec<Covered> {
-        Vec::new()
-    }
-
-    /// The statements that no step pushed so far has executed, where the system keeps count.
-    fn unreached(&self) -> Vec<Unreached> {
-        let never = self.coverage().into_iter().filter(|statement| statement.times == 0);
-        never.map(|s| Unreached { process: s.process, text: s.text, place: s.place }).collect()
-    }
-
     /// How the bytes of states are cut into components, where the system can tell. It stays so once a state was asked for.
     fn components(&self) -> Option<Components> {
         None
@@ -217,6 +193,11 @@ pub trait System {
 
     /// The same system as one that makes its steps part by part, where it has components and can.
     fn divisible(&mut self) -> Option<&mut dyn Divisible> {
+        None
+    }
+
+    /// The same system as one whose states can be looked at closely, where it has processes or channels to show.
+    fn inspection(&mut self) -> Option<&mut dyn Inspectable> {
         None
     }
 

@@ -5,8 +5,8 @@
 use std::borrow::Cow;
 
 use volee_system::{
-    Action, Diagnostic, Fault, FaultId, Flow, Followed, Label, Marks, Move, PredicateId, Sink, System,
-    Unreached, Variable,
+    Action, Diagnostic, Fault, FaultId, Flow, Followed, Inspectable, Label, Marks, Move, PredicateId, Sink,
+    System, Variable,
 };
 
 /// The system, and nothing but its states and steps.
@@ -69,7 +69,7 @@ impl<S: System> System for Bare<S> {
         self.0.marks(state)
     }
 
-    fn unreached(&self) -> Vec<Unreached> {
-        self.0.unreached()
+    fn inspection(&mut self) -> Option<&mut dyn Inspectable> {
+        self.0.inspection()
     }
 }

@@ -121,7 +121,7 @@ fn last_state(source: &Source, shown: &ShownRun) -> Option<Value> {
         true => "deadlock",
         false => "",
     };
-    Some(json!({ "inspection": system.inspect(&state), "end": end }))
+    Some(json!({ "inspection": volee_system::inspect(system, &state), "end": end }))
 }
 
 /// The files that places name: the model's own first.

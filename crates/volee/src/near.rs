@@ -6,7 +6,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use volee_system::{Meter, PredicateId, System, collect_initial, collect_steps};
+use volee_system::{Meter, PredicateId, System, collect_initial, collect_steps, value};
 
 /// States that are looked at.
 const MOST_STATES: usize = 200_000;
@@ -95,7 +95,7 @@ fn look(system: &mut dyn System, parts: &mut [Part], state: &[u8], depth: usize)
             _ => missing.push(number),
         }
         let Some((left, right)) = part.sides else { continue };
-        if let (Ok(left), Ok(right)) = (system.value(left, state), system.value(right, state)) {
+        if let (Ok(left), Ok(right)) = (value(system, left, state), value(system, right, state)) {
             let distance = (left - right).abs();
             if part.nearest.is_none_or(|(least, ..)| distance < least) {
                 part.nearest = Some((distance, left, depth));

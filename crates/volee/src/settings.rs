@@ -131,7 +131,7 @@ pub enum Setting {
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Setting; 28] = [
+    pub const ALL: [Setting; 29] = [
         Setting::Defines,
         Setting::Plain,
         Setting::Copies,

@@ -1,13 +1,11 @@
 //! Which statements are said never to be reached.
 
-use volee_system::System;
-
 use crate::graph::{explore, machine};
 
 fn unreached(source: &str, plain: bool) -> Vec<String> {
     let mut machine = machine(source, &[], plain);
     explore(&mut machine, 0);
-    machine.unreached().into_iter().map(|u| format!("{} {}", u.process, u.text)).collect()
+    volee_system::unreached(&mut machine).into_iter().map(|u| format!("{} {}", u.process, u.text)).collect()
 }
 
 #[test]

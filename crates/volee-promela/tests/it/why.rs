@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 use volee_program::Machine;
-use volee_system::{System, collect_initial, collect_steps};
+use volee_system::{Inspectable as _, System, collect_initial, collect_steps};
 
 use super::semantics::machine;
 

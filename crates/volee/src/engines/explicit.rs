@@ -2,7 +2,9 @@
 
 use volee_report::{bytes, count, seconds};
 use volee_search::{Check, Order, Reduction, Statistics, Turnover, check};
-use volee_system::{Budget, Meter, PredicateId, Quiet, System, Unreached};
+use volee_system::{
+    Budget, Meter, PredicateId, Quiet, System, Unreached, coverage, unreached as unreached_by,
+};
 
 use super::{Job, Part, told};
 use crate::answer::{Answers, AskError, Certificate, Figures};
@@ -29,7 +31,7 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     let reduced = outcome.statistics.reduced > 0;
     let mut part = Part { explored: Some((outcome.statistics, complete)), ..Part::default() };
     part.unreached = if complete { unreached(&mut model, reduced, job.meter) } else { Some(Vec::new()) };
-    part.coverage = if job.settings.coverage { model.system.coverage() } else { Vec::new() };
+    part.coverage = if job.settings.coverage { coverage(model.system.as_mut()) } else { Vec::new() };
     for (question, found) in ordered(questions).zip(&outcome.answers) {
         let mut answer = told(job, &mut model, question, Way::Search, found, &options)?;
         answer.certificate = (answer.holds() && answer.runs.is_empty()).then_some(Certificate::Explored);
@@ -49,7 +51,7 @@ const COVERAGE_MEMORY: u64 = 16 << 20;
 /// The statements that no run executes; `None` if that is not known. A search that takes fewer steps may pass over statements that
 /// can be reached: then those that it did not meet are looked for once more among all steps, if these are few.
 fn unreached(model: &mut Model, reduced: bool, meter: &Meter) -> Option<Vec<Unreached>> {
-    let unmet = model.system.unreached();
+    let unmet = unreached_by(model.system.as_mut());
     if !reduced || unmet.is_empty() {
         return Some(unmet);
     }
@@ -57,7 +59,7 @@ fn unreached(model: &mut Model, reduced: bool, meter: &Meter) -> Option<Vec<Unre
     let budget = Budget { memory: Some(memory), ..meter.left() };
     let everything = Check::new().deadlocks(false).faults(false).all_errors(true).replacement(None);
     let outcome = check(model.system.as_mut(), &everything, &Meter::start(budget), &mut Quiet);
-    outcome.limit.is_none().then(|| model.system.unreached())
+    outcome.limit.is_none().then(|| unreached_by(model.system.as_mut()))
 }
 
 /// The questions in the order in which a search answers them.

@@ -42,7 +42,8 @@ pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, Ask
     let decided = found.iter().all(|(_, found)| found.verdict == Verdict::Holds);
     let mut part = Part { explored: Some((statistics, decided)), ..Part::default() };
     part.silent = unseen;
-    part.coverage = if job.settings.coverage { model.system.coverage() } else { Vec::new() };
+    part.coverage =
+        if job.settings.coverage { volee_system::coverage(model.system.as_mut()) } else { Vec::new() };
     for (question, found) in found {
         part.answers.push(told(job, &mut model, question, Way::Cycles, &found, &options)?);
     }
