@@ -155,7 +155,7 @@ impl Sources {
 
 /// The text of a source file that is short enough to be shown.
 pub fn text_of(name: &str) -> Option<String> {
-    let bytes = crate::model::read_bytes(name.as_ref()).ok()?;
+    let bytes = crate::files::read_bytes(name.as_ref()).ok()?;
     let is_text = bytes.len() <= LONGEST_FILE && !bytes[..bytes.len().min(4096)].contains(&0);
     is_text.then(|| String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -70,7 +70,7 @@ fn run_text(given: &str) -> Result<String, Failure> {
     if given.starts_with("run:") {
         return Ok(given.to_string());
     }
-    let bytes = volee::model::read_bytes(Path::new(given))?;
+    let bytes = volee::files::read_bytes(Path::new(given))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use volee_report::{
-    Answer as Frame, Palette, QuestionAnswer, Trace, VerdictWord, annotated_source, count, counted, excerpt, run_value,
-    shares,
+    Answer as Frame, Palette, QuestionAnswer, Trace, VerdictWord, annotated_source, count, counted, excerpt,
+    run_value, shares,
 };
 use volee_system::{Diagnostic, Limit, Reason, Unreached, Verdict, Witness};
 
