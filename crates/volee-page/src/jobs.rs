@@ -101,8 +101,8 @@ impl Jobs {
             let budget = Budget {
                 memory: Some(job.memory),
                 time: Some(job.time),
-                depth: None,
                 cancelled: Arc::clone(&job.cancelled),
+                ..Budget::default()
             };
             let asked = std::panic::AssertUnwindSafe(|| {
                 check(&source, &wish, how, budget, &mut Watcher { job: &job })
