@@ -12,7 +12,7 @@
 //! fields of names and the kinds of records must be those of then: when they change, all is forgotten.
 //!
 //! A mask grows when an execution depends on more than it has; the part is then another one, with a memory of its own. A
-//! part that is nearly never met again is divided further, and in the end left to the system. A step with a fault is not
+//! part that is not met again often enough is divided into halves, and in the end left to the system. A step with a fault is not
 //! remembered as such but as a reason to ask the system for all steps of the state, as are states without any step: there
 //! the system may know of others (a `timeout`).
 
@@ -33,6 +33,11 @@ const INLINE: usize = 2;
 const ASK: u32 = u32::MAX;
 /// Of so many look-ups one may be a miss, in a part that pays.
 const WORTH: u32 = 4;
+/// Misses before anybody asks whether a part should be divided, and of how many look-ups one may be a miss then.
+const SMALL_TRIAL: (u32, u32) = (1 << 10, 64);
+/// Bytes from which on nothing is remembered that does not pay, and misses after which that is known of a part.
+const PRESSURE: u64 = 1 << 22;
+const LEAST_TRIAL: u32 = 1 << 8;
 /// Expansions after which somebody asks whether remembering pays at all, again and again.
 const LONG_TRIAL: u64 = 1 << 16;
 
@@ -44,6 +49,16 @@ struct Steps<W> {
     differences: [W; INLINE],
 }
 
+/// Whether a part should be divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doubt {
+    None,
+    /// It is to be, when it is next executed.
+    Due,
+    /// It cannot be.
+    Settled,
+}
+
 /// A part of a record with a certain value.
 #[derive(Debug, Clone, Copy)]
 struct Remembered<W> {
@@ -52,7 +67,7 @@ struct Remembered<W> {
     value: u32,
     /// The number of its memory, plus one; 0 for a part that is left to the system.
     memory: u32,
-    fineness: Fineness,
+    doubt: Doubt,
     mask: W,
     /// All bits but those that each of its steps replaces, which are not in the mask.
     kept: W,
@@ -60,6 +75,32 @@ struct Remembered<W> {
     is_told: bool,
     lookups: u32,
     misses: u32,
+}
+
+impl<W: Word> Remembered<W> {
+    fn new(part: Part, value: u32, memory: u32, mask: W) -> Self {
+        let (doubt, kept) = (Doubt::None, W::ALL);
+        Remembered { part, value, memory, doubt, mask, kept, is_told: false, lookups: 0, misses: 0 }
+    }
+
+    fn may_be_divided(&self) -> bool {
+        self.doubt == Doubt::None && self.part.partner.is_none() && self.part.last > self.part.first + 1
+    }
+
+    /// It is no longer remembered, but to be divided if that is possible.
+    fn give_up(&mut self) {
+        self.memory = 0;
+        if self.may_be_divided() {
+            self.doubt = Doubt::Due;
+        }
+    }
+
+    /// Whether it is met again too rarely.
+    fn is_in_doubt(&self) -> bool {
+        let (trial, worth) =
+            if self.may_be_divided() { SMALL_TRIAL } else { (trial(self.mask.bits()), WORTH) };
+        self.misses > trial && self.misses > self.lookups / worth
+    }
 }
 
 /// What is remembered, for one layout of names.
@@ -252,7 +293,7 @@ impl<W: Word> Memo<W> {
         }
         let (first, count) = match self.values[record].get(value) {
             Some(&(first, count)) if first != 0 => (first as usize - 1, count as usize),
-            _ => self.divide(system, tuples, (record, value), Fineness::Coarse, loaded)?,
+            _ => self.divide(system, tuples, (record, value), loaded)?,
         };
         let mut any = false;
         for at in first..first + count {
@@ -313,6 +354,9 @@ impl<W: Word> Memo<W> {
         let system = system.divisible()?;
         loaded.load(tuples, system);
         self.executions += 1;
+        if self.parts[at].doubt == Doubt::Due {
+            self.split(system, tuples, at, loaded);
+        }
         let part = self.parts[at];
         let (mut touched, mut faulty) = (Touched::default(), false);
         let recorded = (part.memory != 0).then_some(&mut touched);
@@ -353,9 +397,13 @@ impl<W: Word> Memo<W> {
         }
         let part = &mut self.parts[at];
         part.misses += 1;
-        if part.misses > trial(part.mask.bits()) && part.misses > part.lookups / WORTH {
-            return self.doubt(at);
+        if part.is_in_doubt() {
+            return part.give_up();
         }
+        if self.steps.is_full() && self.steps.bytes() >= PRESSURE && self.leave_what_does_not_pay() {
+            return;
+        }
+        let part = &mut self.parts[at];
         let bits = |set: u64| {
             let members = (0..tuples.len()).filter(|&c| set >> c & 1 == 1);
             members.fold(W::default(), |bits, component| bits | W::mask(tuples.field(component)))
@@ -392,33 +440,84 @@ impl<W: Word> Memo<W> {
         }
     }
 
+    /// Leaves parts that are met again too rarely to the system, and forgets all; whether there are such.
+    #[cold]
+    fn leave_what_does_not_pay(&mut self) -> bool {
+        let mut any = false;
+        for part in &mut self.parts {
+            if part.memory != 0 && part.misses > LEAST_TRIAL && part.misses > part.lookups / WORTH {
+                part.give_up();
+                any = true;
+            }
+        }
+        if any {
+            self.steps.clear();
+            self.differences.clear();
+        }
+        any
+    }
+
     /// A record whose values are new more often than not is left to the system.
     fn leave(&mut self, record: usize) {
         let part = Part { record: record as u8, first: 0, last: u16::MAX, partner: None };
-        let fineness = Fineness::Coarse;
-        self.parts.push(Remembered {
-            part,
-            value: 0,
-            memory: 0,
-            fineness,
-            mask: W::default(),
-            kept: W::ALL,
-            is_told: false,
-            lookups: 0,
-            misses: 0,
-        });
+        self.parts.push(Remembered::new(part, 0, 0, W::default()));
         self.left[record] = self.parts.len() as u32;
         self.values[record] = Vec::new();
     }
 
-    /// A part that is nearly never met again is divided further, if it can be; otherwise it is left to the system.
-    fn doubt(&mut self, at: usize) {
-        let Remembered { part, value, fineness, .. } = self.parts[at];
-        self.parts[at].memory = 0;
-        if fineness == Fineness::Coarse && part.last > part.first + 1 && part.partner.is_none() {
-            // The parts of this value are made anew when they are next asked for, as fine as they can be.
-            self.values[usize::from(part.record)][value as usize] = (0, 1);
+    /// Divides a part into two, near its middle, if it can be: each depends on less, and is met again more often.
+    #[cold]
+    fn split(&mut self, system: &mut dyn Divisible, tuples: &Tuples, at: usize, loaded: &mut Loaded<'_, W>) {
+        let Remembered { part, value, .. } = self.parts[at];
+        let (record, value) = (usize::from(part.record), value as usize);
+        self.ask_for_parts(system, tuples, record, Fineness::Fine, loaded);
+        let middle = part.first / 2 + part.last / 2;
+        let starts = self.scratch.iter().filter(|p| p.partner.is_none()).map(|p| p.first);
+        let inside = starts.filter(|&first| part.first < first && first < part.last);
+        let Some(cut) = inside.min_by_key(|first| first.abs_diff(middle)) else {
+            self.memories += 1;
+            (self.parts[at].doubt, self.parts[at].memory) = (Doubt::Settled, self.memories);
+            return;
+        };
+        self.parts[at].doubt = Doubt::None;
+        // The parts of the value may have been listed anew since, or left to the system.
+        let (first, count) = self.values[record].get(value).copied().unwrap_or_default();
+        let listed = (first as usize).saturating_sub(1)..(first + count).saturating_sub(1) as usize;
+        if !listed.contains(&at) {
+            return;
         }
+        let start = self.parts.len();
+        for old in listed {
+            if old != at {
+                self.parts.push(self.parts[old]);
+                continue;
+            }
+            for half in [Part { last: cut, ..part }, Part { first: cut, ..part }] {
+                self.add_part(half, value, W::mask(tuples.field(tuples.fixed() + record)));
+            }
+        }
+        self.values[record][value] = (start as u32 + 1, count + 1);
+    }
+
+    fn add_part(&mut self, part: Part, value: usize, mask: W) {
+        self.memories += 1;
+        self.parts.push(Remembered::new(part, value as u32, self.memories, mask));
+    }
+
+    /// Asks for the parts of a record, to be found in `scratch`.
+    fn ask_for_parts(
+        &mut self,
+        system: &mut dyn Divisible,
+        tuples: &Tuples,
+        record: usize,
+        fineness: Fineness,
+        loaded: &mut Loaded<'_, W>,
+    ) {
+        let (fixed, records) = (tuples.fixed(), tuples.len() - tuples.fixed());
+        let kinds = |at: usize| if at < records { tuples.kinds(fixed + at).to_vec() } else { Vec::new() };
+        self.scratch.clear();
+        system.parts(loaded.state, record as u8, fineness, &kinds, &mut self.scratch);
+        system.divide(loaded.state);
     }
 
     /// Finds the parts of a value of a record.
@@ -428,37 +527,18 @@ impl<W: Word> Memo<W> {
         system: &mut S,
         tuples: &mut Tuples,
         (record, value): (usize, usize),
-        fineness: Fineness,
         loaded: &mut Loaded<'_, W>,
     ) -> Option<(usize, usize)> {
         let system = system.divisible()?;
         loaded.load(tuples, system);
-        // A value that was divided before has a count already.
-        let doubted = self.values[record].get(value).is_some_and(|&(_, count)| count != 0);
-        let fineness = if doubted { Fineness::Fine } else { fineness };
-        let (fixed, records) = (tuples.fixed(), tuples.len() - tuples.fixed());
-        let kinds = |at: usize| if at < records { tuples.kinds(fixed + at).to_vec() } else { Vec::new() };
         self.scratch.clear();
-        if !tuples.is_absent(fixed + record, value) {
-            system.parts(loaded.state, record as u8, fineness, &kinds, &mut self.scratch);
-            system.divide(loaded.state);
+        if !tuples.is_absent(tuples.fixed() + record, value) {
+            self.ask_for_parts(system, tuples, record, Fineness::Coarse, loaded);
         }
         let first = self.parts.len();
-        for &part in &self.scratch {
-            self.memories += 1;
-            let mask = W::mask(tuples.field(fixed + record));
-            let memory = self.memories;
-            self.parts.push(Remembered {
-                part,
-                value: value as u32,
-                memory,
-                fineness,
-                mask,
-                kept: W::ALL,
-                is_told: false,
-                lookups: 0,
-                misses: 0,
-            });
+        let mask = W::mask(tuples.field(tuples.fixed() + record));
+        for part in std::mem::take(&mut self.scratch) {
+            self.add_part(part, value, mask);
         }
         let count = self.parts.len() - first;
         let values = &mut self.values[record];

@@ -7,7 +7,7 @@ use volee_store::{mix, prefetch_at};
 use super::Word;
 
 /// Bytes from which on look-ups are worth a prefetch.
-const LARGE: usize = 1 << 20;
+const LARGE: usize = 1 << 21;
 const FIRST_PLACES: usize = 1 << 8;
 /// Entries at most; then all are forgotten.
 const MOST_ENTRIES: usize = 1 << 21;
@@ -61,6 +61,12 @@ impl<W: Word, V: Copy + Default> Table<W, V> {
     #[inline(always)]
     pub fn prefetch(&self, key: W, memory: u32) {
         prefetch_at(&self.places, self.home(key, memory));
+    }
+
+    /// Whether the next entry makes it grow.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        (self.len + 1) * 2 > self.places.len()
     }
 
     /// Adds what is not there. `false` when there is too much, and all was forgotten.
