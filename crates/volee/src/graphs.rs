@@ -4,7 +4,7 @@
 //! ```
 //! use volee::{Graphs, lts::Relation, system::{Budget, Meter, Quiet}};
 //!
-//! let graphs = Graphs { hide: vec!["ack".into()], ..Graphs::default() };
+//! let graphs = Graphs { hide: vec!["back".into()], ..Graphs::default() };
 //! let meter = Meter::start(Budget::default());
 //! let (a, b) = ("../../models/demo/courier.pml", "../../models/demo/courier.pml");
 //! let compared = graphs.compare(a.as_ref(), b.as_ref(), Relation::Branching, &meter, &mut Quiet).expect("both are sound");
