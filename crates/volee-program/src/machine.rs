@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use volee_system::{
     Action, Awake, Components, Covered, Diagnostic, Divisible, Fault, FaultId, FaultKind, Flow, Followed,
-    Inspectable, Inspection, Label, Marks, Move, PersistentSet, PredicateId, ProcessSet, Reducible, Sink,
-    SleepSet, Step, System, Variable,
+    Inspectable, Inspection, Label, Liftable, Marks, Move, PersistentSet, PredicateId, ProcessSet, Reducible,
+    Sink, SleepSet, Step, System, Variable,
 };
 
 use crate::code::{Code, Compiled};
@@ -384,39 +384,6 @@ impl System for Machine {
         explainer.actions
     }
 
-    fn moves(&mut self, state: &[u8], ordinal: usize) -> Vec<Move> {
-        let mut moves = Moves { merged: &self.merged, wanted: ordinal, found: Vec::new() };
-        let _ = self.enumerator.run(&self.compiled, state, &mut moves);
-        moves.found
-    }
-
-    fn follow(&mut self, state: &[u8], moves: &[Move]) -> Option<Followed> {
-        let (compiled, merged) = (Arc::clone(&self.compiled), Arc::clone(&self.merged));
-        let mut find = |wanted: Wanted<'_>| {
-            let (step, seen) = (first_step, 0);
-            let mut follower =
-                Follower { merged: &merged, wanted, step, seen, moves: Vec::new(), found: None };
-            let _ = self.enumerator.run(&compiled, state, &mut follower);
-            follower.found
-        };
-        find(Wanted::Moves(moves)).or_else(|| {
-            let mut enumerator = Enumerator::new(compiled.transitions.len(), FaultId(0));
-            let (target, made) = walk(&mut enumerator, &compiled, &merged, state, moves)?;
-            find(Wanted::Target(&target, made))
-        })
-    }
-
-    fn essence(&self, state: &[u8]) -> Vec<u8> {
-        let mut essence = state.to_vec();
-        let mut observed = self.observed.clone();
-        self.predicate_exprs.iter().for_each(|e| observed.add(e));
-        let globals_at = self.compiled.layout.globals_at;
-        for (start, length) in unread_globals(&self.program, &observed) {
-            essence[globals_at + start as usize..][..length as usize].fill(0);
-        }
-        essence
-    }
-
     fn variables(&self, state: &[u8]) -> Vec<Variable> {
         let mut frame = Frame::default();
         frame.load(&self.compiled.layout, state);
@@ -449,6 +416,10 @@ impl System for Machine {
 
     fn components(&self) -> Option<Components> {
         Some(components(&self.program, &self.compiled.layout))
+    }
+
+    fn liftable(&mut self) -> Option<&mut dyn Liftable> {
+        Some(self)
     }
 
     fn reducible(&mut self) -> Option<&mut dyn Reducible> {
@@ -484,6 +455,41 @@ impl Inspectable for Machine {
 
     fn coverage(&self) -> Vec<Covered> {
         display::coverage(&self.program, &self.compiled, &self.enumerator.reached)
+    }
+}
+
+impl Liftable for Machine {
+    fn moves(&mut self, state: &[u8], ordinal: usize) -> Vec<Move> {
+        let mut moves = Moves { merged: &self.merged, wanted: ordinal, found: Vec::new() };
+        let _ = self.enumerator.run(&self.compiled, state, &mut moves);
+        moves.found
+    }
+
+    fn follow(&mut self, state: &[u8], moves: &[Move]) -> Option<Followed> {
+        let (compiled, merged) = (Arc::clone(&self.compiled), Arc::clone(&self.merged));
+        let mut find = |wanted: Wanted<'_>| {
+            let (step, seen) = (first_step, 0);
+            let mut follower =
+                Follower { merged: &merged, wanted, step, seen, moves: Vec::new(), found: None };
+            let _ = self.enumerator.run(&compiled, state, &mut follower);
+            follower.found
+        };
+        find(Wanted::Moves(moves)).or_else(|| {
+            let mut enumerator = Enumerator::new(compiled.transitions.len(), FaultId(0));
+            let (target, made) = walk(&mut enumerator, &compiled, &merged, state, moves)?;
+            find(Wanted::Target(&target, made))
+        })
+    }
+
+    fn essence(&self, state: &[u8]) -> Vec<u8> {
+        let mut essence = state.to_vec();
+        let mut observed = self.observed.clone();
+        self.predicate_exprs.iter().for_each(|e| observed.add(e));
+        let globals_at = self.compiled.layout.globals_at;
+        for (start, length) in unread_globals(&self.program, &observed) {
+            essence[globals_at + start as usize..][..length as usize].fill(0);
+        }
+        essence
     }
 }
 

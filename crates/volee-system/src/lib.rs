@@ -13,6 +13,7 @@ mod divisible;
 pub mod guard;
 mod inspection;
 mod lift;
+mod liftable;
 pub mod memory;
 pub mod part;
 mod place;
@@ -29,12 +30,13 @@ pub use inspection::{
     Choice, Covered, Inspectable, Inspection, Queue, Standing, coverage, inspect, unreached, value,
 };
 pub use lift::{LiftError, Lifted, lift};
+pub use liftable::{Followed, Liftable, Move};
 pub use place::{Diagnostic, Edit, Fix, Place, Severity};
 pub use progress::{Progress, Quiet, Snapshot};
 pub use reducible::{Awake, PersistentSet, ProcessSet, Reducible, SleepSet};
 pub use run::{ReplayError, Run, RunState, RunStep, Witness, replay, replay_end, walk};
 pub use system::{
-    Action, Event, EventKind, Fault, FaultId, FaultKind, Flow, Followed, Label, Marks, Move, PredicateId,
-    Sink, Step, System, Unreached, Variable, collect_initial, collect_steps,
+    Action, Event, EventKind, Fault, FaultId, FaultKind, Flow, Label, Marks, PredicateId, Sink, Step, System,
+    Unreached, Variable, collect_initial, collect_steps,
 };
 pub use verdict::{Reason, ReasonKind, Verdict, Violation};

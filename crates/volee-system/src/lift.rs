@@ -4,8 +4,9 @@
 //! worth nothing until the plain system has done the same: each fast step is a list of moves, by numbers that both systems
 //! share, and the plain system is walked along these lists, at each state by the step whose own moves are the next of the
 //! list. The cycle of a lasso is gone round until the plain state repeats; where it never does because somebody counts for
-//! nobody, until it repeats but for what nobody reads ([`System::essence`]).
+//! nobody, until it repeats but for what nobody reads ([`Liftable::essence`](crate::Liftable::essence)).
 
+use crate::liftable::{essence, moves};
 use crate::run::{nth_initial, nth_step};
 use crate::{Fault, Move, ReplayError, Step, System, Witness, collect_steps};
 
@@ -88,7 +89,9 @@ impl<P: System + ?Sized> Walk<'_, P> {
                 return Ok(Some(self.fail(ordinal)));
             }
             let lost = LiftError::Lost { step: number + 1, moves: fast.moves.len(), made };
-            let followed = match (self.plain.follow(&self.state, &fast.moves[made..]), failing) {
+            let plain = self.plain.liftable();
+            let followed = plain.and_then(|plain| plain.follow(&self.state, &fast.moves[made..]));
+            let followed = match (followed, failing) {
                 (Some(followed), _) => followed,
                 (None, Some((ordinal, _))) => return Ok(Some(self.fail(ordinal))),
                 (None, None) => return Err(lost),
@@ -119,7 +122,7 @@ impl<P: System + ?Sized> Walk<'_, P> {
         let ends: Vec<usize> = ends.enumerate().filter_map(|(at, ends)| ends.then_some(at)).collect();
         let first = ends.first().map(|&at| (at, Certainty::SameError));
         let exact = ends.into_iter().find(|&at| {
-            let moves = self.plain.moves(&self.state, at);
+            let moves = moves(self.plain, &self.state, at);
             !moves.is_empty() && fast.moves[made..].starts_with(&moves)
         });
         exact.map(|at| (at, Certainty::SameMoves)).or(first)
@@ -158,7 +161,7 @@ where
     let mut cycle = Vec::new();
     let mut until_fault = None;
     for (at, &ordinal) in witness.steps.iter().enumerate() {
-        let moves = fast.moves(&state, ordinal as usize);
+        let moves = moves(fast, &state, ordinal as usize);
         let (step, target) = nth_step(fast, &state, ordinal as usize)
             .map_err(|available| ReplayError::Step { at, ordinal, available })?;
         state = target;
@@ -209,11 +212,14 @@ fn close<P: System + ?Sized>(
 }
 
 /// The first rounds after which the state is one of those before, but for what nobody reads: where they start and end.
-fn comes_back<P: System + ?Sized>(walk: &Walk<'_, P>, passed: &[(Vec<u8>, usize)]) -> Option<(usize, usize)> {
+fn comes_back<P: System + ?Sized>(
+    walk: &mut Walk<'_, P>,
+    passed: &[(Vec<u8>, usize)],
+) -> Option<(usize, usize)> {
     let now = (&walk.state, walk.steps.len());
     let mut seen: Vec<(Vec<u8>, usize)> = Vec::new();
     for (state, at) in passed.iter().map(|(state, at)| (state, *at)).chain([now]) {
-        let essence = walk.plain.essence(state);
+        let essence = essence(walk.plain, state);
         if let Some((_, start)) = seen.iter().find(|(known, _)| *known == essence) {
             return Some((*start, at));
         }

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::liftable::essence;
 use crate::{Action, Fault, Flow, Step, System, Variable, collect_steps};
 
 /// A run of a system, by ordinals. With `loop_start`, the steps from there on repeat for ever.
@@ -134,7 +135,7 @@ pub fn replay_end<S: System + ?Sized>(
         }
     } else if let Some(start) = loop_state
         && start != state
-        && system.essence(&start) != system.essence(&state)
+        && essence(system, &start) != essence(system, &state)
     {
         return Err(ReplayError::Loop);
     }

@@ -14,7 +14,8 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Components, Diagnostic, Divisible, Inspectable, Place, Reducible};
+use crate::run::nth_step;
+use crate::{Components, Diagnostic, Divisible, Inspectable, Liftable, Place, Reducible};
 
 /// Whether the receiver of pushed states wants more.
 pub type Flow = ControlFlow<()>;
@@ -65,31 +66,10 @@ impl<F: FnMut(Step, &[u8]) -> Flow> Sink for F {
     }
 }
 
-/// One transition of one process, by a number that it keeps however the system is optimised.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Move {
-    /// The process.
-    pub process: u8,
-    /// The transition.
-    pub transition: u32,
-}
-
-/// A step that makes the beginning of a list of moves.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Followed {
-    /// Its number in its source state.
-    pub ordinal: usize,
-    /// How many of the moves it makes.
-    pub moves: usize,
-    /// The step.
-    pub step: Step,
-    /// Where it leads.
-    pub target: Vec<u8>,
-}
-
 /// Anything that can be explored.
 ///
-/// Only the first three methods are required; the others make answers richer. Methods take `&mut self` so that a
+/// Only the first three methods are required; the next make answers richer, and the last are capabilities that a system may offer: a
+/// search that does not need one never sees it. Methods take `&mut self` so that a
 /// system may own scratch space and interned labels; a parallel engine asks for one system per worker.
 pub trait System {
     /// Pushes the initial states, in a fixed order.
@@ -120,34 +100,8 @@ pub trait System {
     /// What a human wants to know of the `ordinal`-th step of `state`: one action, or several where the step is an
     /// indivisible sequence. Never called in a hot loop.
     fn explain(&mut self, state: &[u8], ordinal: usize) -> Vec<Action> {
-        let mut seen = 0;
-        let mut label = None;
-        let _ = self.steps(state, &mut |step: Step, _: &[u8]| {
-            if seen == ordinal {
-                label = Some(step.label);
-                return Flow::Break(());
-            }
-            seen += 1;
-            Flow::Continue(())
-        });
-        label.map(|l| Action::plain(self.label(l))).into_iter().collect()
-    }
-
-    /// The moves that the `ordinal`-th step of `state` is made of, in order; none where the system is not made of moves.
-    /// A rendezvous is two, the sender's first. Never called in a hot loop.
-    fn moves(&mut self, _state: &[u8], _ordinal: usize) -> Vec<Move> {
-        Vec::new()
-    }
-
-    /// The step of `state` that leads somewhere and whose moves are the first of these. Never called in a hot loop.
-    fn follow(&mut self, _state: &[u8], _moves: &[Move]) -> Option<Followed> {
-        None
-    }
-
-    /// A state without what nobody reads: two states with the same essence allow the same runs, and every predicate has the
-    /// same value in both.
-    fn essence(&self, state: &[u8]) -> Vec<u8> {
-        state.to_vec()
+        let taken = nth_step(self, state, ordinal).ok();
+        taken.map(|(step, _)| Action::plain(self.label(step.label))).into_iter().collect()
     }
 
     /// The variables of a state, in a fixed order, for display.
@@ -188,6 +142,11 @@ pub trait System {
 
     /// How the bytes of states are cut into components, where the system can tell. It stays so once a state was asked for.
     fn components(&self) -> Option<Components> {
+        None
+    }
+
+    /// The same system as one whose steps are made of moves, where it is optimised and can tell what its steps stand for.
+    fn liftable(&mut self) -> Option<&mut dyn Liftable> {
         None
     }
 

@@ -5,8 +5,8 @@
 use std::borrow::Cow;
 
 use volee_system::{
-    Action, Diagnostic, Fault, FaultId, Flow, Followed, Inspectable, Label, Marks, Move, PredicateId, Sink,
-    System, Variable,
+    Action, Diagnostic, Fault, FaultId, Flow, Inspectable, Label, Liftable, Marks, PredicateId, Sink, System,
+    Variable,
 };
 
 /// The system, and nothing but its states and steps.
@@ -41,16 +41,8 @@ impl<S: System> System for Bare<S> {
         self.0.explain(state, ordinal)
     }
 
-    fn moves(&mut self, state: &[u8], ordinal: usize) -> Vec<Move> {
-        self.0.moves(state, ordinal)
-    }
-
-    fn follow(&mut self, state: &[u8], moves: &[Move]) -> Option<Followed> {
-        self.0.follow(state, moves)
-    }
-
-    fn essence(&self, state: &[u8]) -> Vec<u8> {
-        self.0.essence(state)
+    fn liftable(&mut self) -> Option<&mut dyn Liftable> {
+        self.0.liftable()
     }
 
     fn variables(&self, state: &[u8]) -> Vec<Variable> {

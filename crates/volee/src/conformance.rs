@@ -6,7 +6,7 @@
 //! let server = Source::open("../../examples/connection/connection.pml").expect("it is there");
 //! let contract = Contract { inputs: vec!["request".into()], outputs: vec!["reply".into()], ..Contract::new(server) };
 //! let made = contract.test(&Goal::After(2), &Meter::start(Budget::default()), &mut Quiet).expect("it is sound");
-//! assert!(made.case().is_some_and(|test| test.node_count() > 2));
+//! assert!(made.case().is_some_and(|test| test.edge_count() > 0));
 //! ```
 
 use std::cell::RefCell;
