@@ -1,0 +1,90 @@
+//! How the bounded store makes do: with less memory where the path needs it, and with longer codes where names do.
+//!
+//! Both happen in place, for there is no room for two tables. What does not fit afterwards is forgotten, the path never is.
+
+use super::Bounded;
+use crate::Name;
+use crate::coding::{Coding, low_bits, whole_bytes};
+use crate::exact::Exact;
+use crate::line::Line;
+use crate::table::{FIRST_LINES, Table, Turnover};
+
+impl Bounded {
+    /// Drops what waits in vain, if the trail has grown since that was last done; how many bytes that frees.
+    pub(super) fn purge(&mut self) -> u64 {
+        let used = self.trail.used();
+        if self.purged.is_none_or(|purged| used < purged + purged / 4) {
+            return 0;
+        }
+        let (table, before) = (&self.table, self.trail.bytes());
+        self.trail.keep_waiting(|hash| table.prefetch(hash), |hash| table.find(hash).is_none());
+        self.trail.shrink();
+        self.purged = Some(self.trail.used());
+        before.saturating_sub(self.trail.bytes())
+    }
+
+    /// Frees at least so many bytes by shrinking the table. `None` when the path needs what is left.
+    pub(super) fn shrink(&mut self, bytes: u64) -> Option<()> {
+        // A part of the table more, so that it is not moved too often; a larger one where places are free.
+        let part = if self.table.len() < self.table.capacity() / 4 * 3 { 8 } else { 256 };
+        let fewer = bytes as usize / size_of::<Line>() + self.table.lines() / part + 1;
+        let lines = self.table.lines().checked_sub(fewer).filter(|&lines| lines >= FIRST_LINES)?;
+        if self.fits && self.table.len() >= self.most_pinned(lines) {
+            self.stop_fitting()?;
+        }
+        (self.fits || self.trail.len() < self.most_pinned(lines)).then_some(())?;
+        self.table.resize(lines)?;
+        self.keep_fitting()
+    }
+
+    /// The hash of a name. A name that has none yet makes all codes wider, and the table forgets what is not pinned: its
+    /// places change their order, and there is no room for two tables. It happens a few times in a search at most.
+    #[inline(always)]
+    pub(crate) fn encode(&mut self, name: Name) -> Option<u64> {
+        match self.table.coding.encode(name) {
+            None => self.widen(name),
+            hash => hash,
+        }
+    }
+
+    #[cold]
+    fn widen(&mut self, name: Name) -> Option<u64> {
+        self.recode(self.table.coding.wider(name), &mut |name| name)?;
+        self.table.coding.encode(name)
+    }
+
+    /// Names are coded in another way, and are perhaps others. Only those of the path, and what waits along it, remain.
+    pub(super) fn recode(&mut self, coding: Coding, translate: &mut dyn FnMut(Name) -> Name) -> Option<()> {
+        if self.fits {
+            (self.fits, self.purged) = (false, Some(0));
+        }
+        let (lines, most) = (self.table.lines(), self.table.reserved());
+        let table = Table::new(coding, lines, most, self.table.policy)?;
+        let old = std::mem::replace(&mut self.table, table);
+        let (from, to) = (&old.coding, self.table.coding.clone());
+        let mut recode = |hash| to.encode(translate(from.decode(hash)));
+        for hash in self.trail.groups().flatten() {
+            let rank = old.find(hash).map_or(0, |at| old.rank(at));
+            let hash = recode(hash)?;
+            let at = self.table.find(hash).or_else(|| self.table.put(hash))?;
+            self.table.pin(at);
+            self.table.set_rank(at, rank);
+        }
+        self.trail.recode(to.width(), |hash| recode(hash).unwrap_or(0));
+        let forgotten = old.len().saturating_sub(self.table.len()) as u64;
+        let before = old.turnover;
+        self.table.turnover = Turnover { replaced: before.replaced + forgotten, ..before };
+        Some(())
+    }
+}
+
+/// Which bits the names of a store vary in, with those that node numbers may still grow into.
+pub fn coding_of(exact: &Exact, nodes: u64) -> Coding {
+    let base = exact.names().next().unwrap_or(1);
+    let varies = exact.names().fold(0, |varies, name| varies | name ^ base);
+    if nodes == 0 {
+        return Coding::new(base, whole_bytes(varies));
+    }
+    let number = low_bits(64 - nodes.leading_zeros());
+    Coding::new(base, varies | number | number << 32 | 1 << 63)
+}
