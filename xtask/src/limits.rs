@@ -49,7 +49,7 @@ const ROWS: &[Row] = &[
     row("a text that never ends", "check endless.pml"),
     row("all values of unbounded integers", "reachable counters.spec"),
     row("a long simulation", "simulate many.pml --steps 1000000"),
-    row("a long run replayed", "replay many.pml run:0x400000000"),
+    row("a long run replayed", "replay many.pml run:0x60000000"),
     row("an automaton of a formula", "automaton EVENTUALLY --infinite"),
     row("an automaton over finite traces", "automaton NESTED"),
     row("figures of a system", "info large.aut"),
