@@ -50,7 +50,11 @@ const SUBJECTS: &[Subject] = &[
     ("limits", "every verb and engine on inputs that are too large, in 64 MB and 2 s", limits::run),
     ("oracle", "compares random cases with a peer on this machine", xtask::oracle::run),
     ("package", "`deb`, `tar`, `tree`: what people install, with manual pages and completions", package::run),
-    ("temporal", "`oracle`: claims against SPIN's verdicts; `curves`: the 1989 figures", temporal::run),
+    (
+        "temporal",
+        "`oracle`: claims against SPIN's verdicts; `curves`: the 1989 figures; `random`: a naive evaluator",
+        temporal::run,
+    ),
 ];
 
 fn main() -> ExitCode {

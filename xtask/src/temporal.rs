@@ -1,6 +1,6 @@
 //! `cargo xtask temporal oracle`: every claim of the corpus, compared with SPIN's verdicts. `cargo xtask temporal
 //! curves`: the 1989 figures, generated states and time against the size of the heap, on the connect-disconnect
-//! protocol.
+//! protocol. `cargo xtask temporal random`: random formulas over random programs, compared with a naive evaluator.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -18,8 +18,16 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     match arguments.first().map(String::as_str) {
         Some("oracle") => oracle(),
         Some("curves") => curves(),
-        _ => Err("usage: cargo xtask temporal oracle|curves".into()),
+        Some("random") => random(arguments.get(1)),
+        _ => Err("usage: cargo xtask temporal oracle|curves|random [FORMULAS]".into()),
     }
+}
+
+/// Random formulas over random programs, by all searches and by a naive evaluator.
+fn random(count: Option<&String>) -> Result<(), String> {
+    let count = count.map_or(Ok(20_000), |text| text.parse()).map_err(|_| "FORMULAS is a number")?;
+    println!("{:?}", volee_testkit::products::compare(count, 0x7e4));
+    Ok(())
 }
 
 /// SPIN's verdict as our exit code; `None` where SPIN has no answer to compare.

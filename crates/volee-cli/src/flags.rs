@@ -19,6 +19,7 @@ pub fn of_setting(setting: Setting) -> &'static str {
         Setting::Depth => "--max-depth",
         Setting::Order => "--search",
         Setting::AllErrors => "--all-errors",
+        Setting::MaxErrors => "--max-errors",
         Setting::Reduction => "--reduction",
         Setting::Replacement => "--replacement",
         Setting::Approximation => "--approximate",

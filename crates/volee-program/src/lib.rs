@@ -7,6 +7,7 @@
 mod code;
 mod compile;
 mod components;
+mod constant;
 mod display;
 mod divide;
 mod eval;
@@ -24,6 +25,7 @@ mod reduction;
 mod types;
 mod why;
 
+pub use constant::constants;
 pub use machine::{ChannelSlots, LabelStyle, Machine, MachineOptions, PredicateCompiler};
 pub use program::{
     Action, BinaryOp, ChannelId, ChannelInstance, ChannelTest, ChannelType, Claim, EventMonitor, Expr, Index,

@@ -1,8 +1,8 @@
 //! What a run is said to show, in a form that can be looked at again: stored with the run, and one word of the command that
 //! replays it.
 //!
-//! As text it is the kind and what it is about: `deadlock`, `invariant x < 3`, `ltl []<>p`; in front of it `fair` where only
-//! fair runs count, `maximal` where a finite-trace formula is about whole runs, `error` where what was met is not an answer to
+//! As text it is the kind and what it is about: `deadlock`, `invariant x < 3`, `ltl []<>p`; in front of it `fair` or
+//! `strongly-fair` where only such runs count, `maximal` where a finite-trace formula is about whole runs, `error` where what was met is not an answer to
 //! the question but an error on the way.
 
 use std::fmt;
@@ -21,6 +21,9 @@ pub struct Claim {
     /// Only runs count in which nobody waits for ever.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fair: bool,
+    /// Only runs count in which everybody moves again and again who can again and again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub strongly_fair: bool,
     /// The formula is about whole runs, not about their beginnings.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub maximal: bool,
@@ -88,7 +91,7 @@ impl ClaimKind {
 impl Claim {
     /// A claim about a text, which is empty where it needs none.
     pub fn new(kind: ClaimKind, text: impl Into<String>) -> Self {
-        Claim { kind, text: text.into(), fair: false, maximal: false, error: false }
+        Claim { kind, text: text.into(), fair: false, strongly_fair: false, maximal: false, error: false }
     }
 
     /// Whether the run shows that something is as it was asked for, not that something is wrong.
@@ -99,7 +102,13 @@ impl Claim {
 
 impl fmt::Display for Claim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (said, word) in [(self.error, "error "), (self.fair, "fair "), (self.maximal, "maximal ")] {
+        let words = [
+            (self.error, "error "),
+            (self.fair, "fair "),
+            (self.strongly_fair, "strongly-fair "),
+            (self.maximal, "maximal "),
+        ];
+        for (said, word) in words {
             f.write_str(if said { word } else { "" })?;
         }
         f.write_str(self.kind.word())?;
@@ -127,6 +136,7 @@ impl FromStr for Claim {
             match word {
                 "error" => claim.error = true,
                 "fair" => claim.fair = true,
+                "strongly-fair" => claim.strongly_fair = true,
                 "maximal" => claim.maximal = true,
                 _ => {
                     let known = ClaimKind::ALL.iter().find(|(_, known)| *known == word);
@@ -148,7 +158,14 @@ mod tests {
     #[test]
     fn claims_come_back_from_their_text() {
         let all = ["deadlock", "assertions", "invariant x < 3", "reachable a && b", "ltl []<>p", "progress"];
-        let more = ["fair ltl <>[] (p -> q)", "maximal tl a", "error ltl []p", "never", "never no_loss"];
+        let more = [
+            "fair ltl <>[] (p -> q)",
+            "strongly-fair ltl p",
+            "maximal tl a",
+            "error ltl []p",
+            "never",
+            "never no_loss",
+        ];
         for text in all.into_iter().chain(more) {
             let claim: Claim = text.parse().unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(claim.to_string(), text);

@@ -73,6 +73,8 @@ pub struct Check {
     pub order: Order,
     /// Go on after an error, to the end of the state space, and count them all.
     pub all_errors: bool,
+    /// Go on until so many different errors are found: other states, other runs. At least one.
+    pub max_errors: usize,
     /// How a depth-first search goes on when the memory budget is used up: which states it forgets. `None` ends it.
     pub replacement: Option<Replacement>,
     /// Remember less than the states: more of them fit, and no error found is then `Unknown`, never `Holds`.
@@ -94,6 +96,7 @@ impl Default for Check {
             goals: Vec::new(),
             order: Order::DepthFirst,
             all_errors: false,
+            max_errors: 1,
             replacement: Some(Replacement::Random),
             approximation: None,
             reduction: Reduction::None,
@@ -145,6 +148,17 @@ impl Check {
     #[must_use]
     pub fn all_errors(self, all_errors: bool) -> Self {
         Check { all_errors, ..self }
+    }
+
+    /// How many different errors are looked for.
+    #[must_use]
+    pub fn max_errors(self, max_errors: usize) -> Self {
+        Check { max_errors: max_errors.max(1), ..self }
+    }
+
+    /// Whether a search that has found so many errors goes on.
+    pub fn goes_on(&self, errors: u64) -> bool {
+        self.all_errors || errors < self.max_errors as u64
     }
 
     /// How a depth-first search goes on when the memory budget is used up.

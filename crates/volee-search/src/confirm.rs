@@ -206,6 +206,24 @@ impl TlQuestion {
     }
 }
 
+/// Whether every process that can move somewhere on the cycle of a lasso moves on it; `None` if it is no lasso.
+pub fn is_strongly_fair<S: System + ?Sized>(system: &mut S, witness: &Witness) -> Option<bool> {
+    let start = witness.loop_start?;
+    let (mut enabled, mut moved) = ([false; 256], [false; 256]);
+    let mut at = 0;
+    walk(system, witness, |system, state, step: Option<Step>| {
+        if let Some(step) = step.filter(|_| at >= start) {
+            for (possible, _) in volee_system::collect_steps(system, state) {
+                enabled[usize::from(possible.process)] |= !possible.stays;
+            }
+            moved[usize::from(step.process)] = true;
+        }
+        at += 1;
+    })
+    .ok()?;
+    Some((0..256).all(|process| moved[process] || !enabled[process]))
+}
+
 /// Whether no process can move all along the cycle of a lasso without ever moving; `None` if it is no lasso.
 pub fn is_fair<S: System + ?Sized>(system: &mut S, witness: &Witness) -> Option<bool> {
     let start = witness.loop_start?;

@@ -29,10 +29,10 @@ mod watch;
 
 pub use audit::{Audit, audit_remembered_steps};
 pub use check::{Answer, Approximation, Check, Order, Outcome, Reduction, Statistics, Turnover, check};
-pub use confirm::is_fair;
+pub use confirm::{is_fair, is_strongly_fair};
 pub use deterministic::DeterministicProperty;
 pub use liveness::{Claim, ClaimOptions, ClaimOutcome, Emptiness, Fairness, check_claim};
-pub use ltl::LtlQuestion;
+pub use ltl::{LtlQuestion, left_sides};
 pub use monitor::{Runs, TlQuestion};
 pub use nested::NestedStore;
 pub use volee_store::Replacement;

@@ -72,6 +72,13 @@ fn state_text(pool: &Pool, root: NodeId) -> Option<String> {
     texts.remove(&root)
 }
 
+/// The left sides of the implications in an expression that is written like a formula: as they are told, and as expressions.
+pub fn left_sides(expression: &str) -> Vec<(String, String)> {
+    let Ok(formula) = volee_logic::formula::parse(expression, "expression") else { return Vec::new() };
+    let sides = crate::silence::left_sides(&formula).into_iter();
+    sides.filter_map(|left| Some((text_of(&formula, left), state_text(&formula.pool, left)?))).collect()
+}
+
 /// One answer to a question that was asked as several: the first violation, else what is not known, else that it holds.
 fn joined(answers: Vec<Answer>) -> Answer {
     let worst = |answer: &Answer| match answer.verdict {

@@ -21,29 +21,29 @@ struct Tally {
 }
 
 impl Tally {
-    /// Counts an error; a new reason is kept, to be witnessed.
-    fn add(&mut self, reason: impl FnOnce() -> Reason) -> bool {
+    /// Counts an error; a new reason is kept, to be witnessed, and so is every one as long as fewer are known than wanted.
+    fn add(&mut self, wanted: usize, reason: impl FnOnce() -> Reason) -> bool {
         self.errors += 1;
         if self.violations.len() == MAX_WITNESSES {
             return false;
         }
         let reason = reason();
-        let new = self.violations.iter().all(|v| v.reason != reason);
+        let new = self.violations.len() < wanted || self.violations.iter().all(|v| v.reason != reason);
         if new {
             self.violations.push(Violation { reason, witness: Witness::default() });
         }
         new
     }
 
-    fn add_fault<S: System + ?Sized>(&mut self, system: &S, fault: FaultId) -> bool {
-        if self.faults.contains(&fault) {
+    fn add_fault<S: System + ?Sized>(&mut self, wanted: usize, system: &S, fault: FaultId) -> bool {
+        if self.violations.len() >= wanted && self.faults.contains(&fault) {
             self.errors += 1;
             return false;
         }
-        if self.faults.len() < MAX_WITNESSES {
+        if self.faults.len() < MAX_WITNESSES && !self.faults.contains(&fault) {
             self.faults.push(fault);
         }
-        self.add(|| system.fault(fault).into())
+        self.add(wanted, || system.fault(fault).into())
     }
 
     fn witness_last(&mut self, witness: &Witness) {
@@ -115,7 +115,7 @@ pub(crate) fn answers_from(check: &Check, findings: Vec<Finding>, limit: Option<
     let stopped =
         Limit::Other { message: "not decided, because the search stopped at the first error".into() };
     let errors: u64 = findings.iter().map(|finding| finding.errors).sum();
-    let cut = limit.or((errors > 0 && !check.all_errors).then_some(&stopped));
+    let cut = limit.or((!check.goes_on(errors)).then_some(&stopped));
     let mut findings = findings.into_iter();
     let mut next = || findings.next().unwrap_or_default();
     let mut answers = Vec::new();
@@ -179,6 +179,7 @@ impl<'c> Questions<'c> {
         match (self.check.faults, self.check.all_errors) {
             (false, _) => OnFault::Ignore,
             (true, true) => OnFault::Record,
+            (true, false) if self.check.max_errors > 1 => OnFault::Record,
             (true, false) => OnFault::Stop,
         }
     }
@@ -199,13 +200,13 @@ impl<'c> Questions<'c> {
     }
 
     fn evaluate<S: System + ?Sized>(&mut self, system: &mut S, state: &[u8]) -> Flow {
-        let before = self.errors;
+        let (before, wanted) = (self.errors, self.check.max_errors);
         for (at, (text, predicate)) in self.check.invariants.iter().enumerate() {
             let tally = &mut self.invariants[at];
             let new = match system.holds(*predicate, state) {
                 Ok(true) => continue,
-                Ok(false) => tally.add(|| broken(text)),
-                Err(fault) => tally.add_fault(system, fault),
+                Ok(false) => tally.add(wanted, || broken(text)),
+                Err(fault) => tally.add_fault(wanted, system, fault),
             };
             self.errors += 1;
             self.unwitnessed.extend(new.then_some(Wish::Invariant(at)));
@@ -223,7 +224,7 @@ impl<'c> Questions<'c> {
     /// A step with a fault. `Break` when the search may end.
     pub(crate) fn fault<S: System + ?Sized>(&mut self, system: &S, fault: FaultId) -> Flow {
         self.errors += 1;
-        let new = self.faults.add_fault(system, fault);
+        let new = self.faults.add_fault(self.check.max_errors, system, fault);
         self.unwitnessed.extend(new.then_some(Wish::Fault));
         self.after_error()
     }
@@ -234,7 +235,7 @@ impl<'c> Questions<'c> {
             return Flow::Continue(());
         }
         self.errors += 1;
-        let new = self.deadlocks.add(invalid_end);
+        let new = self.deadlocks.add(self.check.max_errors, invalid_end);
         self.unwitnessed.extend(new.then_some(Wish::Deadlock));
         self.after_error()
     }
@@ -258,7 +259,7 @@ impl<'c> Questions<'c> {
     }
 
     fn after_error(&self) -> Flow {
-        if self.check.all_errors { Flow::Continue(()) } else { Flow::Break(()) }
+        if self.check.goes_on(self.errors) { Flow::Continue(()) } else { Flow::Break(()) }
     }
 
     /// Ends a search that only has goals, once all are reached.

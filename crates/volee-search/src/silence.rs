@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use volee_logic::formula::{AtomId, Formula, Node, NodeId, Pool};
+use volee_logic::formula::{AtomId, AtomKind, Formula, Node, NodeId, Pool};
 
 use crate::watch::Watch;
 
@@ -42,7 +42,12 @@ fn is_of_states(pool: &Pool, root: NodeId) -> bool {
 
 /// The text of a part of a formula.
 pub(crate) fn text_of(formula: &Formula, node: NodeId) -> String {
-    let text = formula.pool.text(node, LONGEST);
+    if let Node::Atom(atom) = formula.pool.node(node)
+        && let AtomKind::Predicate(text) = &formula.pool.atoms()[atom.0 as usize].kind
+    {
+        return text.clone();
+    }
+    let text = formula.pool.text(node, LONGEST).replace('{', "(").replace('}', ")");
     let whole = matches!(formula.pool.node(node), Node::And(..) | Node::Or(..));
     let inside = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).filter(|_| whole);
     inside.map(str::to_string).unwrap_or(text)
@@ -115,7 +120,7 @@ impl Letters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use volee_logic::formula::{AtomKind, EventPattern, parse};
+    use volee_logic::formula::{EventPattern, parse};
 
     /// What is told where these letters were met: each is the texts of the atoms that are true in it.
     fn told(text: &str, letters: &[&[&str]]) -> Vec<String> {

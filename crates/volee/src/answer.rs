@@ -211,6 +211,8 @@ pub struct Answers {
     pub unasked: Vec<Question>,
     /// What the questions speak of and no explored step is: an answer about it says little.
     pub silent: Vec<String>,
+    /// Variables that invariants and formulas speak of and no statement writes.
+    pub constant: Vec<String>,
     /// Statements that no run executes, where that is known.
     pub unreached: Option<Vec<Unreached>>,
     /// How often each statement was executed by the first search that keeps count; see [`crate::coverage_note`].

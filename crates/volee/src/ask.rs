@@ -17,6 +17,7 @@
 
 use std::sync::Arc;
 
+use volee_logic::formula::AtomKind;
 use volee_search::{Approximation, Statistics};
 use volee_system::{Budget, Diagnostic, Meter, Progress, System};
 
@@ -156,6 +157,7 @@ impl<'a> Ask<'a> {
         if let Some(model) = &read {
             answers.warnings.clone_from(&model.warnings);
             answers.unasked = self.unasked(model, &questions);
+            answers.constant = constants(model, &questions);
         }
         let meter = Meter::start(self.whole_budget());
         let mut job = Job {
@@ -270,6 +272,34 @@ impl<'a> Ask<'a> {
         left.retain(|claim| !questions.contains(claim) && (self.usual || !chose));
         left
     }
+}
+
+/// The variables that invariants and formulas speak of and no statement writes.
+fn constants(model: &Model, questions: &[Question]) -> Vec<String> {
+    let Some(lowered) = &model.promela else { return Vec::new() };
+    let mut names = Vec::new();
+    for question in questions {
+        let texts = match question {
+            Question::Invariant(text) => vec![text.clone()],
+            Question::Ltl { text, .. } => state_texts(text),
+            _ => continue,
+        };
+        let read = texts.iter().filter_map(|text| lowered.predicate(text).ok());
+        names.extend(read.flat_map(|expr| volee_program::constants(&lowered.program, &expr)));
+    }
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// What a formula says of states.
+fn state_texts(formula: &str) -> Vec<String> {
+    let Ok(parsed) = volee_logic::formula::parse(formula, "formula") else { return Vec::new() };
+    let text = |kind: &AtomKind| match kind {
+        AtomKind::Name(text) | AtomKind::Predicate(text) => Some(text.clone()),
+        AtomKind::Event(_) => None,
+    };
+    parsed.atoms().iter().filter_map(|id| text(&parsed.pool.atoms()[id.0 as usize].kind)).collect()
 }
 
 fn usual_of(kind: Kind) -> Way {

@@ -150,6 +150,9 @@ pub(crate) enum Way {
 
 const REACHABILITY: &[Kind] = &[Kind::Deadlock, Kind::Assertions, Kind::Invariant, Kind::Reachable];
 const INFINITE: &[Kind] = &[Kind::Ltl, Kind::Never, Kind::Progress, Kind::Acceptance];
+/// Questions of which several errors can be told.
+const SEVERAL: &[Kind] =
+    &[Kind::Deadlock, Kind::Assertions, Kind::Invariant, Kind::Ltl, Kind::Tl, Kind::Never];
 /// Questions that may be about single steps.
 const STEPS: &[Kind] = &[Kind::Ltl, Kind::Tl, Kind::Automaton, Kind::Mu];
 const OF_FAMILIES: &[Kind] = &[
@@ -347,14 +350,28 @@ impl Way {
             },
             Setting::Order => match self {
                 Way::Search | Way::Monitor => Ok(()),
+                Way::Cycles if nested => Err(Why::NotWith(Setting::Emptiness)),
+                Way::Cycles if s.fairness != Fairness::None => Err(Why::NotWith(Setting::Fairness)),
+                Way::Cycles => Ok(()),
                 Way::SharedSearch => Err(self.no_effect("several workers have no common order")),
                 _ => Err(self.not_a_search(REACHABILITY)),
             },
             Setting::AllErrors if matches!(self, Way::Search | Way::SharedSearch) => Ok(()),
             Setting::AllErrors => Err(self.not_a_search(REACHABILITY)),
+            Setting::MaxErrors => match self {
+                Way::Search | Way::Monitor => Ok(()),
+                Way::Cycles if nested => Err(Why::NotWith(Setting::Emptiness)),
+                Way::Cycles if s.order == Order::BreadthFirst => Err(Why::NotWith(Setting::Order)),
+                Way::Cycles if s.fairness == Fairness::Strong => Err(Why::NotWith(Setting::Fairness)),
+                Way::Cycles => Ok(()),
+                Way::SharedSearch => Err(self.no_effect("workers find the first error or all")),
+                _ => Err(self.not_a_search(SEVERAL)),
+            },
             Setting::Reduction => match self {
                 Way::Search => Ok(()),
-                Way::Cycles if !nested && s.fairness == Fairness::None => Ok(()),
+                Way::Cycles if !nested && s.fairness == Fairness::None && s.order == Order::DepthFirst => {
+                    Ok(())
+                }
                 Way::SharedSearch => Err(self.no_effect("workers take all steps")),
                 _ => Err(self.not_a_search(REACHABILITY)),
             },

@@ -13,7 +13,9 @@ use volee_logic::hoa::read_hoa;
 use volee_program::{LabelStyle, Machine, MachineOptions};
 use volee_promela::Lowered;
 use volee_report::{Claim, ClaimKind, run_to_word};
-use volee_search::{DeterministicProperty, LtlQuestion, Names, Runs, TlQuestion, Watch, bind, is_fair};
+use volee_search::{
+    DeterministicProperty, LtlQuestion, Names, Runs, TlQuestion, Watch, bind, is_fair, is_strongly_fair,
+};
 use volee_system::{
     Diagnostic, Fault, PredicateId, Reason, ReasonKind, Run, Step, System, Witness, collect_steps, lift,
     replay_end, walk,
@@ -227,6 +229,10 @@ impl Hearing<'_> {
         if claim.fair && self.witness.loop_start.is_some() && is_fair(self.plain, self.witness) != Some(true)
         {
             return Err(Objection::new("a process could always move in the cycle and never does"));
+        }
+        let lasso = self.witness.loop_start.is_some();
+        if claim.strongly_fair && lasso && is_strongly_fair(self.plain, self.witness) != Some(true) {
+            return Err(Objection::new("a process can move in the cycle and never does"));
         }
         if claim.error {
             return self.error(claim).map(Some);

@@ -26,6 +26,8 @@ pub struct Settings {
     pub order: Order,
     /// Go on after an error and tell every kind of error there is.
     pub all_errors: bool,
+    /// Go on until so many different errors are found.
+    pub max_errors: usize,
     /// Which steps of a state are taken; `None` is both kinds of reduction, and all steps of plain models and for shortest runs.
     pub reduction: Option<Reduction>,
     /// Which state is forgotten when the memory is used up; `None` ends the search.
@@ -71,6 +73,7 @@ impl Default for Settings {
         Settings {
             order: Order::default(),
             all_errors: false,
+            max_errors: 1,
             reduction: None,
             replacement: Some(Replacement::default()),
             approximation: None,
@@ -108,6 +111,7 @@ pub enum Setting {
     Depth,
     Order,
     AllErrors,
+    MaxErrors,
     Reduction,
     Replacement,
     Approximation,
@@ -142,6 +146,7 @@ impl Setting {
         Setting::Depth,
         Setting::Order,
         Setting::AllErrors,
+        Setting::MaxErrors,
         Setting::Reduction,
         Setting::Replacement,
         Setting::Approximation,
@@ -176,6 +181,7 @@ impl Setting {
             Setting::Depth => "a depth limit",
             Setting::Order => "an order of the search",
             Setting::AllErrors => "asking for all errors",
+            Setting::MaxErrors => "asking for several errors",
             Setting::Reduction => "a reduction",
             Setting::Replacement => "a replacement policy",
             Setting::Approximation => "an approximation",
@@ -226,6 +232,7 @@ impl Asked<'_> {
             Setting::Depth => b.depth.is_some(),
             Setting::Order => s.order != usual.order,
             Setting::AllErrors => s.all_errors,
+            Setting::MaxErrors => s.max_errors != usual.max_errors,
             // Every engine takes all steps unless it is told otherwise, so that asking for it is always obeyed.
             Setting::Reduction => s.reduction.is_some_and(|kind| kind != Reduction::None),
             Setting::Replacement => s.replacement != usual.replacement,

@@ -91,6 +91,7 @@ fn set(setting: Setting) -> (Settings, Options, Budget) {
         Setting::Depth => b.depth = Some(3),
         Setting::Order => s.order = Order::BreadthFirst,
         Setting::AllErrors => s.all_errors = true,
+        Setting::MaxErrors => s.max_errors = 3,
         Setting::Reduction => s.reduction = Some(Reduction::Both),
         Setting::Replacement => s.replacement = None,
         Setting::Approximation => s.approximation = Some(Approximation::Bitstate),

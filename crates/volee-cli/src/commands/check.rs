@@ -118,6 +118,8 @@ impl Check {
         context.warn(&answers.warnings);
         let silent: Vec<Diagnostic> = answers.silent.iter().map(|event| never_happens(event)).collect();
         context.warn(&silent);
+        let constant: Vec<Diagnostic> = answers.constant.iter().map(|name| never_changes(name)).collect();
+        context.warn(&constant);
         let view = View {
             palette: context.palette,
             run,
@@ -203,6 +205,12 @@ fn diagnostic(
     })?;
     files::write(path, text)?;
     Ok(format!("{}\n", context.palette.faint(format!("diagnostic written to {}", path.display()))))
+}
+
+/// What is said of a variable that nobody writes is true or false from the start.
+fn never_changes(name: &str) -> Diagnostic {
+    Diagnostic::warning(format!("`{name}` never changes: no statement of the model writes it"), None)
+        .with_help("what is asked about it is decided by its initial value")
 }
 
 /// An event of a formula that never happens is probably misspelt.

@@ -69,8 +69,9 @@ const TABLE: &[(&str, &str)] = &[
     ("--memory 64M", "ooooooooo"),
     ("--time 1m", "ooooooooo"),
     ("--max-depth 2", "OOOOrrrrr"),
-    ("--search bfs", "oororrrrr"),
+    ("--search bfs", "oooorrrrr"),
     ("--all-errors", "oorrrorrr"),
+    ("--max-errors 3", "oooorrrrr"),
     ("--audit", "OOOOOOrrr"),
     ("--reduction both", "ooorrrrrr"),
     ("--reduction none", "ooooooooo"),
@@ -79,6 +80,7 @@ const TABLE: &[(&str, &str)] = &[
     ("--approximate compact", "OOrOrrrrr"),
     ("--seed 3", "OOOOrrrrr"),
     ("--fair", "ororrrrrr"),
+    ("--fair=strong", "ororrrrrr"),
     ("--emptiness nested", "ororrrrrr"),
     ("--labels text", "orooorrrr"),
     ("--runs maximal", "rrrorrrrr"),
@@ -156,7 +158,7 @@ fn every_flag_is_obeyed_or_refused_by_every_engine() {
             let refused = answered.code == 2;
             let told = brief(&answered.stdout);
             // The sentence names the flag or its value.
-            let named = flag.split(' ').any(|word| told.contains(word.trim_start_matches('-')));
+            let named = flag.split([' ', '=']).any(|word| told.contains(word.trim_start_matches('-')));
             let differs = essence(&answered.stdout) != essence(&usual.stdout);
             let fits = match expected {
                 'r' => refused && named,
@@ -187,7 +189,7 @@ fn the_table_has_every_flag_of_the_help() {
     let known = |flag: &String| TABLE.iter().any(|(row, _)| row.split(' ').next() == Some(flag));
     let options = help.lines().filter(|line| line.trim_start().starts_with('-') && line.starts_with("  "));
     for line in options {
-        let Some(option) = line.trim_start().split([' ', ',']).find(|w| w.starts_with("--")) else {
+        let Some(option) = line.trim_start().split([' ', ',', '[']).find(|w| w.starts_with("--")) else {
             continue;
         };
         assert!(known(&option.to_string()), "{option} is not in the table");

@@ -100,7 +100,10 @@ impl Lowered {
     }
 
     /// Reads an expression over the model's global names.
-    fn predicate(&self, text: &str) -> Result<Expr, Diagnostic> {
+    ///
+    /// # Errors
+    /// The text is not such an expression.
+    pub fn predicate(&self, text: &str) -> Result<Expr, Diagnostic> {
         let parsed = crate::parse_predicate(&self.model, text).map_err(|mut all| all.swap_remove(0))?;
         self.expression(&parsed)
     }

@@ -3,7 +3,7 @@
 //! Open nodes are on a stack; `roots` cuts it into the components known so far, each with the marks met inside it.
 //! A transition to an open node merges components; when the merged one has all marks, it contains an accepted lasso.
 
-use volee_system::{Limit, Meter, Progress, ReasonKind, Snapshot, System, Witness};
+use volee_system::{Limit, Meter, Progress, Reason, ReasonKind, Snapshot, System, Witness};
 
 use super::lasso::{Lasso, cycle, way};
 use super::marks::Marks;
@@ -32,6 +32,8 @@ struct Root<const W: usize> {
     entry: Marks<W>,
     /// The marks inside it.
     inside: Marks<W>,
+    /// A lasso in it was told.
+    told: bool,
 }
 
 struct Search<'a, S: System + ?Sized, const W: usize> {
@@ -43,6 +45,9 @@ struct Search<'a, S: System + ?Sized, const W: usize> {
     roots: Vec<Root<W>>,
     initial: u32,
     max_depth: usize,
+    /// The errors found, and how many are wanted.
+    errors: Vec<(Reason, Witness)>,
+    wanted: usize,
 }
 
 /// Looks for a lasso that the claim accepts.
@@ -62,8 +67,13 @@ pub(crate) fn search<S: System + ?Sized, const W: usize>(
         roots: Vec::new(),
         initial: 0,
         max_depth: 0,
+        errors: Vec::new(),
+        wanted: options.max_errors.max(1),
     };
-    let found = search.run(claim, meter, progress);
+    let found = match search.run(claim, options.faults, meter, progress) {
+        Some(limit) if search.errors.is_empty() => Found::Limit(limit),
+        _ => Found::of(std::mem::take(&mut search.errors)),
+    };
     let statistics = Statistics {
         states: search.product.nodes.len() as u64,
         transitions: search.product.transitions,
@@ -85,37 +95,55 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
                 + self.roots.capacity() * size_of::<Root<W>>()) as u64
     }
 
-    fn run(&mut self, claim: &Claim, meter: &Meter, progress: &mut dyn Progress) -> Found {
+    /// Searches until the end, or until enough errors are found; the limit that ended it otherwise.
+    fn run(
+        &mut self,
+        claim: &Claim,
+        faults: bool,
+        meter: &Meter,
+        progress: &mut dyn Progress,
+    ) -> Option<Limit> {
         let mut until_tick = TICK;
         for (ordinal, node) in self.product.initial().into_iter().enumerate() {
             self.initial = ordinal as u32;
             if self.product.nodes.order[node as usize] != UNVISITED {
                 continue;
             }
-            if let Some(found) = self.enter(node, Marks::EMPTY) {
-                return found;
-            }
-            while let Some(&frame) = self.frames.last() {
-                if let Some(found) = self.step(frame, claim) {
-                    return found;
+            let mut found = self.enter(node, Marks::EMPTY);
+            loop {
+                match found {
+                    Some(Found::Limit(limit)) => return Some(limit),
+                    Some(Found::Errors(errors)) => {
+                        self.errors.extend(errors);
+                        if self.errors.len() >= self.wanted {
+                            return None;
+                        }
+                        self.product.watch_faults = faults;
+                    }
+                    Some(Found::Nothing) | None => {}
                 }
+                let Some(&frame) = self.frames.last() else { break };
+                found = self.step(frame, claim);
                 until_tick -= 1;
                 if until_tick == 0 {
                     until_tick = TICK;
                     if let Err(limit) = self.look_around(meter, progress) {
-                        return Found::Limit(limit);
+                        return Some(limit);
                     }
                 }
                 if let Some(bound) = meter.budget().depth.filter(|&b| self.frames.len() as u64 > b + 1) {
-                    return Found::Limit(Limit::Depth { bound });
+                    return Some(Limit::Depth { bound });
                 }
             }
         }
-        Found::Nothing
+        None
     }
 
-    fn look_around(&self, meter: &Meter, progress: &mut dyn Progress) -> Result<(), Limit> {
-        let memory = self.bytes();
+    fn look_around(&mut self, meter: &Meter, progress: &mut dyn Progress) -> Result<(), Limit> {
+        let mut memory = self.bytes();
+        if meter.budget().memory.is_some_and(|budget| memory > budget) && self.product.forget_steps() {
+            memory = self.bytes();
+        }
         progress.report(&Snapshot {
             states: self.product.nodes.len() as u64,
             transitions: self.product.transitions,
@@ -138,22 +166,25 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
         let first = self.waiting.len();
         self.frames.push(Frame { node, first, next: first });
         self.max_depth = self.max_depth.max(self.frames.len() - 1);
-        self.roots.push(Root { start: self.open.len(), entry, inside: Marks::EMPTY });
+        self.roots.push(Root { start: self.open.len(), entry, inside: Marks::EMPTY, told: false });
         self.open.push(node);
         self.product.nodes.order[node as usize] = self.open.len() as u32;
         if self.product.is_trap(node) {
             self.product.watch_faults = false;
             let reason = reason(ReasonKind::Trap, false);
-            let witness = match way(&mut self.product, |product, node| product.is_trap(node)) {
+            let any = self.wanted == 1;
+            let wanted = |product: &Product<'_, S, W>, other| other == node || any && product.is_trap(other);
+            let witness = match way(&mut self.product, wanted) {
                 Some(way) => Witness { initial: way.initial, steps: way.steps, loop_start: None },
                 None => self.path(self.frames.len() - 1, None),
             };
-            return Some(Found::Error(reason, witness));
+            return Some(Found::error(reason, witness));
         }
         match self.product.expand(node, &mut self.waiting) {
             Ok(()) => None,
             Err(Stop::Fault(ordinal, reason)) => {
-                Some(Found::Error(reason, self.path(self.frames.len() - 1, ordinal)))
+                self.waiting.truncate(first);
+                Some(Found::error(reason, self.path(self.frames.len() - 1, ordinal)))
             }
             Err(Stop::Full(full)) => Some(Found::Limit(full_limit(full, self.bytes()))),
         }
@@ -186,14 +217,18 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
         }
     }
 
-    /// A transition back to the open node at `place` closes a cycle; whether the component now has all marks.
+    /// A transition back to the open node at `place` closes a cycle; whether the component now has all marks, and had not.
     fn merge(&mut self, place: usize, mut marks: Marks<W>) -> bool {
+        let mut told = false;
         while let Some(root) = self.roots.pop_if(|root| root.start > place) {
             marks = marks.with(root.inside).with(root.entry);
+            told |= root.told;
         }
         let root = self.roots.last_mut().expect("the first component starts at the bottom");
         root.inside = root.inside.with(marks);
-        root.inside == self.all
+        let new = root.inside == self.all && !root.told && !told;
+        root.told |= new || told;
+        new
     }
 
     /// The lasso through the component on top.
@@ -221,7 +256,7 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
         witness.loop_start = Some(witness.steps.len());
         witness.steps.extend(steps);
         let loops = witness.loop_start != Some(witness.steps.len());
-        Found::Error(reason(claim.kind, loops), witness)
+        Found::error(reason(claim.kind, loops), witness)
     }
 
     /// The steps along the path to its `at`-th node, and one more.
@@ -240,7 +275,7 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
     }
 }
 
-fn full_limit(full: Full, bytes: u64) -> Limit {
+pub(crate) fn full_limit(full: Full, bytes: u64) -> Limit {
     match full {
         Full::Shapes => {
             Limit::Other { message: "the states of this system have too many different lengths".into() }

@@ -35,6 +35,15 @@ impl<const W: usize> Marks<W> {
     }
 }
 
+impl Marks<5> {
+    /// The mark of a process.
+    pub fn of_process(process: u8) -> Self {
+        let mut words = [0; 5];
+        words[1 + usize::from(process / 64)] = 1 << (process % 64);
+        Marks(words)
+    }
+}
+
 /// The processes that are enabled in a state, one bit each.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Enabled([u64; 4]);
@@ -42,6 +51,13 @@ pub(crate) struct Enabled([u64; 4]);
 impl Enabled {
     pub fn add(&mut self, process: u8) {
         self.0[usize::from(process / 64)] |= 1 << (process % 64);
+    }
+
+    /// The marks of these processes.
+    pub fn as_marks(self) -> Marks<5> {
+        let mut words = [0; 5];
+        words[1..].copy_from_slice(&self.0);
+        Marks(words)
     }
 
     /// The marks of a step by `process`: its own, and those of every process that is not enabled.

@@ -8,10 +8,13 @@
 //! of the state space per process, and a system whose processes have all ended is fair (SPIN 6.5.2 misses that).
 
 mod components;
+mod graph;
 mod lasso;
 mod marks;
 mod nodes;
 mod product;
+mod shortest;
+mod strong;
 
 use volee_logic::automaton::Automaton;
 use volee_system::{Limit, Meter, Progress, Reason, ReasonKind, System, Verdict, Violation, Witness};
@@ -22,6 +25,7 @@ use crate::pairs::Faults;
 use crate::watch::Watch;
 
 pub(crate) use components::search;
+use product::Product;
 
 /// An automaton of bad behaviour: the property holds if no run of the system is accepted.
 #[derive(Clone)]
@@ -64,6 +68,8 @@ pub enum Fairness {
     None,
     /// Those in which no process is enabled for ever from some point on without ever moving.
     Weak,
+    /// Those in which no process is enabled again and again without moving again and again.
+    Strong,
 }
 
 /// How accepted runs are looked for.
@@ -87,6 +93,10 @@ pub struct ClaimOptions {
     pub faults: bool,
     /// Which steps are taken where the claim allows to leave some out: [`Reduction::Persistent`], or all.
     pub reduction: Reduction,
+    /// Whether a shortest lasso is wanted; without fairness.
+    pub shortest: bool,
+    /// How many different errors are told, at most: lassos of different components; at least one.
+    pub max_errors: usize,
 }
 
 /// What was found about a claim.
@@ -109,7 +119,7 @@ pub fn check_claim<S: System + ?Sized>(
     progress: &mut dyn Progress,
 ) -> ClaimOutcome {
     if let Emptiness::Nested(store) = options.emptiness {
-        if options.fairness == Fairness::Weak {
+        if options.fairness != Fairness::None {
             let message = "fairness needs the search by components".into();
             let verdict = Verdict::Unknown(Limit::Other { message });
             return ClaimOutcome { verdict, statistics: Statistics::default(), letters: Vec::new() };
@@ -118,17 +128,43 @@ pub fn check_claim<S: System + ?Sized>(
         return NestedClaim::new(claim.clone()).check(system, store, faults, meter, progress);
     }
     let (found, mut statistics, letters) = match options.fairness {
+        Fairness::None if options.shortest => whole(system, claim, options, meter, progress),
         Fairness::None => search::<S, 1>(system, claim, options, meter, progress),
         Fairness::Weak => search::<S, 5>(system, claim, options, meter, progress),
+        Fairness::Strong => whole(system, claim, options, meter, progress),
     };
     statistics.seconds = meter.elapsed().as_secs_f64();
     statistics.bytes_per_state = statistics.memory_bytes as f64 / statistics.states.max(1) as f64;
     let verdict = match found {
         Found::Nothing => Verdict::Holds,
         Found::Limit(limit) => Verdict::Unknown(limit),
-        Found::Error(reason, witness) => Verdict::Violated(vec![Violation { reason, witness }]),
+        Found::Errors(errors) => Verdict::Violated(
+            errors.into_iter().map(|(reason, witness)| Violation { reason, witness }).collect(),
+        ),
     };
     ClaimOutcome { verdict, statistics, letters }
+}
+
+/// Searches the whole product: for a strongly fair run, or a shortest one.
+fn whole<S: System + ?Sized>(
+    system: &mut S,
+    claim: &Claim,
+    options: ClaimOptions,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> (Found, Statistics, Vec<u64>) {
+    let mut product = Product::<S, 5>::new(system, claim, options.faults, false);
+    let found = match options.fairness {
+        Fairness::Strong => strong::search(&mut product, claim, meter, progress),
+        _ => shortest::search(&mut product, claim, meter, progress),
+    };
+    let statistics = Statistics {
+        states: product.nodes.len() as u64,
+        transitions: product.transitions,
+        memory_bytes: product.bytes(),
+        ..Statistics::default()
+    };
+    (found, statistics, product.letters().to_vec())
 }
 
 /// How a search ended.
@@ -136,7 +172,18 @@ pub fn check_claim<S: System + ?Sized>(
 pub(crate) enum Found {
     Nothing,
     Limit(Limit),
-    Error(Reason, Witness),
+    Errors(Vec<(Reason, Witness)>),
+}
+
+impl Found {
+    pub fn error(reason: Reason, witness: Witness) -> Self {
+        Found::Errors(vec![(reason, witness)])
+    }
+
+    /// What it means that these errors were found, and all was searched or enough.
+    pub fn of(errors: Vec<(Reason, Witness)>) -> Self {
+        if errors.is_empty() { Found::Nothing } else { Found::Errors(errors) }
+    }
 }
 
 pub(crate) fn reason(kind: ReasonKind, loops: bool) -> Reason {

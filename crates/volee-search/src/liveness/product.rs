@@ -17,8 +17,10 @@ use volee_system::{FaultId, Flow, Label, Reason, Step, System};
 use super::Claim;
 use super::marks::{Enabled, Marks};
 use super::nodes::Nodes;
-use crate::watch::Sight;
-use volee_store::{Full, Name, Names};
+use crate::effort::Effort;
+use crate::memo::{Memo, Recalled, Stage};
+use crate::watch::{Sight, watches_events};
+use volee_store::{Full, Name, Names, Tuple};
 
 /// The ordinal of the step that a finished run repeats for ever.
 pub(crate) const STUTTER: u32 = u32::MAX;
@@ -31,6 +33,8 @@ pub(crate) struct Arc<const W: usize> {
     pub node: u32,
     /// The step of the system, [`STUTTER`] or [`UNNUMBERED`].
     pub ordinal: u32,
+    /// Who moves.
+    pub process: Option<u8>,
     pub marks: Marks<W>,
 }
 
@@ -51,6 +55,24 @@ struct Staged {
     process: Option<u8>,
 }
 
+/// Stages targets whose names are known.
+struct Targets<'e> {
+    steps: &'e mut Vec<Staged>,
+    /// All steps are given, in order.
+    numbered: bool,
+}
+
+impl Stage for Targets<'_> {
+    fn one(&mut self, name: Name) {
+        let ordinal = if self.numbered { self.steps.len() as u32 } else { UNNUMBERED };
+        self.steps.push(Staged { name, ordinal, label: None, process: None });
+    }
+
+    fn up_to_two(&mut self, targets: [Name; 2], count: usize) {
+        targets[..count].iter().for_each(|&name| self.one(name));
+    }
+}
+
 /// The product at work.
 pub(crate) struct Product<'a, S: System + ?Sized, const W: usize> {
     pub system: &'a mut S,
@@ -64,12 +86,20 @@ pub(crate) struct Product<'a, S: System + ?Sized, const W: usize> {
     pub watch_faults: bool,
     state: Vec<u8>,
     steps: Vec<Staged>,
-    found: Vec<(Name, u32, u32, Marks<W>)>,
+    found: Vec<(u32, Staged, Marks<W>)>,
     pub transitions: u64,
+    /// Steps that are remembered, for claims that see nothing of a step but its target.
+    memo: Memo<u64>,
+    wide_memo: Memo<Tuple>,
+    /// Who can move in the state that was last expanded fully.
+    pub enabled: Enabled,
+    /// Whether steps may be remembered.
+    recalls: bool,
     /// Whether persistent sets may stand for all steps.
     reduces: bool,
     /// How often one did.
     pub reduced: u64,
+    effort: Effort,
 }
 
 impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
@@ -77,6 +107,10 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
         Product {
             reduces: reduces && claim.stutter_invariant && W == 1 && system.reducible().is_some(),
             reduced: 0,
+            effort: Effort::default(),
+            memo: Memo::new(system),
+            wide_memo: Memo::new(system),
+            recalls: W == 1 && !watches_events(&claim.atoms) && system.divisible().is_some(),
             names: Names::new(system.components()),
             system,
             claim,
@@ -88,6 +122,7 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
             steps: Vec::new(),
             found: Vec::new(),
             transitions: 0,
+            enabled: Enabled::default(),
         }
     }
 
@@ -97,7 +132,16 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
     }
 
     pub fn bytes(&self) -> u64 {
-        self.names.bytes() + self.nodes.bytes()
+        self.names.bytes() + self.nodes.bytes() + self.memo.bytes() + self.wide_memo.bytes()
+    }
+
+    /// What is remembered of steps is given up where memory is short.
+    pub fn forget_steps(&mut self) -> bool {
+        let had = self.recalls;
+        self.recalls = false;
+        self.memo.close();
+        self.wide_memo.close();
+        had
     }
 
     /// The nodes in which runs start, in the order of the system's initial states.
@@ -136,38 +180,76 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
 
     /// Appends the transitions of a node to `out`, or, where the claim allows it, some that stand for all.
     pub fn expand(&mut self, node: u32, out: &mut Vec<Arc<W>>) -> Result<(), Stop> {
-        if !self.reduces {
-            return self.expand_fully(node, out);
-        }
         let (name, _) = self.nodes.key(node);
-        self.names.load(name, &mut self.state);
-        if self.stage_persistent() {
-            self.reduced += 1;
-            self.rename();
+        if self.reduces && self.effort.asks() {
+            let found = match self.recall_persistent(name) {
+                Ok(found) => found,
+                Err(Recalled::All | Recalled::Ask) => {
+                    self.names.load(name, &mut self.state);
+                    self.stage_persistent()
+                }
+            };
+            if found {
+                self.effort.helped();
+                self.reduced += 1;
+                return self.follow(node, Enabled::default(), out);
+            }
+        }
+        if self.recall(name) {
             return self.follow(node, Enabled::default(), out);
         }
-        self.expand_loaded(node, out)
+        self.expand_fully(node, out)
     }
 
     /// Appends all transitions of a node to `out`.
     pub fn expand_fully(&mut self, node: u32, out: &mut Vec<Arc<W>>) -> Result<(), Stop> {
         let (name, _) = self.nodes.key(node);
         self.names.load(name, &mut self.state);
-        self.expand_loaded(node, out)
+        self.enabled = self.enumerate(name)?;
+        self.follow(node, self.enabled, out)
     }
 
-    fn expand_loaded(&mut self, node: u32, out: &mut Vec<Arc<W>>) -> Result<(), Stop> {
-        let (name, _) = self.nodes.key(node);
-        let enabled = self.enumerate(name)?;
-        self.rename();
-        self.follow(node, enabled, out)
+    /// Stages all steps of a state from what is remembered of them; whether that was possible.
+    fn recall(&mut self, name: Name) -> bool {
+        let Some(tuples) = self.names.tuples().filter(|_| self.recalls) else { return false };
+        self.steps.clear();
+        let mut stage = Targets { steps: &mut self.steps, numbered: true };
+        let state = (name, &mut self.state);
+        let recalled = match tuples.is_wide() {
+            true => self.wide_memo.expand(self.system, tuples, state, &mut stage),
+            false => self.memo.expand(self.system, tuples, state, &mut stage),
+        };
+        recalled == Recalled::All
+    }
+
+    /// Stages a persistent set of steps of a state from memory, the first that cuts no cycles; whether there is one. `Err`
+    /// when the system is to be asked.
+    fn recall_persistent(&mut self, name: Name) -> Result<bool, Recalled> {
+        let Some(tuples) = self.names.tuples().filter(|_| self.recalls) else { return Err(Recalled::Ask) };
+        let mut attempt = 0;
+        loop {
+            self.steps.clear();
+            let mut stage = Targets { steps: &mut self.steps, numbered: false };
+            let state = ((name, &mut self.state), attempt);
+            let set = match tuples.is_wide() {
+                true => self.wide_memo.expand_set(self.system, tuples, state, &mut stage)?,
+                false => self.memo.expand_set(self.system, tuples, state, &mut stage)?,
+            };
+            match set {
+                None => return Ok(false),
+                Some(set) if !set.cuts_cycles => return Ok(true),
+                Some(set) => attempt = set.next,
+            }
+        }
     }
 
     /// Appends what the automaton makes of the staged steps.
     fn follow(&mut self, node: u32, enabled: Enabled, out: &mut Vec<Arc<W>>) -> Result<(), Stop> {
+        self.rename();
         if let Some(full) = self.names.full() {
             return Err(Stop::Full(full));
         }
+        self.names.load(self.nodes.key(node).0, &mut self.state);
         if let Err(fault) = self.sight.look_at_state(self.system, &self.state) {
             return Err(Stop::Fault(None, self.system.fault(fault).into()));
         }
@@ -181,8 +263,9 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
             self.match_states(edges, enabled);
         }
         self.transitions += self.found.len() as u64;
-        for &(name, state, ordinal, marks) in &self.found {
-            out.push(Arc { node: self.nodes.intern(name, state), ordinal, marks });
+        for &(state, step, marks) in &self.found {
+            let (ordinal, process) = (step.ordinal, step.process);
+            out.push(Arc { node: self.nodes.intern(step.name, state), ordinal, process, marks });
         }
         self.found.clear();
         Ok(())
@@ -253,7 +336,7 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
             for step in &self.steps {
                 self.nodes.prefetch(step.name, edge.target);
                 let marks = enabled.marks(edge.marks, step.process);
-                self.found.push((step.name, edge.target, step.ordinal, marks));
+                self.found.push((edge.target, *step, marks));
             }
         }
     }
@@ -266,7 +349,7 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
             for edge in edges.iter().filter(|e| manager.eval(e.guard, |atom| self.sight.sees(atom))) {
                 self.nodes.prefetch(step.name, edge.target);
                 let marks = enabled.marks(edge.marks, step.process);
-                self.found.push((step.name, edge.target, step.ordinal, marks));
+                self.found.push((edge.target, *step, marks));
             }
         }
     }

@@ -6,7 +6,6 @@ mod graph;
 mod limits;
 mod liveness;
 mod monitor;
-mod products;
 mod reduction;
 mod remembered;
 mod replacement;

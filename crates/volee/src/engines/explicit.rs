@@ -1,9 +1,9 @@
 //! The explicit search: deadlocks, assertions, invariants and goals, all decided by one traversal.
 
 use volee_report::{bytes, count, seconds};
-use volee_search::{Check, Order, Reduction, Statistics, Turnover, check};
+use volee_search::{Check, Order, Reduction, Statistics, Turnover, check, left_sides};
 use volee_system::{
-    Budget, Meter, PredicateId, Quiet, System, Unreached, coverage, unreached as unreached_by,
+    Budget, Meter, PredicateId, Quiet, System, Unreached, Verdict, coverage, unreached as unreached_by,
 };
 
 use super::{Job, Part, told};
@@ -24,14 +24,21 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
         model = job.open_as(&options)?;
     }
     let all = stored(compiled(model.system.as_mut(), questions)?, job.settings, options.plain);
-    let all = all.order(job.settings.order).all_errors(job.settings.all_errors);
-    let outcome = check(model.system.as_mut(), &all, job.meter, job.progress);
-    let stopped_early = !all.all_errors && outcome.answers.iter().any(|a| a.errors > 0);
+    let all =
+        all.order(job.settings.order).all_errors(job.settings.all_errors).max_errors(job.settings.max_errors);
+    let goals = all.goals.len();
+    let all = with_left_sides(all, model.system.as_mut());
+    let mut outcome = check(model.system.as_mut(), &all, job.meter, job.progress);
+    let sides = outcome.answers.split_off(questions.len());
+    let stopped_early = !all.goes_on(outcome.answers.iter().map(|a| a.errors).sum());
     let complete = outcome.limit.is_none() && !stopped_early;
     let reduced = outcome.statistics.reduced > 0;
     let mut part = Part { explored: Some((outcome.statistics, complete)), ..Part::default() };
     part.unreached = if complete { unreached(&mut model, reduced, job.meter) } else { Some(Vec::new()) };
     part.coverage = if job.settings.coverage { coverage(model.system.as_mut()) } else { Vec::new() };
+    let never = sides.iter().zip(&all.goals[goals..]);
+    let never = never.filter(|(found, _)| complete && matches!(found.verdict, Verdict::Violated(_)));
+    part.silent = never.map(|(_, (text, _))| text.clone()).collect();
     for (question, found) in ordered(questions).zip(&outcome.answers) {
         let mut answer = told(job, &mut model, question, Way::Search, found, &options)?;
         answer.certificate = (answer.holds() && answer.runs.is_empty()).then_some(Certificate::Explored);
@@ -43,6 +50,17 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
         }
     }
     Ok(part)
+}
+
+/// Asks also whether the left sides of implications in invariants are ever true.
+fn with_left_sides(mut all: Check, system: &mut dyn System) -> Check {
+    let texts: Vec<(String, String)> = all.invariants.iter().flat_map(|(text, _)| left_sides(text)).collect();
+    for (told, expression) in texts {
+        if let Ok(predicate) = system.predicate(&expression) {
+            all = all.goal(told, predicate);
+        }
+    }
+    all
 }
 
 /// Memory for finding out what a reduced search has passed over.

@@ -148,6 +148,7 @@ pub(crate) fn claim_of(question: &Question, reason: Option<&Reason>, settings: &
     let cycles =
         matches!(claim.kind, ClaimKind::Ltl | ClaimKind::Never | ClaimKind::Progress | ClaimKind::Acceptance);
     claim.fair = cycles && settings.fairness == Fairness::Weak;
+    claim.strongly_fair = cycles && settings.fairness == Fairness::Strong;
     claim.maximal = claim.kind == ClaimKind::Tl && settings.runs == Runs::Maximal;
     claim.error = reason.is_some_and(|r| matches!(r.kind, ReasonKind::Assertion | ReasonKind::RuntimeError));
     Some(claim)

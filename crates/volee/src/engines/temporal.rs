@@ -7,8 +7,8 @@ use volee_logic::hoa::read_hoa;
 use volee_program::MachineOptions;
 use volee_search::{
     Answer as Found, Approximation, Check, Claim, ClaimOptions, ClaimOutcome, DeterministicProperty,
-    Emptiness as Method, LtlQuestion, Names, NestedStore, Outcome, Reduction, Statistics, TlQuestion, Watch,
-    bind, check_claim,
+    Emptiness as Method, Fairness, LtlQuestion, Names, NestedStore, Order, Outcome, Reduction, Statistics,
+    TlQuestion, Watch, bind, check_claim,
 };
 use volee_system::{Diagnostic, Reason, ReasonKind, Verdict};
 
@@ -62,6 +62,11 @@ fn search(job: &mut Job<'_>, question: &Question, options: &Options) -> Result<S
     if merged && is_about_steps(question) {
         return search(job, question, &options.step_by_step());
     }
+    // Who is able to move and how long a run is are told in single steps.
+    let by_steps = job.settings.order == Order::BreadthFirst || job.settings.fairness == Fairness::Strong;
+    if merged && by_steps {
+        return search(job, question, &options.step_by_step());
+    }
     let how = claim_options(job, options.plain);
     let mut unseen = Vec::new();
     let outcome = match question {
@@ -72,7 +77,8 @@ fn search(job: &mut Job<'_>, question: &Question, options: &Options) -> Result<S
             if bound.needs_every_step() && merged {
                 return search(job, question, &options.step_by_step());
             }
-            let safety = stored(Check::new(), job.settings, options.plain);
+            let safety =
+                stored(Check::new(), job.settings, options.plain).max_errors(job.settings.max_errors);
             let invariant = match how.emptiness {
                 Method::Components => {
                     bound.check_as_invariant(model.system.as_mut(), &safety, job.meter, job.progress)
@@ -138,6 +144,7 @@ fn monitored(
     let parsed = formula::parse(text, &file)?;
     let question = TlQuestion::new(model.system.as_mut(), &parsed, text, &file)?;
     let how = stored(Check::new(), job.settings, options.plain).reduction(Reduction::None);
+    let how = how.max_errors(job.settings.max_errors);
     let (outcome, mut unseen) =
         question.check_and_watch(model.system.as_mut(), job.settings.runs, &how, job.meter, job.progress);
     if outcome.answers.iter().any(|found| found.verdict != Verdict::Holds) {
@@ -169,7 +176,14 @@ fn claim_options(job: &Job<'_>, plain: bool) -> ClaimOptions {
         None | Some(Reduction::Persistent | Reduction::Both) => Reduction::Persistent,
         Some(Reduction::None | Reduction::Sleep) => Reduction::None,
     };
-    ClaimOptions { emptiness, fairness: settings.fairness, faults: true, reduction }
+    ClaimOptions {
+        emptiness,
+        fairness: settings.fairness,
+        faults: true,
+        reduction,
+        shortest: settings.order == Order::BreadthFirst,
+        max_errors: settings.max_errors,
+    }
 }
 
 /// The answer to the one question of a search.
@@ -212,7 +226,10 @@ fn marked(bad: &str, watch: Watch, kind: ReasonKind) -> Result<Claim, AskError> 
 fn separated(question: &Question, verdict: Verdict) -> Vec<(Question, Found)> {
     let of_model = |reason: &Reason| reason.kind == ReasonKind::Assertion;
     let found = |question: Question, verdict: Verdict| {
-        let errors = u64::from(matches!(verdict, Verdict::Violated(_)));
+        let errors = match &verdict {
+            Verdict::Violated(all) => all.len() as u64,
+            _ => 0,
+        };
         let found = Found { question: question.to_string(), verdict, errors, witness: None };
         (question, found)
     };

@@ -128,9 +128,11 @@ pub struct TemporalArgs {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t, help_heading = "Temporal questions")]
     pub labels: LabelsArg,
 
-    /// Only runs count in which no process is for ever able to move without ever moving (weak fairness)
-    #[arg(long, help_heading = "Temporal questions")]
-    fair: bool,
+    /// Only fair runs count: `weak` (or nothing), no process is for ever able to move without ever moving; `strong`, none is
+    /// able again and again without moving again and again
+    #[arg(long, value_name = "KIND", value_enum, num_args = 0..=1, require_equals = true,
+          default_missing_value = "weak", help_heading = "Temporal questions")]
+    fair: Option<FairArg>,
 
     /// How infinite runs are looked for: by components; or by nested depth-first search, which can forget states to stay
     /// within --memory (still exact) and can do with bits (--approximate bitstate; proves nothing)
@@ -158,6 +160,12 @@ enum RunsArg {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FairArg {
+    Weak,
+    Strong,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum EmptinessArg {
     Components,
     Nested,
@@ -170,7 +178,11 @@ impl TemporalArgs {
             RunsArg::Prefixes => Runs::Prefixes,
             RunsArg::Maximal => Runs::Maximal,
         };
-        settings.fairness = if self.fair { Fairness::Weak } else { Fairness::None };
+        settings.fairness = match self.fair {
+            None => Fairness::None,
+            Some(FairArg::Weak) => Fairness::Weak,
+            Some(FairArg::Strong) => Fairness::Strong,
+        };
         settings.emptiness = self.emptiness.map(|kind| match kind {
             EmptinessArg::Components => Emptiness::Components,
             EmptinessArg::Nested => Emptiness::Nested,
@@ -193,6 +205,11 @@ pub struct StorageArgs {
     /// Go on after an error and report every kind of error there is
     #[arg(long, help_heading = "Questions")]
     all_errors: bool,
+
+    /// Go on until so many different errors are found: other states that are wrong, other cycles
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64),
+          conflicts_with = "all_errors", help_heading = "Questions")]
+    max_errors: u32,
 
     /// After the answer, ask once more: the plain program, all its steps, nothing merged, forgotten or shared; answers that
     /// contradict each other are a defect (exit code 4)
@@ -276,6 +293,7 @@ impl StorageArgs {
     /// Puts what is given into the settings.
     pub fn apply(&self, settings: &mut Settings) {
         settings.all_errors = self.all_errors;
+        settings.max_errors = self.max_errors as usize;
         settings.audit = self.audit;
         settings.order = match self.search {
             OrderArg::Dfs => Order::DepthFirst,
