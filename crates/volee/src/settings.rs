@@ -135,7 +135,7 @@ pub enum Setting {
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Setting; 29] = [
+    pub const ALL: [Setting; 30] = [
         Setting::Defines,
         Setting::Plain,
         Setting::Copies,
