@@ -101,7 +101,7 @@ impl<'a> Context<'a> {
             Code::ProcessCount => self.frame.count() as i32,
             Code::Last => i32::from(self.frame.bytes[self.compiled.layout.last_at]),
             Code::Timeout => i32::from(self.timeout),
-            Code::NonProgress => i32::from(crate::moves::lacks_progress(self.compiled, self.frame)),
+            Code::NonProgress => i32::from(crate::permission::lacks_progress(self.compiled, self.frame)),
             Code::Enabled(pid, circular) => self.enabled(pid, *circular),
             Code::PcValue(pid) => match self.process(pid) {
                 Some(pid) => self.frame.control(&self.compiled.layout, pid) as i32,
@@ -136,7 +136,7 @@ impl<'a> Context<'a> {
             asked_by: Some(&asker),
             ..Context::of(self.compiled, self.frame, pid, self.timeout)
         };
-        match crate::moves::can_move(cx) {
+        match crate::permission::can_move(cx) {
             Ok(can) => i32::from(can),
             Err(fault) => self.fail(fault),
         }

@@ -20,6 +20,7 @@ mod frame;
 mod machine;
 mod moves;
 pub mod optimise;
+mod permission;
 mod program;
 mod reduction;
 mod types;

@@ -13,7 +13,7 @@ use crate::display::{channel_names, message_text, value_text};
 use crate::eval::{Context, read_scalar};
 use crate::exec::{Ready, accepts, prepare, ready};
 use crate::frame::{ChannelAt, Frame};
-use crate::moves::{can_move, has_partner, may_move};
+use crate::permission::{can_move, has_partner, may_move};
 use crate::program::{Action, Expr, Location, Program, Scope, Transition};
 
 /// Values that a false condition is explained with, at most.

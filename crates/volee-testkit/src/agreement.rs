@@ -16,12 +16,15 @@ use volee_search::{
     Watch, check, check_claim,
 };
 use volee_system::{
-    Budget, Lifted, Limit, Meter, Quiet, ReasonKind, Severity, System, Verdict, Violation, collect_initial,
-    collect_steps, lift, replay,
+    Budget, Lifted, Limit, Meter, PredicateId, Quiet, ReasonKind, Severity, System, Verdict, Violation,
+    collect_initial, collect_steps, lift, replay,
 };
 
 /// States up to which a program is compared, unless fewer are asked for.
 pub const MOST_STATES: usize = 3_000;
+
+/// A program that has more steps than this for each of so many states is too large as well.
+const STEPS_BY_STATE: usize = 8;
 
 /// Predicates that mean something in every random program.
 const INVARIANTS: [&str; 5] =
@@ -99,7 +102,7 @@ pub fn explore_plainly(
         if !seen.insert(state.clone()) {
             continue;
         }
-        if seen.len() > most_states {
+        if seen.len() > most_states || plain.transitions / STEPS_BY_STATE > most_states {
             return Ok(None);
         }
         plain.invariant_fails |= machine.holds(predicate, &state) == Ok(false);
@@ -132,12 +135,20 @@ pub fn compare(text: &str, seed: u64, hooks: Hooks<'_>) -> Result<Agreement, Str
     };
     let mut random = crate::Random::new(seed);
     let invariant = *random.pick(&INVARIANTS);
-    let machine = |plain: bool| lowered.machine(MachineOptions { plain, ..MachineOptions::default() });
+    // Made once: to make a machine takes longer than to search a small program.
+    let made =
+        [false, true].map(|plain| lowered.machine(MachineOptions { plain, ..MachineOptions::default() }));
+    let machine = |plain: bool| made[usize::from(plain)].clone();
     let most_states = hooks.most_states.unwrap_or(MOST_STATES);
     let Some(mut plain) = explore_plainly(&mut machine(true), invariant, most_states)? else {
         return Ok(Agreement::TooLarge);
     };
-    let searches = Searches { machine: &machine, plain: &plain, invariant, seed };
+    let mut watching = made.clone();
+    let predicates = watching.each_mut().map(|machine| machine.predicate(invariant));
+    let [default, judge] = predicates.map(|predicate| predicate.map_err(|d| d.to_string()));
+    let (watching, predicates) = (watching, [default?, judge?]);
+    let watching = |plain: bool| (watching[usize::from(plain)].clone(), predicates[usize::from(plain)]);
+    let searches = Searches { machine: &machine, watching: &watching, plain: &plain, invariant, seed };
     searches.all(hooks.by_two.filter(|_| random.one_in(24)))?;
     plain.claims = claims(&lowered, &machine, hooks, random.one_in(4))?;
     Ok(Agreement::Same(plain))
@@ -147,13 +158,15 @@ pub fn compare(text: &str, seed: u64, hooks: Hooks<'_>) -> Result<Agreement, Str
 const PLENTY: u64 = 1 << 30;
 
 fn meter(memory: u64) -> Meter {
-    let time = if memory < PLENTY { Duration::from_millis(100) } else { Duration::from_secs(60) };
+    let time = if memory < PLENTY { Duration::from_millis(100) } else { Duration::from_secs(3600) };
     Meter::start(Budget { time: Some(time), memory: Some(memory), ..Budget::default() })
 }
 
 /// The finite questions of one program.
 struct Searches<'a> {
     machine: &'a dyn Fn(bool) -> Machine,
+    /// The same with its invariant.
+    watching: &'a dyn Fn(bool) -> (Machine, PredicateId),
     plain: &'a Plain,
     invariant: &'a str,
     seed: u64,
@@ -204,8 +217,7 @@ impl Searches<'_> {
     }
 
     fn search(&self, name: &str, plain: bool, how: Check, memory: u64) -> Result<Outcome, String> {
-        let mut machine = (self.machine)(plain);
-        let predicate = machine.predicate(self.invariant).map_err(|d| d.to_string())?;
+        let (mut machine, predicate) = (self.watching)(plain);
         let how = how.all_errors(true).invariant(self.invariant, predicate);
         let outcome = check(&mut machine, &how, &meter(memory), &mut Quiet);
         // A search that forgets may take very long; what it would have said is then not known.
@@ -283,8 +295,7 @@ impl Searches<'_> {
 
     /// Two workers have the figures and answers of one.
     fn by_two(&self, search: &ByTwo, alone: &Outcome) -> Result<(), String> {
-        let mut own = (self.machine)(false);
-        let predicate = own.predicate(self.invariant).map_err(|d| d.to_string())?;
+        let (mut own, predicate) = (self.watching)(false);
         let how = Check::new().all_errors(true).order(Order::BreadthFirst);
         let together = search(&own, &how.invariant(self.invariant, predicate))?;
         let figures = |o: &Outcome| (o.statistics.states, o.statistics.transitions);
@@ -358,19 +369,20 @@ fn decide(
         let stores = [
             Emptiness::Components,
             Emptiness::Nested(NestedStore::Exact),
-            Emptiness::Nested(NestedStore::Bounded { bytes: 1 << 20, seed: 1 }),
+            Emptiness::Nested(NestedStore::Bounded { bytes: 1 << 18, seed: 1 }),
         ];
         let fairnesses = if fair { &[Fairness::None, Fairness::Weak][..] } else { &[Fairness::None] };
+        let mut bound = machine(plain);
+        let (claim, every_step) = make(&mut bound)?;
+        if every_step && !plain {
+            continue;
+        }
         for emptiness in stores {
             for &fairness in fairnesses {
                 if fairness == Fairness::Weak && emptiness != Emptiness::Components {
                     continue;
                 }
-                let mut own = machine(plain);
-                let (claim, every_step) = make(&mut own)?;
-                if every_step && !plain {
-                    continue;
-                }
+                let mut own = bound.clone();
                 let reduction = if plain { Reduction::None } else { Reduction::Persistent };
                 let options = ClaimOptions { emptiness, fairness, reduction, ..ClaimOptions::default() };
                 let outcome = check_claim(&mut own, &claim, options, &meter(PLENTY), &mut Quiet);
