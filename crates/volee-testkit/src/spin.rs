@@ -55,8 +55,8 @@ impl Spin {
         Ok(Some(Answer { deadlock: all.failed > failures.failed, ..failures }))
     }
 
-    /// Whether SPIN finds that a program's claims are violated, each by its name; failed assertions and invalid ends are not
-    /// looked for. None if it does not accept the program or gives up.
+    /// Whether SPIN finds an error in a program with each of its claims, by name; invalid ends are not looked for, assertions
+    /// are, because SPIN makes one of a formula that a finite run violates. None if it does not accept the program or gives up.
     ///
     /// # Errors
     /// A program cannot be called.
@@ -66,8 +66,8 @@ impl Spin {
         }
         let mut violated = Vec::new();
         for claim in claims {
-            let call = ["-a", "-A", "-E", "-c1", "-N", claim];
-            let named = if *claim == "never" { &call[..4] } else { &call[..] };
+            let call = ["-a", "-E", "-c1", "-N", claim];
+            let named = if *claim == "never" { &call[..3] } else { &call[..] };
             let Some(answer) = self.verify(named)? else { return Ok(None) };
             violated.push(answer.failed > 0);
         }
