@@ -67,7 +67,9 @@ impl Report<'_> {
         }
         self.unasked(answers);
         self.frame.add("silent", answers.silent.clone());
-        self.frame.add("constant", answers.constant.clone());
+        if !answers.constant.is_empty() {
+            self.frame.add("constant", answers.constant.clone());
+        }
         if let Some(unreached) = &answers.unreached {
             self.unreached(unreached);
         }
