@@ -46,6 +46,8 @@ fn install() -> Result<(), String> {
     if chromium().is_some() {
         return Ok(());
     }
+    // A fresh machine knows no packages before it has asked; where there is no apt-get, playwright has a browser of its own.
+    let _ = called(Command::new("apt-get").arg("update"));
     let packaged = called(Command::new("apt-get").args(["install", "-y", "chromium"]));
     if packaged.is_ok() && chromium().is_some() {
         return Ok(());

@@ -184,6 +184,25 @@ test('visited states are a graph: found, labelled, gone to', async () => {
   await close();
 });
 
+test('only messages, and processes that are hidden, by mouse and by keyboard', async () => {
+  const { page, seen, close } = await explore(['phil.pml', 'run:0x2.1x2', '--plain']);
+  await page.keyboard.press('End');
+  const rows = () => page.locator('#chart .hit').count();
+  const all = await rows();
+  await page.keyboard.press('m');
+  await page.waitForFunction((n) => document.querySelectorAll('#chart .hit').length < n, all);
+  assert.equal(await page.getAttribute('#only-messages', 'aria-pressed'), 'true');
+  await page.click('#only-messages');
+  await page.waitForFunction((n) => document.querySelectorAll('#chart .hit').length === n, all);
+  const head = page.locator('#chart .life[title^="Philosopher(1)"]');
+  await head.click();
+  await head.waitFor({ state: 'detached' });
+  await page.keyboard.press('a');
+  await head.waitFor({ state: 'attached' });
+  clean(seen);
+  await close();
+});
+
 test('two runs are compared side by side', async () => {
   const { page, seen, close } = await explore(['phil.pml']);
   await page.keyboard.press('1');

@@ -1,6 +1,6 @@
 // The answer: verdicts with their reasons, what was explored, how much of the model was executed.
 
-import { fill, grouped, make, plural, sized } from './dom.js';
+import { fill, grouped, make, notify, plural, sized } from './dom.js';
 import { data, listen, showRun, store } from './store.js';
 import { showPlace } from './source.js';
 
@@ -22,6 +22,7 @@ function drawResult(result) {
 }
 
 export function walkInto(result) {
+  notify('');
   showRun(result.held, result.held.length);
   document.dispatchEvent(new CustomEvent('tab', { detail: 'chart' }));
 }

@@ -7,6 +7,7 @@ import { cut, cutName, fill, make, makeSvg, metrics } from './dom.js';
 import { goTo, listen, store } from './store.js';
 import { chosen } from './source.js';
 import { nameFor, spoken } from './run.js';
+import { hideProcess, hidesProcess, noise, showsAction, showsVariable } from './noise.js';
 
 const TALL = 30;
 const GUTTER = 52;
@@ -32,7 +33,7 @@ function restart(run) {
 function meetAll(names) {
   for (const name of names) {
     const found = /^(.+)\[(\d+)\]@$/.exec(name);
-    if (found) life(found[1], Number(found[2]));
+    if (found && !hidesProcess(found[1], found[2])) life(found[1], Number(found[2]));
   }
 }
 
@@ -79,18 +80,19 @@ function addInternal(number, action) {
 function addStep(step, number) {
   drawn.firsts.push(drawn.rows.length);
   if (step.variables) meetAll(step.variables.map((v) => v[0]));
-  if (!step.actions.length) addRow(number, life('', 0), 'internal', step.label, null);
+  if (!step.actions.length && !noise.messages) addRow(number, life('', 0), 'internal', step.label, null);
   let met = null;
   for (const action of step.actions) {
     if (met && !action.event && action.text.includes('?') && met.name === action.process && met.pid === action.pid) { met = null; continue; }
+    if (!showsAction(action)) { met = null; continue; }
     if (action.event) addMessage(number, action);
     else addInternal(number, action);
     const partner = action.event && action.event.kind === 'rendezvous' ? action.event.partner : null;
     met = partner ? { name: partner[0], pid: partner[1] } : null;
   }
   if (step.fault) {
-    const last = drawn.rows[drawn.rows.length - 1];
-    addRow(number, last ? last.life : life('', 0), 'fault', step.fault.message, null);
+    const acting = step.actions[step.actions.length - 1];
+    addRow(number, acting ? life(acting.process, acting.pid) : life('', 0), 'fault', step.fault.message, null);
   }
 }
 
@@ -113,15 +115,17 @@ const x = (of) => GUTTER + width * (of.column + 0.5);
 
 function layout() {
   const lives = Math.max(1, drawn.lives.size);
-  const room = view.clientWidth - GUTTER - 130;
-  width = Math.max(104, Math.min(230, room / lives));
-  const whole = Math.max(GUTTER + width * lives + 120, view.clientWidth - 2);
+  // Beside messages alone nothing is told of changes.
+  const beside = noise.messages ? 16 : 120;
+  const room = view.clientWidth - GUTTER - beside - 10;
+  width = Math.max(86, Math.min(230, room / lives));
+  const whole = Math.max(GUTTER + width * lives + beside, view.clientWidth - 2);
   space.style.height = `${drawn.rows.length * TALL + 24}px`;
   space.style.width = `${whole}px`;
   heads.style.width = `${whole}px`;
   const ordered = [...drawn.lives.values()].sort((a, b) => a.column - b.column);
   fill(heads, ordered.map((one) => {
-    const head = make('span', { class: `life hue${one.pid % 8}`, text: cutName(one.name, width - 16), title: one.name });
+    const head = make('button', { class: `life hue${one.pid % 8}`, text: cutName(one.name, width - 16), title: `${one.name} (click: hide it)`, onclick: () => hideProcess(one.name) });
     head.style.left = `${x(one) - width / 2 + 5}px`;
     head.style.width = `${width - 10}px`;
     return head;
@@ -224,9 +228,9 @@ function drawMark(layers, index, at) {
 
 // Right of the lines what the step has changed.
 function drawChanges(layers, row, at, late) {
-  const told = store.run.told(row.step).map(([name, value]) => `${nameFor(name, row.life.name)} = ${value}`);
+  const told = store.run.told(row.step).filter(([name]) => showsVariable(name)).map(([name, value]) => `${nameFor(name, row.life.name)} = ${value}`);
   if (row.output) told.unshift(`prints ${JSON.stringify(row.output.trim())}`);
-  if (!told.length) return;
+  if (!told.length || noise.messages) return;
   const from = GUTTER + width * Math.max(1, drawn.lives.size) + 10;
   layers.over.push(label(told.join(', '), [from, at + 4], 'start', parseFloat(space.style.width) - from - 4, `changes ${late}`));
 }
@@ -261,4 +265,5 @@ export function startChart() {
   });
   new ResizeObserver(refreshChart).observe(view);
   listen('moved line', refreshChart);
+  listen('noise', () => { drawn.run = null; refreshChart(); });
 }

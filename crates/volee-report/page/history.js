@@ -5,6 +5,7 @@ import { goTo, listen, store } from './store.js';
 import { List } from './list.js';
 import { nameFor, stepProcess, stepText } from './run.js';
 import { chosen } from './source.js';
+import { isQuiet, showsStep, showsVariable } from './noise.js';
 
 let list = null;
 let filtered = null;
@@ -13,14 +14,14 @@ const view = make('div', { class: 'history' });
 
 export function changesText(run, at) {
   const process = stepProcess(run.steps[at - 1]);
-  return run.told(at).map(([name, value]) => `${nameFor(name, process)} = ${value}`).join(', ');
+  return run.told(at).filter(([name]) => showsVariable(name)).map(([name, value]) => `${nameFor(name, process)} = ${value}`).join(', ');
 }
 
 // One row of a run: the state after `at` steps.
 export function drawStep(run, at) {
   if (at === 0) {
     const state = run.state(0);
-    const told = state.names.map((name, i) => (name.endsWith('@') ? null : `${name} = ${state.values[i]}`)).filter(Boolean);
+    const told = state.names.map((name, i) => (name.endsWith('@') || !showsVariable(name) ? null : `${name} = ${state.values[i]}`)).filter(Boolean);
     return make('div', { class: 'event' }, make('span', { class: 'count', text: run.skipped ? String(run.skipped) : '0' }), make('span', { class: 'what', text: 'initially' }), make('span', { class: 'effect', text: told.join(', '), title: told.join('\n') }));
   }
   const step = run.steps[at - 1];
@@ -47,9 +48,11 @@ export function refreshHistory() {
   if (!view.isConnected) return;
   const wanted = byId('find').value.trim().toLowerCase();
   filtered = null;
-  if (wanted) {
+  if (wanted || isQuiet()) {
     filtered = [];
-    for (let at = 1; at <= store.run.length; at += 1) if (matches(at, wanted)) filtered.push(at);
+    for (let at = 1; at <= store.run.length; at += 1) {
+      if ((!wanted || matches(at, wanted)) && showsStep(store.run.steps[at - 1])) filtered.push(at);
+    }
   }
   const current = filtered ? filtered.indexOf(store.at) : store.at;
   note.textContent = wanted ? `${plural(filtered.length, 'step')} with “${wanted}”` : '';
@@ -66,6 +69,6 @@ export function startHistory() {
   list = new List('Steps of the run', (index) => drawStep(store.run, filtered ? filtered[index] : index), (index) => goTo(filtered ? filtered[index] : index));
   list.node.id = 'history-list';
   view.append(note, list.node);
-  listen('moved line', refreshHistory);
+  listen('moved line noise', refreshHistory);
   byId('find').addEventListener('input', refreshHistory);
 }

@@ -4,6 +4,7 @@ import { byId, fill, make } from './dom.js';
 import { goTo, isLive, nearest, store, walk } from './store.js';
 import { stepsOfLine } from './source.js';
 import { moveChoice, takeChosen, takeNumber } from './steps.js';
+import { showAllProcesses, toggleMessages } from './noise.js';
 import { openCheck } from './check.js';
 import { keepThis, openRuns } from './compare.js';
 
@@ -62,7 +63,7 @@ const HELP = [
   ['→ ←', 'forward (redo), back'], ['Home End', 'to the start, to the end of the run'], ['g', 'jump to a step'],
   ['1 … 9', 'take a possible step'], ['j k Enter', 'choose among possible steps, take the chosen one'], ['r w', 'one random step, a hundred'], ['u', 'run until a condition'],
   ['e', 'evaluate an expression, here and along the run'], ['v', 'filter variables'], ['/', 'find in the run or among states'], ['n p', 'next, previous step of the chosen line'],
-  ['[ ]', 'the views: answer, chart, run, states, compare'], ['c', 'check: ask a question of all states'], ['o k', 'runs: load, keep this one'],
+  ['m a', 'only messages; all processes again (a click on the head of a line hides its process)'], ['[ ]', 'the views: answer, chart, run, states, compare'], ['c', 'check: ask a question of all states'], ['o k', 'runs: load, keep this one'],
   ['t', 'light or dark'], ['Tab F6', 'to the next control, to the next panel'], ['Esc', 'leave a field'],
 ];
 
@@ -88,7 +89,7 @@ const focus = (id) => { const node = byId(id); if (node && node.offsetParent !==
 const ACTIONS = {
   ArrowRight: () => goTo(store.at + 1), ArrowLeft: () => goTo(store.at - 1), Home: () => goTo(0), End: () => goTo(store.run.length),
   g: askStep, v: () => focus('filter'), e: () => focus('watch-field'), '/': () => focus('find'),
-  n: () => alongLine(1), p: () => alongLine(-1), '[': () => nextTab(-1), ']': () => nextTab(1), t: changeTheme, '?': openHelp, o: openRuns, k: keepThis,
+  n: () => alongLine(1), p: () => alongLine(-1), '[': () => nextTab(-1), ']': () => nextTab(1), t: changeTheme, m: toggleMessages, a: showAllProcesses, '?': openHelp, o: openRuns, k: keepThis,
 };
 const LIVE_ACTIONS = { r: () => walk(1), w: () => walk(100), u: askUntil, c: openCheck, j: () => moveChoice(1), Enter: takeChosen };
 

@@ -3,6 +3,7 @@
 import { byId, fill, measure, notify } from './dom.js';
 import { begin, data, goTo, isLive, listen, showRun, store, tell, walk } from './store.js';
 import { Run } from './run.js';
+import { startNoise } from './noise.js';
 import { startSource } from './source.js';
 import { startSteps } from './steps.js';
 import { startState } from './state.js';
@@ -20,6 +21,7 @@ const views = { answer: answerView(), chart: chartView(), history: historyView()
 function showTab(name) {
   for (const tab of byId('tabs').querySelectorAll('[role=tab]')) tab.setAttribute('aria-selected', String(tab.dataset.tab === name));
   byId('find').hidden = !['history', 'graph'].includes(name);
+  byId('only-messages').hidden = !['chart', 'history'].includes(name);
   fill(byId('tab-body'), views[name].node);
   views[name].shown();
 }
@@ -64,6 +66,7 @@ function start() {
   store.first = store.run;
   startBar();
   listen('moved', refreshBar);
+  startNoise();
   startSource();
   startSteps();
   startState();

@@ -5,6 +5,7 @@ import { data, listen, store } from './store.js';
 import { List } from './list.js';
 import { lineOf, owner } from './run.js';
 import { showPlace } from './source.js';
+import { showsVariable } from './noise.js';
 
 let list = null;
 let rows = [];
@@ -43,7 +44,7 @@ function collect() {
   rows = [];
   let group = null;
   state.names.forEach((name, i) => {
-    if (name.endsWith('@')) return;
+    if (name.endsWith('@') || !showsVariable(name)) return;
     const value = state.values[i];
     if (wanted && !`${name} = ${value}`.toLowerCase().includes(wanted)) return;
     const [process, own] = owner(name);

@@ -20,6 +20,7 @@ const MODULES: &[(&str, &str)] = &[
     ("dom.js", include_str!("../page/dom.js")),
     ("run.js", include_str!("../page/run.js")),
     ("store.js", include_str!("../page/store.js")),
+    ("noise.js", include_str!("../page/noise.js")),
     ("list.js", include_str!("../page/list.js")),
     ("source.js", include_str!("../page/source.js")),
     ("steps.js", include_str!("../page/steps.js")),
