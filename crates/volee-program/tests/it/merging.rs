@@ -96,3 +96,17 @@ fn nothing_is_merged_where_somebody_asks_where_a_process_stands() {
     compare(source, &["pc_value(0) == 1", "pc_value(0) == 2"]);
     compare(source, &["enabled(0)"]);
 }
+
+#[test]
+fn statements_that_can_fail_are_not_merged_with_each_other() {
+    for source in [
+        "active proctype P() { byte l; l = 1; assert(l == 2); assert(l == 3) }",
+        "byte x; active proctype P() { byte l, a[2]; a[x + 2] = 1; assert(l == 2) }",
+        "chan r = [0] of { byte }; byte x;
+         active proctype P() { r!1 / x } active proctype Q() { byte l; r?l; assert(l == 7) }",
+        "byte x; active proctype P() { byte l; d_step { x = 0; assert(x == 1) }; assert(l == 2) }",
+    ] {
+        let (plain, optimised) = compare(source, &[]);
+        assert_eq!((plain.faults.len(), optimised.faults.len()), (2, 2), "{source}");
+    }
+}
