@@ -25,8 +25,6 @@ pub struct Context {
     pub errors: Palette,
     /// Set by Ctrl-C; every budget carries it, so that a search ends with a partial report.
     pub cancelled: Arc<AtomicBool>,
-    /// Set while the program waits for the user: Ctrl-C then ends it at once.
-    waiting: Arc<AtomicBool>,
     warnings: RefCell<Vec<Diagnostic>>,
     memory: Option<u64>,
     time: Option<Duration>,
@@ -39,11 +37,10 @@ impl Context {
     pub fn new(cli: &Cli) -> Self {
         let (format, verb, start) = (cli.format, cli.command.name(), Instant::now());
         let cancelled = Arc::new(AtomicBool::new(false));
-        let waiting = Arc::new(AtomicBool::new(false));
-        let (flag, at_once) = (Arc::clone(&cancelled), Arc::clone(&waiting));
+        let flag = Arc::clone(&cancelled);
         // Without a handler Ctrl-C ends the program at once, which is the usual thing: no reason to refuse to run.
         let _ = ctrlc::set_handler(move || {
-            if flag.swap(true, Ordering::Relaxed) || at_once.load(Ordering::Relaxed) {
+            if flag.swap(true, Ordering::Relaxed) {
                 cut::leave();
             }
         });
@@ -57,7 +54,6 @@ impl Context {
             palette: palette(std::io::stdout().is_terminal()),
             errors: palette(std::io::stderr().is_terminal()),
             cancelled,
-            waiting,
             warnings: RefCell::default(),
             memory: cli.memory,
             time: cli.time,
@@ -98,11 +94,6 @@ impl Context {
     /// Whether the answer was printed already.
     pub fn is_told(&self) -> bool {
         self.told.get()
-    }
-
-    /// From now on the program mostly waits for its user.
-    pub fn expect_user(&self) {
-        self.waiting.store(true, Ordering::Relaxed);
     }
 
     /// Whether Ctrl-C was pressed.

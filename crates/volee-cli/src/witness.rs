@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use volee::render::RunView;
-use volee::report::{Trace, run_to_word};
+use volee::report::{Filter, Trace, run_to_word};
 use volee::system::Diagnostic;
 use volee::{Options, files};
 
@@ -25,12 +25,46 @@ pub struct TraceArgs {
     /// Show every step of a long run
     #[arg(long, help_heading = "Run")]
     pub every_step: bool,
+
+    #[command(flatten)]
+    pub filter: FilterArgs,
+}
+
+/// What of a run is shown.
+#[derive(Debug, Clone, Args)]
+pub struct FilterArgs {
+    /// Do not show what a process does: all of a type (Client), or one by its number (Client(2))
+    #[arg(long, value_name = "PROCESS", value_delimiter = ',', help_heading = "Run")]
+    hide: Vec<String>,
+
+    /// Show only these variables; a name means all of an array, and every local of that name
+    #[arg(long, value_name = "VARIABLE", value_delimiter = ',', help_heading = "Run")]
+    show: Vec<String>,
+}
+
+impl FilterArgs {
+    /// As the library takes it.
+    pub fn filter(&self, only_messages: bool) -> Filter {
+        Filter { only_messages, hide: self.hide.clone(), show: self.show.clone() }
+    }
+}
+
+/// The word of `--only` that is about the run; the others of `volee check` are about questions.
+pub const MESSAGES: &str = "messages";
+
+/// What of a run is shown, for verbs whose `--only` is about nothing else.
+#[derive(Debug, Clone, Args)]
+pub struct OnlyArgs {
+    /// Show only messages that are sent, received or handed over, and what goes wrong
+    #[arg(long, value_name = "WHAT", value_parser = [MESSAGES], help_heading = "Run")]
+    pub only: Option<String>,
 }
 
 impl TraceArgs {
     /// How a run is shown; extensions that mean nothing are refused before a long search rather than after it.
-    pub fn view(&self) -> Result<RunView, Diagnostic> {
-        let view = RunView { files: self.trace.clone(), every_step: self.every_step };
+    pub fn view(&self, only_messages: bool) -> Result<RunView, Diagnostic> {
+        let filter = self.filter.filter(only_messages);
+        let view = RunView { files: self.trace.clone(), every_step: self.every_step, filter };
         view.validate().map(|()| view)
     }
 }

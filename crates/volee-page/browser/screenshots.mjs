@@ -34,8 +34,8 @@ async function smaller(shot) {
 }
 
 // Asks, walks into the answer, and shows what is there.
-async function bug(name, question, dark) {
-  const { page, close } = await explore([path.join(models, `${name}.pml`)], { colorScheme: dark ? 'dark' : 'light' });
+async function bug(name, question, dark, more = []) {
+  const { page, close } = await explore([path.join(models, `${name}.pml`), ...more], { colorScheme: dark ? 'dark' : 'light' });
   await page.click('#open-check');
   await page.selectOption('select[name=kind]', question);
   await page.click('#start-check');
@@ -62,8 +62,8 @@ await first.page.waitForTimeout(300);
 await picture(first.page, 'explorer-states');
 await first.close();
 
-for (const [name, question, dark] of [['philosophers', 'safety', true], ['needham', 'property agreed', false], ['commit', 'safety', false], ['election', 'safety', false], ['buffer', 'safety', false]]) {
-  const { page, close } = await bug(name, question, dark);
+for (const [name, question, dark, more] of [['philosophers', 'safety', true], ['needham', 'property agreed', false, ['--only', 'messages']], ['commit', 'safety', false], ['election', 'safety', false], ['buffer', 'safety', false]]) {
+  const { page, close } = await bug(name, question, dark, more);
   await close();
 }
 await end();

@@ -203,6 +203,15 @@ test('only messages, and processes that are hidden, by mouse and by keyboard', a
   await close();
 });
 
+test('the page begins with the noise that the command line asks for', async () => {
+  const { page, seen, close } = await explore(['phil.pml', '--only', 'messages', '--hide', 'init', '--show', 'eating']);
+  assert.equal(await page.getAttribute('#only-messages', 'aria-pressed'), 'true');
+  assert.match(await page.textContent('#variable-list'), /eating/);
+  assert.doesNotMatch(await page.textContent('#variable-list'), /fork/);
+  clean(seen);
+  await close();
+});
+
 test('two runs are compared side by side', async () => {
   const { page, seen, close } = await explore(['phil.pml']);
   await page.keyboard.press('1');

@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use volee::Source;
-use volee::report::{Behind, ICON, page};
+use volee::report::{Behind, Filter, ICON, page};
 use volee::system::Diagnostic;
+use volee::{Source, page_view};
 
 use crate::api::Desk;
 use crate::explorer::{Complaint, Explorer, Told, Words};
@@ -63,6 +63,8 @@ pub struct Server {
     guard: Guard,
     desk: Sender<Letter>,
     warnings: Vec<Diagnostic>,
+    /// What of a run the page shows to begin with.
+    view: Value,
 }
 
 impl Server {
@@ -70,7 +72,12 @@ impl Server {
     ///
     /// # Errors
     /// The port, the model or the run is not to be had.
-    pub fn new(source: Source, run: Option<String>, port: u16) -> Result<Server, ServerError> {
+    pub fn new(
+        source: Source,
+        run: Option<String>,
+        filter: &Filter,
+        port: u16,
+    ) -> Result<Server, ServerError> {
         let busy = |source| ServerError::Port { port, source };
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let listener = TcpListener::bind(address).map_err(busy)?;
@@ -84,7 +91,7 @@ impl Server {
             .map_err(busy)?;
         let warnings =
             ready.recv().unwrap_or_else(|_| Err(ServerError::Run("the explorer failed".into())))?;
-        Ok(Server { listener, guard, desk, warnings })
+        Ok(Server { listener, guard, desk, warnings, view: page_view(filter) })
     }
 
     /// The address to open, with its token.
@@ -99,15 +106,16 @@ impl Server {
 
     /// Serves until `ended` is set.
     pub fn run(self, ended: &AtomicBool) {
-        let (listener, guard) = (self.listener, Arc::new(self.guard));
+        let (listener, guard, view) = (self.listener, Arc::new(self.guard), Arc::new(self.view));
         let desk = Arc::new(Mutex::new(self.desk));
         let busy = Arc::new(AtomicUsize::new(0));
         let accept = move || {
             for stream in listener.incoming().flatten() {
                 let (guard, desk, busy) = (Arc::clone(&guard), Arc::clone(&desk), Arc::clone(&busy));
+                let view = Arc::clone(&view);
                 let serve = move |mut stream: TcpStream| {
                     let response = match busy.fetch_add(1, Ordering::Relaxed) < MOST_CONNECTIONS {
-                        true => respond(&mut stream, &guard, &desk),
+                        true => respond(&mut stream, &guard, &desk, &view),
                         false => Response::plain(503, "too many connections\n"),
                     };
                     // A peer that is gone does not want its answer.
@@ -124,7 +132,7 @@ impl Server {
     }
 }
 
-fn respond(stream: &mut TcpStream, guard: &Guard, desk: &Mutex<Sender<Letter>>) -> Response {
+fn respond(stream: &mut TcpStream, guard: &Guard, desk: &Mutex<Sender<Letter>>, view: &Value) -> Response {
     let request = match receive(stream) {
         Ok(request) => request,
         Err(refusal) => return refusal,
@@ -133,7 +141,7 @@ fn respond(stream: &mut TcpStream, guard: &Guard, desk: &Mutex<Sender<Letter>>) 
         return refusal;
     }
     match (request.method.as_str(), request.path.as_str()) {
-        ("GET", "/") => document(guard, desk),
+        ("GET", "/") => document(guard, desk, view),
         ("GET", "/icon.svg") => Response::svg(ICON),
         ("POST", "/api") => question(request, desk),
         ("GET" | "POST", _) => Response::plain(404, "there is nothing here\n"),
@@ -141,9 +149,10 @@ fn respond(stream: &mut TcpStream, guard: &Guard, desk: &Mutex<Sender<Letter>>) 
     }
 }
 
-fn document(guard: &Guard, desk: &Mutex<Sender<Letter>>) -> Response {
+fn document(guard: &Guard, desk: &Mutex<Sender<Letter>>, view: &Value) -> Response {
     match ask(desk, Errand::Document) {
         Ok(mut data) => {
+            data["view"] = view.clone();
             data["live"] = json!({ "token": guard.token() });
             let title = data["model"]["name"].as_str().unwrap_or("volee").to_string();
             let page = page(&title, &data, Behind::Server);

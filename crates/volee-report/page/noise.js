@@ -1,5 +1,5 @@
-// Less noise: only messages, no steps of some processes, only some variables. The data may say how the page begins; `m` and
-// the heads of the chart change it.
+// Less noise: only messages, no steps of some processes, only some variables. The command line says how the page begins
+// (--only messages, --hide, --show); `m` and the heads of the chart change it.
 
 import { byId } from './dom.js';
 import { data, tell } from './store.js';

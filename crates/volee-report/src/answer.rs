@@ -5,7 +5,9 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use volee_system::{Diagnostic, Limit, Place, Reason, Run, Verdict};
+use volee_system::{Diagnostic, Limit, Place, Reason, Run, Variable, Verdict};
+
+use crate::typed::Typed;
 
 /// The four words an answer can be, from best to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -300,21 +302,35 @@ pub fn run_value(run: &Run) -> Value {
     let mut before = &run.initial;
     let mut steps = Vec::with_capacity(run.steps.len());
     for step in &run.steps {
-        let changed: Map<String, Value> = crate::changes(before, &step.state)
-            .map(|v| (v.name.clone(), Value::from(v.value.as_str())))
-            .collect();
+        let changed: Vec<&Variable> = crate::changes(before, &step.state).collect();
         steps.push(serde_json::json!({
             "ordinal": step.ordinal,
             "label": step.label,
             "actions": step.actions,
             "fault": step.fault,
-            "changed": changed,
+            "changed": texts(&changed),
+            "values": values(&changed),
         }));
         before = &step.state;
     }
-    let initial: Map<String, Value> =
-        run.initial.variables.iter().map(|v| (v.name.clone(), Value::from(v.value.as_str()))).collect();
-    serde_json::json!({ "skipped": run.skipped, "initial": initial, "steps": steps, "loop_start": run.loop_start })
+    let initial: Vec<&Variable> = run.initial.variables.iter().collect();
+    serde_json::json!({
+        "skipped": run.skipped,
+        "initial": texts(&initial),
+        "initial_values": values(&initial),
+        "steps": steps,
+        "loop_start": run.loop_start,
+    })
+}
+
+/// Variables as people read them.
+fn texts(variables: &[&Variable]) -> Map<String, Value> {
+    variables.iter().map(|v| (v.name.clone(), Value::from(v.value.as_str()))).collect()
+}
+
+/// The same as what they are: numbers, truth values, sequences of messages.
+fn values(variables: &[&Variable]) -> Map<String, Value> {
+    variables.iter().map(|v| (v.name.clone(), Typed::of(&v.value).json())).collect()
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 use volee_system::{Action, Event, EventKind, Fault, Run, Variable};
 
-use crate::is_location;
-use crate::text::{process_name, shown_steps, untold};
+use crate::text::{process_name, shown_steps, spoken, untold};
+use crate::{is_location, is_silent};
 
 /// A message-sequence chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,22 +59,24 @@ impl Chart {
     /// The chart of a run; of a run longer than `longest` steps only the beginning and the end.
     pub(crate) fn of(run: &Run, longest: usize) -> Chart {
         let mut builder = Builder::new(run);
-        let shown = shown_steps(run.steps.len(), longest);
+        let told: Vec<usize> = (0..run.steps.len()).filter(|&i| !is_silent(&run.steps[i])).collect();
+        let shown = shown_steps(told.len(), longest);
         let mut next = 0;
         if run.skipped > 0 {
             builder.left_out(run.skipped);
         }
         let mut cycle_start = None;
-        for &index in &shown {
-            if index > next {
-                builder.left_out(index - next);
+        for &position in &shown {
+            let index = told[position];
+            if position > next {
+                builder.left_out(position - next);
             }
             let first = builder.rows.len();
             builder.step(run, index);
             if run.loop_start.is_some_and(|start| start <= index) && cycle_start.is_none() {
                 cycle_start = Some(first);
             }
-            next = index + 1;
+            next = position + 1;
         }
         let last = builder.rows.len().saturating_sub(1);
         Chart {
@@ -187,7 +189,7 @@ impl Builder {
         let lifeline = self.lifeline(&action.process, action.pid);
         let line = action.place.as_ref().map(|p| p.line);
         let mark = match &action.event {
-            None => Mark::Internal(action.text.clone()),
+            None => Mark::Internal(spoken(&action.text).to_string()),
             Some(event) => self.event(action, event),
         };
         self.push(number, lifeline, line, mark);

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use volee_system::{Run, RunState};
 
 use crate::growth::{Return, returns};
+use crate::typed::Typed;
 
 /// The run as ITF JSON; `source` names the model.
 pub fn run_itf(run: &Run, source: &str) -> String {
@@ -62,21 +63,12 @@ fn state_value(state: &RunState, index: usize, action: Option<&str>, vars: &[&st
     object.insert("#meta".into(), meta);
     for name in vars {
         let value = match values.get(name) {
-            Some(text) => value_of(text),
+            Some(text) => Typed::of(text).itf(),
             None => json!({ "#unserializable": "absent" }),
         };
         object.insert((*name).to_string(), value);
     }
     Value::Object(object)
-}
-
-fn value_of(text: &str) -> Value {
-    match text {
-        "true" => Value::Bool(true),
-        "false" => Value::Bool(false),
-        _ if text.parse::<i128>().is_ok() => json!({ "#bigint": text }),
-        _ => Value::from(text),
-    }
 }
 
 #[cfg(test)]

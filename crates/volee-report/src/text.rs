@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use volee_system::{Action, Event, EventKind, Run, RunState, RunStep, Variable};
 
 use crate::growth::{Return, returns};
-use crate::{Palette, changes, count, is_location};
+use crate::{Palette, changes, count, is_location, is_silent};
 
 /// How a run is laid out.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,8 @@ pub struct TextLayout<'a> {
     pub palette: Palette,
     /// The model's own file: places in it are told by their line alone.
     pub model: &'a str,
-    /// The most steps to show; the middle of a longer run is left out.
+    /// The most steps to show; the middle of a longer run is left out. `usize::MAX` shows everything: indivisible sequences are
+    /// then told statement by statement.
     pub longest: usize,
 }
 
@@ -36,6 +37,14 @@ struct Row<'a> {
     changed: Vec<&'a Variable>,
     output: Option<&'a str>,
     fault: Option<&'a str>,
+    /// It sends or receives.
+    is_message: bool,
+}
+
+impl Row<'_> {
+    fn is_plain(&self) -> bool {
+        !self.is_message && self.output.is_none() && self.fault.is_none()
+    }
 }
 
 /// The run as a table.
@@ -68,7 +77,9 @@ pub fn run_text(run: &Run, layout: TextLayout<'_>) -> String {
 /// Only the steps of a run, one line per action.
 pub fn steps_text(run: &Run, layout: TextLayout<'_>) -> String {
     let mut out = String::new();
-    let shown = shown_steps(run.steps.len(), layout.longest);
+    let told: Vec<usize> = (0..run.steps.len()).filter(|&i| !is_silent(&run.steps[i])).collect();
+    let kept = shown_steps(told.len(), layout.longest);
+    let shown: Vec<usize> = kept.iter().map(|&i| told[i]).collect();
     let rows: Vec<Vec<Row<'_>>> = shown.iter().map(|&i| rows_of(run, i, layout)).collect();
     let width = |pick: fn(&Row<'_>) -> usize, most: usize| {
         rows.iter().flatten().map(pick).filter(|w| *w <= most).max().unwrap_or(0)
@@ -79,19 +90,20 @@ pub fn steps_text(run: &Run, layout: TextLayout<'_>) -> String {
         width(|r| r.place.chars().count(), WIDEST_PLACE),
         width(|r| r.statement.chars().count(), WIDEST_STATEMENT),
     ];
-    let mut before = None;
-    for (&index, rows) in shown.iter().zip(&rows) {
-        if before.is_some_and(|b| index != b + 1) {
-            let left_out = count((index - before.unwrap_or(0) - 1) as u64);
+    let mut before: Option<usize> = None;
+    let mut cycle = run.loop_start;
+    for ((&position, &index), rows) in kept.iter().zip(&shown).zip(&rows) {
+        if let Some(earlier) = before.filter(|b| position != b + 1) {
+            let left_out = count((position - earlier - 1) as u64);
             let _ = writeln!(out, "  {}", layout.palette.faint(format!("… {left_out} steps left out …")));
         }
-        if run.loop_start == Some(index) {
+        if cycle.take_if(|start| *start <= index).is_some() {
             let _ = writeln!(out, "  {}", layout.palette.strong("── from here it repeats for ever ──"));
         }
         for row in rows {
             write_row(&mut out, row, widths, layout.palette);
         }
-        before = Some(index);
+        before = Some(position);
     }
     out
 }
@@ -175,12 +187,50 @@ fn rows_of<'a>(run: &'a Run, index: usize, layout: TextLayout<'_>) -> Vec<Row<'a
         let at = step.actions.iter().position(|a| a.place.is_some() && a.place == fault.place);
         let at = at.unwrap_or(rows.len() - 1);
         rows[at].fault = Some(&fault.message);
+        // What would have followed did not happen.
+        rows.truncate(at + 1);
+    }
+    if layout.longest != usize::MAX {
+        rows = folded(rows);
     }
     rows[0].number = (run.skipped + index + 1).to_string();
     if let Some(last) = rows.last_mut() {
         last.changed.extend(untold(before, step));
     }
     rows
+}
+
+/// Consecutive statements of an indivisible sequence on one line. Messages, output and errors keep lines of their own.
+fn folded(rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
+    let mut all: Vec<Row<'_>> = Vec::with_capacity(rows.len());
+    let mut many: Vec<usize> = Vec::new();
+    for row in rows {
+        let fits = all.last().is_some_and(|last| {
+            last.process == row.process && !row.process.is_empty() && last.is_plain() && row.is_plain()
+        });
+        let Some(last) = all.last_mut().filter(|_| fits) else {
+            all.push(row);
+            many.push(1);
+            continue;
+        };
+        last.statement = format!("{}; {}", last.statement, row.statement);
+        last.changed.retain(|old| row.changed.iter().all(|new| new.name != old.name));
+        last.changed.extend(row.changed);
+        if let Some(n) = many.last_mut() {
+            *n += 1;
+        }
+    }
+    for (row, n) in all.iter_mut().zip(many) {
+        if n > 1 && row.statement.chars().count() > WIDEST_STATEMENT {
+            let first = row.statement.split("; ").next().unwrap_or_default();
+            let last = row.statement.rsplit("; ").next().unwrap_or_default();
+            row.statement = match n {
+                2 => format!("{first}; {last}"),
+                _ => format!("{first}; … {last}  ({n} statements)"),
+            };
+        }
+    }
+    all
 }
 
 /// What a step changes beyond what its actions tell of themselves.
@@ -201,6 +251,7 @@ fn bare_row(step: &RunStep) -> Row<'_> {
         changed: Vec::new(),
         output: None,
         fault: None,
+        is_message: false,
     }
 }
 
@@ -210,7 +261,7 @@ fn row_of<'a>(action: &'a Action, model: &str) -> Row<'a> {
         Some(p) => format!("{}:{}", p.file, p.line),
         None => String::new(),
     };
-    let mut statement = action.text.clone();
+    let mut statement = spoken(&action.text).to_string();
     if let Some(values) = action.event.as_ref().and_then(|e| values_of(e, &action.text)) {
         let _ = write!(statement, "  [{values}]");
     }
@@ -227,6 +278,7 @@ fn row_of<'a>(action: &'a Action, model: &str) -> Row<'a> {
         changed: action.changed.iter().filter(|v| !is_location(v)).collect(),
         output: action.output.as_deref(),
         fault: None,
+        is_message: action.event.is_some() || action.text.contains('?'),
     }
 }
 
@@ -238,6 +290,11 @@ fn values_of(event: &Event, statement: &str) -> Option<String> {
     let values = event.values.join(",");
     let compact = |text: &str| text.replace([' ', ')'], "").replace('(', ",");
     (!values.is_empty() && !compact(statement).ends_with(&compact(&values))).then_some(values)
+}
+
+/// A statement as people write it: the condition that is always true is `skip`.
+pub(crate) fn spoken(text: &str) -> &str {
+    if text == "(1)" { "skip" } else { text }
 }
 
 /// A process as it is shown everywhere: its type and its number.

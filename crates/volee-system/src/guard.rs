@@ -80,6 +80,9 @@ fn wait_for_limit(limits: &Limits) -> (Limit, Duration) {
             if now.duration_since(since) >= GRACE {
                 return (Limit::Cancelled, elapsed);
             }
+        } else {
+            // A conversation has taken note of Ctrl-C and goes on.
+            signalled = None;
         }
         if let Some(limit) = overtime(limits, elapsed).or_else(|| overweight(limits)) {
             return (limit, elapsed);

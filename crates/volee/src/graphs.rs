@@ -21,11 +21,13 @@ use volee_lts::{
     Composition, Difference, Divergence, Format, Info, Lts, Meant, Method, Reduction, Relabelling, Relation,
     apply_all, compare, compare_on_the_fly, events, explore, explore_as, info, read_file, reduce, relabel,
 };
+use volee_report::Filter;
 use volee_system::{Diagnostic, Fault, FaultId, Flow, Label, Limit, Meter, Progress, Sink, System};
 
 use crate::answer::AskError;
 use crate::judge::Defect;
 use crate::model::{Model, Naming, Options};
+use crate::picture::Picture;
 
 /// How systems are read and what is done to their labels first.
 #[derive(Debug, Clone, Default)]
@@ -257,6 +259,24 @@ impl Graphs {
     /// Whether something is asked for that needs the whole graph.
     pub fn needs_graph(&self) -> bool {
         !self.hide.is_empty() || !self.rename.is_empty() || !self.with.is_empty()
+    }
+
+    /// The states of a small system as a picture, with all variables of the program as it was written.
+    ///
+    /// # Errors
+    /// It cannot be read, is too large to look at, or a limit is reached.
+    pub fn picture(&self, path: &Path, filter: &Filter, meter: &Meter) -> Result<Read<Picture>, AskError> {
+        if self.needs_graph() {
+            let message = "hidden or renamed labels and parallel systems have no variables to show";
+            return Err(Diagnostic::error(message, None).with_help("write a .dot without --show").into());
+        }
+        let plain = Graphs { plain: true, ..self.clone() };
+        let mut read: Read<Box<dyn System>> = match is_explicit(path) {
+            true => Read { system: Box::new(read_file(path)?), warnings: Vec::new() },
+            false => plain.open_model(path)?,
+        };
+        let picture = Picture::of(read.system.as_mut(), filter, meter)?;
+        Ok(Read { system: picture, warnings: read.warnings })
     }
 
     /// A system to be explored step by step; what needs the whole graph is refused.

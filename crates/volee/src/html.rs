@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use volee_report::{Behind, FileNames, page, run_story};
+use volee_report::{Behind, FileNames, Filter, page, run_story};
 use volee_system::{Covered, Run, Verdict, collect_initial, collect_steps};
 
 use crate::answer::{Answer, Answers, ShownRun};
@@ -19,7 +19,7 @@ const MOST_FILES: usize = 50;
 const LONGEST_WALK: usize = 1 << 20;
 
 /// The answers to the questions of a call as a page: verdicts, reasons, runs, source, coverage, figures.
-pub fn report_page(source: &Source, answers: &Answers) -> String {
+pub fn report_page(source: &Source, answers: &Answers, filter: &Filter) -> String {
     let runs: Vec<(&Answer, &ShownRun)> =
         answers.iter().flat_map(|a| a.runs.iter().map(move |run| (a, run))).collect();
     let sources = Sources::of(&source.path, runs.iter().map(|(_, shown)| &shown.run), &answers.coverage);
@@ -34,6 +34,7 @@ pub fn report_page(source: &Source, answers: &Answers) -> String {
         "model": sources.model(&source.path),
         "run": first,
         "more": stories,
+        "view": view(filter),
         "end": end,
         "answer": {
             "results": results,
@@ -47,14 +48,20 @@ pub fn report_page(source: &Source, answers: &Answers) -> String {
 }
 
 /// A run alone as a page.
-pub fn run_page(model: &Path, title: &str, run: &Run) -> String {
+pub fn run_page(model: &Path, title: &str, run: &Run, filter: &Filter) -> String {
     let sources = Sources::of(model, [run].into_iter(), &[]);
     let data = json!({
         "model": sources.model(model),
         "run": run_story(run, title, &sources.names),
         "more": [],
+        "view": view(filter),
     });
     page(title, &data, Behind::Nothing).html
+}
+
+/// What of a run a page shows to begin with: nothing is taken out of it.
+pub fn view(filter: &Filter) -> Value {
+    json!({ "messages": filter.only_messages, "hide": filter.hide, "show": filter.show })
 }
 
 /// How far coverage goes: a search that ended early has not seen everything, and one with reduction leaves steps out.

@@ -70,6 +70,8 @@ impl Ending {
 pub struct Walk {
     initial: Vec<u8>,
     taken: Vec<Taken>,
+    /// What was gone back over, the next step last, as long as nothing else was done since.
+    undone: Vec<Taken>,
     random: Rng,
 }
 
@@ -88,7 +90,7 @@ impl Walk {
     pub fn new(system: &mut dyn System, seed: u64) -> Result<Walk, Diagnostic> {
         let initial = collect_initial(system).into_iter().next();
         let initial = initial.ok_or_else(|| Diagnostic::error("the model has no initial state", None))?;
-        Ok(Walk { initial, taken: Vec::new(), random: Rng::new(seed) })
+        Ok(Walk { initial, taken: Vec::new(), undone: Vec::new(), random: Rng::new(seed) })
     }
 
     /// The state the walk has reached.
@@ -118,12 +120,25 @@ impl Walk {
 
     /// Goes back until so many steps are left.
     pub fn truncate(&mut self, steps: usize) {
-        self.taken.truncate(steps);
+        let from = steps.min(self.taken.len());
+        self.undone.extend(self.taken.drain(from..).rev());
+    }
+
+    /// Takes again so many of the steps that were gone back over; tells how many there were.
+    pub fn redo(&mut self, steps: usize) -> usize {
+        let from = self.undone.len().saturating_sub(steps);
+        let before = self.taken.len();
+        self.taken.extend(self.undone.drain(from..).rev());
+        self.taken.len() - before
     }
 
     /// Takes one of the steps that `collect_steps` lists for the current state.
     pub fn take(&mut self, system: &dyn System, ordinal: usize, (step, state): (Step, Vec<u8>)) {
         let fault = step.fault.map(|f| system.fault(f));
+        // The step that was gone back over leads on to those after it; any other makes them history.
+        if self.undone.pop().is_some_and(|next| next.state != state || next.ordinal as usize != ordinal) {
+            self.undone.clear();
+        }
         self.taken.push(Taken { ordinal: ordinal as u32, state, fault });
     }
 

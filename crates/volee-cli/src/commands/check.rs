@@ -20,7 +20,7 @@ use crate::args::{BudgetArgs, ModelArgs, WorkersArgs};
 use crate::context::Context;
 use crate::outcome::{Ended, Failure, Outcome};
 use crate::progress::ProgressLine;
-use crate::witness::{TraceArgs, replay_command};
+use crate::witness::{MESSAGES, TraceArgs, replay_command};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -92,7 +92,9 @@ pub struct Check {
 
 impl Check {
     pub fn run(self, context: &Context) -> Ended {
-        let run = self.trace.view()?;
+        let (only, of_run): (Vec<String>, _) =
+            self.questions.only.iter().cloned().partition(|w| w != MESSAGES);
+        let run = self.trace.view(!Vec::is_empty(&of_run))?;
         if let Some(path) =
             self.report.as_ref().filter(|p| p.extension().is_none_or(|e| e != "html" && e != "htm"))
         {
@@ -103,7 +105,7 @@ impl Check {
         let source = Source::new(&self.model.model, Options { naming, ..self.model.options() });
         let mut asked = ask(&source)
             .questions(self.questions.named()?)
-            .only(self.questions.only.clone())
+            .only(only)
             .skip(self.questions.skip.clone())
             .engine(self.engine()?)
             .settings(self.settings()?)
@@ -131,7 +133,7 @@ impl Check {
         };
         let mut outcome = rendered(&source, &answers, &view)?;
         if let Some(path) = &self.report {
-            files::write(path, volee::report_page(&source, &answers))?;
+            files::write(path, volee::report_page(&source, &answers, &view.run.filter))?;
             let line = format!("report written to {}", path.display());
             outcome.text.push_str(&format!("{}\n", context.palette.faint(line)));
         }

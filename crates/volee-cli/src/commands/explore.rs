@@ -14,6 +14,7 @@ use crate::args::ModelArgs;
 use crate::cli::Format;
 use crate::context::Context;
 use crate::outcome::{Ended, Failure, Outcome};
+use crate::witness::{FilterArgs, OnlyArgs};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -30,6 +31,12 @@ pub struct Explore {
     #[arg(value_name = "RUN")]
     run: Option<String>,
 
+    #[command(flatten)]
+    filter: FilterArgs,
+
+    #[command(flatten)]
+    only: OnlyArgs,
+
     /// Only print the address, do not open a browser
     #[arg(long)]
     no_open: bool,
@@ -42,7 +49,9 @@ pub struct Explore {
 impl Explore {
     pub fn run(self, context: &Context) -> Ended {
         let run = self.run.as_deref().map(run_text).transpose()?;
-        let server = Server::new(self.model.source(), run, self.port).map_err(failure)?;
+        let server =
+            Server::new(self.model.source(), run, &self.filter.filter(self.only.only.is_some()), self.port)
+                .map_err(failure)?;
         context.warn(server.warnings());
         let url = server.url();
         announce(&url, &self.model.model, context);

@@ -14,7 +14,7 @@ use volee::{LONGEST_RUN, Model};
 use crate::args::ModelArgs;
 use crate::context::Context;
 use crate::outcome::{Ended, Failure, Outcome};
-use crate::witness::TraceArgs;
+use crate::witness::{OnlyArgs, TraceArgs};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -39,11 +39,14 @@ pub struct Replay {
 
     #[command(flatten)]
     trace: TraceArgs,
+
+    #[command(flatten)]
+    only: OnlyArgs,
 }
 
 impl Replay {
     pub fn run(mut self, context: &Context) -> Ended {
-        let view = self.trace.view()?;
+        let view = self.trace.view(self.only.only.is_some())?;
         let stored = self.stored()?;
         // Runs are those of the plain program. Only traces of old may name steps of a merged one.
         self.model.plain = stored.as_ref().is_none_or(|trace| trace.plain);

@@ -1,6 +1,7 @@
 //! `volee simulate MODEL`: takes steps at random, or one by one as the user chooses.
 
 mod interactive;
+mod lines;
 
 use std::fmt::Write as _;
 
@@ -14,7 +15,7 @@ use volee::{LONGEST_RUN, Model};
 use crate::args::ModelArgs;
 use crate::context::Context;
 use crate::outcome::{Ended, Failure, Outcome};
-use crate::witness::{TraceArgs, replay_command};
+use crate::witness::{OnlyArgs, TraceArgs, replay_command};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -41,11 +42,14 @@ pub struct Simulate {
 
     #[command(flatten)]
     trace: TraceArgs,
+
+    #[command(flatten)]
+    only: OnlyArgs,
 }
 
 impl Simulate {
     pub fn run(self, context: &Context) -> Ended {
-        let view = self.trace.view()?;
+        let view = self.trace.view(self.only.only.is_some())?;
         // What is chosen and seen are the steps and variables of the program as it was written.
         let mut model = self.plain().open(context)?;
         let seed = self.seed.unwrap_or_else(some_seed);

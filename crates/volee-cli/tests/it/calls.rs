@@ -304,3 +304,79 @@ fn an_answer_that_cannot_be_written_is_an_error_and_a_model_without_a_verb_is_un
     assert_eq!(forgotten.code, 2);
     assert!(forgotten.stderr.contains("volee check m.pml"), "{}", forgotten.stderr);
 }
+
+const POST: &str = "chan c = [2] of { byte, bit };
+byte x;
+active proctype Sender() { x = 1; c!7,1; skip; atomic { x = 2; x = 3; x = 4 } }
+active proctype Receiver() { byte y; c?y,_; assert(y == 8); y = 9 }
+";
+
+#[test]
+fn a_run_is_shown_without_what_is_not_wanted() {
+    let sandbox = Sandbox::new();
+    sandbox.write("post.pml", POST);
+    let run = |flags: &str| {
+        let told = sandbox.volee(&format!("check post.pml --search bfs --only assertions{flags}")).stdout;
+        told.split_once("how it happens").map(|(_, run)| run.to_string()).unwrap_or(told)
+    };
+    let whole = run("");
+    assert!(whole.contains("x = 1") && whole.contains("assert(y==8)"), "{whole}");
+    assert!(!whole.contains("y = 9"), "nothing after the failed assertion: {whole}");
+    let messages = run(",messages");
+    assert!(messages.contains("c!7,1") && messages.contains("assert(y==8)"), "{messages}");
+    assert!(!messages.contains("x = 1"), "{messages}");
+    let hidden = run(" --hide Sender");
+    assert!(!hidden.contains("Sender(0)") && hidden.contains("Receiver(1)"), "{hidden}");
+    let shown = run(" --show y");
+    assert!(shown.contains("initially Receiver[1]:y = 0") && !shown.contains("x = 0"), "{shown}");
+}
+
+#[test]
+fn an_indivisible_sequence_is_one_line_unless_every_step_is_asked_for() {
+    let sandbox = Sandbox::new();
+    sandbox.write("seq.pml", "byte x; active proctype P() { skip; atomic { x = 2; x = 3; x = 4 } }");
+    let folded = sandbox.volee("simulate seq.pml").stdout;
+    assert!(folded.contains("x = 2; x = 3; x = 4") && folded.contains("skip"), "{folded}");
+    let whole = sandbox.volee("simulate seq.pml --every-step").stdout;
+    assert!(!whole.contains("x = 2; x = 3"), "{whole}");
+}
+
+#[test]
+fn values_are_typed_for_machines() {
+    let sandbox = Sandbox::new();
+    sandbox.write("post.pml", POST);
+    let answer = json(&sandbox.volee("check post.pml --search bfs --only assertions --format json").stdout);
+    let run = &answer["results"][0]["witness"];
+    assert_eq!(run["initial_values"]["x"], 0);
+    assert_eq!(run["initial_values"]["c"], serde_json::json!([]));
+    let sent = run["steps"].as_array().expect("steps").iter().find_map(|s| s["values"].get("c"));
+    assert_eq!(sent, Some(&serde_json::json!([[7, 1]])));
+}
+
+#[test]
+fn a_conversation_undoes_redoes_evaluates_and_goes_on_until() {
+    let sandbox = Sandbox::new();
+    sandbox.write("post.pml", POST);
+    let lines = "u x == 1\nb\ny\ne x * 10\ne len(c\nu\nw\nq\n";
+    let told = sandbox.volee_with(&["simulate", "post.pml", "-i", "--seed", "2"], lines).stdout;
+    for part in ["`x == 1` is true after", "x * 10 = 10", "an expression should follow `u`", "waits for"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+#[test]
+fn a_small_model_is_drawn_with_its_variables() {
+    let sandbox = Sandbox::new();
+    sandbox.write("coin.pml", "byte x, y; active proctype P() { do :: x = 1 - x :: x -> break od; y = 3 }");
+    assert_eq!(sandbox.volee("convert coin.pml coin.svg --show x").code, 0);
+    let svg = sandbox.read("coin.svg");
+    assert!(svg.contains("<svg") && svg.contains("x = 1") && !svg.contains("y = 0"), "{svg}");
+    assert_eq!(sandbox.volee("convert coin.pml coin.dot --show y").code, 0);
+    let dot = sandbox.read("coin.dot");
+    assert!(dot.contains("label=\"y = 3\", peripheries=2") && !dot.contains("x = 1\""), "{dot}");
+    sandbox.write("many.pml", "byte x, y; active proctype P() { do :: x++ :: y++ od }");
+    let refused = sandbox.volee("convert many.pml many.svg");
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("500 states"), "{}", refused.stderr);
+    assert_eq!(sandbox.volee("convert coin.pml coin.aut --show x").code, 2);
+}

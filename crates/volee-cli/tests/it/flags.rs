@@ -110,6 +110,8 @@ const TABLE: &[(&str, &str)] = &[
     ("--report r.html", "ooooooooo"),
     ("--coverage", "OOOOrrrrr"),
     ("--every-step", "ooooooooo"),
+    ("--hide P", "ooooooooo"),
+    ("--show x", "ooooooooo"),
     ("--workers 3", "OOrrorrrr"),
     ("--cluster none.toml", "rrrrrrrrr"),
     ("--secret-file none", "rrrrrrrrr"),

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
+use volee::report::Filter;
 use volee::{Options, Source};
 use volee_page::Server;
 
@@ -31,7 +32,8 @@ pub(crate) fn serve(name: &str, text: &str, run: Option<&str>) -> Running {
     let path = directory.path().join(name);
     std::fs::write(&path, text).expect("the model is written");
     let source = Source::new(path, Options::default());
-    let server = Server::new(source, run.map(str::to_string), 0).expect("the server starts");
+    let server =
+        Server::new(source, run.map(str::to_string), &Filter::default(), 0).expect("the server starts");
     let url = server.url();
     let (address, token) = url.split_once("/?token=").expect("the address has its token");
     let port = address.rsplit_once(':').and_then(|(_, p)| p.parse().ok()).expect("the address has its port");

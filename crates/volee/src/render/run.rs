@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use volee_report::{Palette, TextLayout, Trace, brief, run_itf, run_mermaid, run_svg, run_text};
+use volee_report::{Filter, Palette, TextLayout, Trace, brief, run_itf, run_mermaid, run_svg, run_text};
 use volee_system::{Diagnostic, Run};
 
 use crate::files;
@@ -18,12 +18,14 @@ pub struct RunView {
     pub files: Vec<PathBuf>,
     /// Show every step of a long run.
     pub every_step: bool,
+    /// What of it is shown.
+    pub filter: Filter,
 }
 
 impl RunView {
     /// The run as text.
     pub fn text(&self, run: &Run, model: &str, palette: Palette) -> String {
-        run_text(run, TextLayout { palette, model, longest: self.longest() })
+        run_text(&self.filter.apply(run), TextLayout { palette, model, longest: self.longest() })
     }
 
     /// Writes the files that were asked for and gives their names; only a run that `replays` is stored for replaying.
@@ -36,10 +38,10 @@ impl RunView {
             let contents = match Form::of(path)? {
                 Form::Trace => trace.to_json(),
                 Form::Itf => run_itf(run, &trace.model),
-                Form::Svg => run_svg(run, &trace.title(), self.longest()),
-                Form::Mermaid => run_mermaid(run, self.longest()),
+                Form::Svg => run_svg(&self.filter.apply(run), &trace.title(), self.longest()),
+                Form::Mermaid => run_mermaid(&self.filter.apply(run), self.longest()),
                 Form::Text => self.text(run, &trace.model, Palette::Plain),
-                Form::Html => run_page(Path::new(&trace.model), &trace.title(), run),
+                Form::Html => run_page(Path::new(&trace.model), &trace.title(), run, &self.filter),
             };
             files::write(path, contents)?;
         }

@@ -73,7 +73,8 @@ pub struct QuestionArgs {
     #[arg(long, help_heading = "Temporal questions")]
     acceptance: bool,
 
-    /// Of all questions ask only these: deadlock, assertions, claims, the name of a claim, ltl, invariant …
+    /// Of all questions ask only these: deadlock, assertions, claims, the name of a claim, ltl, invariant …; `messages`: of a run
+    /// show only messages
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Questions")]
     pub only: Vec<String>,
 

@@ -1,30 +1,38 @@
 //! The conversation of `volee simulate -i`: a list of possible steps, one letter for everything else.
 //!
 //! It reads lines, so that it works from a terminal and from a pipe alike; the end of the input is `q`. The menu goes
-//! to stdout, or to stderr when the answer has to be JSON.
+//! to stdout, or to stderr when the answer has to be JSON. Ctrl-C stops what is going on, and the run is kept.
 
-use std::io::{BufRead as _, Write};
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use volee::System;
-use volee::report::{Palette, TextLayout, actions_text, assignments, counted, run_text, steps_text};
-use volee::system::{Run, RunState, RunStep, collect_steps, replay};
+use volee::report::{Palette, TextLayout, actions_text, assignments, counted, run_text, steps_text, stuck};
+use volee::system::{PredicateId, Run, RunState, RunStep, collect_steps, inspect, replay, value};
 use volee::walk::{Ending, Walk};
 
+use super::lines::{Lines, Next};
 use crate::cli::Format;
 use crate::context::Context;
 use crate::outcome::Failure;
 
 const HELP: &str = "  NUMBER   take that step           r [N]  take N random steps (1)
-  b [N]    go back N steps (1)      j N    jump to the state after step N
-  v        all variables            t      the run so far
+  b [N]    go back, undo (1)        y [N]  go forward again, redo (1)
+  j N      jump to after step N     u EXPR random steps until EXPR is true
+  v        all variables            e EXPR the value of an expression here
+  t        the run so far           w      who waits, and for what
   h        this help                q      quit
 ";
 
 /// What a line asks for.
-enum Wish {
+enum Wish<'a> {
     Step(usize),
     Random(usize),
     Back(usize),
+    Again(usize),
+    Until(&'a str),
+    Evaluate(&'a str),
+    Waiting,
     Jump(usize),
     Variables,
     Trace,
@@ -38,7 +46,11 @@ struct Conversation<'a> {
     model: &'a str,
     palette: Palette,
     out: Box<dyn Write>,
+    cancelled: &'a AtomicBool,
 }
+
+/// Steps after which a condition that does not become true is given up.
+const LONGEST_SEARCH: usize = 100_000;
 
 /// Talks with the user until they quit or the input ends.
 pub fn converse(
@@ -51,21 +63,26 @@ pub fn converse(
         Format::Text => (Box::new(std::io::stdout()), context.palette),
         Format::Json => (Box::new(std::io::stderr()), context.errors),
     };
-    context.expect_user();
-    let mut conversation = Conversation { walk, system, model, palette, out };
+    let mut lines = Lines::new(context.format == Format::Text);
+    let cancelled = context.cancelled.as_ref();
+    let mut conversation = Conversation { walk, system, model, palette, out, cancelled };
     // Writing fails only when nobody reads any more: then the conversation is over.
-    Ok(conversation.run().unwrap_or(Ending::Stopped))
+    Ok(conversation.run(&mut lines).unwrap_or(Ending::Stopped))
 }
 
 impl Conversation<'_> {
-    fn run(&mut self) -> std::io::Result<Ending> {
+    fn run(&mut self, lines: &mut Lines) -> std::io::Result<Ending> {
         self.out.write_all(HELP.as_bytes())?;
-        let mut lines = std::io::stdin().lock().lines();
         let mut possible = self.menu()?;
         loop {
-            write!(self.out, "> ")?;
-            self.out.flush()?;
-            let Some(Ok(line)) = lines.next() else { break };
+            let line = match lines.next(self.out.as_mut(), self.cancelled)? {
+                Next::Line(line) => line,
+                Next::Doubt => {
+                    writeln!(self.out, "(the run is kept: q, Ctrl-D or Ctrl-C again ends it)")?;
+                    continue;
+                }
+                Next::End => break,
+            };
             match parse(&line) {
                 Ok(Wish::Quit) => break,
                 Ok(wish) => {
@@ -110,7 +127,7 @@ impl Conversation<'_> {
     }
 
     /// Does as asked; true when the state may have changed.
-    fn obey(&mut self, wish: &Wish, possible: usize) -> std::io::Result<bool> {
+    fn obey(&mut self, wish: &Wish<'_>, possible: usize) -> std::io::Result<bool> {
         match *wish {
             Wish::Step(ordinal) if ordinal < possible => self.step(ordinal)?,
             Wish::Step(ordinal) => {
@@ -122,17 +139,31 @@ impl Conversation<'_> {
                 writeln!(self.out, "there is no step {ordinal}: {choice}")?;
                 return Ok(false);
             }
-            Wish::Random(steps) => {
-                for _ in 0..steps {
-                    let choices = collect_steps(self.system, self.walk.state()).len();
-                    if choices == 0 || self.walk.fault().is_some() {
-                        break;
-                    }
-                    let ordinal = self.walk.draw(choices);
-                    self.step(ordinal)?;
+            Wish::Random(steps) => drop(self.wander(steps, None)?),
+            Wish::Until(text) => return self.until(text),
+            Wish::Evaluate(text) => {
+                let told = self.evaluated(text);
+                writeln!(self.out, "  {told}")?;
+                return Ok(false);
+            }
+            Wish::Waiting => {
+                let inspection = inspect(self.system, self.walk.state());
+                let lines = stuck(&inspection);
+                if lines.is_empty() {
+                    writeln!(self.out, "  nobody waits")?;
                 }
+                for line in lines {
+                    writeln!(self.out, "  {line}")?;
+                }
+                return Ok(false);
             }
             Wish::Back(steps) => self.walk.truncate(self.walk.len().saturating_sub(steps)),
+            Wish::Again(steps) => {
+                if self.walk.redo(steps) == 0 {
+                    writeln!(self.out, "nothing was undone since the last step")?;
+                    return Ok(false);
+                }
+            }
             Wish::Jump(to) if to <= self.walk.len() => self.walk.truncate(to),
             Wish::Jump(to) => {
                 writeln!(
@@ -158,6 +189,55 @@ impl Conversation<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// Random steps, until a condition if there is one; true where it has become true.
+    fn wander(&mut self, steps: usize, until: Option<PredicateId>) -> std::io::Result<bool> {
+        for _ in 0..steps {
+            let choices = collect_steps(self.system, self.walk.state()).len();
+            if choices == 0 || self.walk.fault().is_some() {
+                return Ok(false);
+            }
+            if self.cancelled.swap(false, Ordering::Relaxed) {
+                writeln!(self.out, "stopped; the run is kept")?;
+                return Ok(false);
+            }
+            let ordinal = self.walk.draw(choices);
+            self.step(ordinal)?;
+            if until.is_some_and(|goal| self.system.holds(goal, self.walk.state()) == Ok(true)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn until(&mut self, text: &str) -> std::io::Result<bool> {
+        let goal = match self.system.predicate(text) {
+            Ok(goal) => goal,
+            Err(wrong) => {
+                writeln!(self.out, "{}", wrong.message)?;
+                return Ok(false);
+            }
+        };
+        let before = self.walk.len();
+        let reached = self.wander(LONGEST_SEARCH, Some(goal))?;
+        let steps = counted(self.walk.len() - before, "step");
+        match reached {
+            true => writeln!(self.out, "`{text}` is true after {steps}")?,
+            false => writeln!(self.out, "`{text}` did not become true in {steps}")?,
+        }
+        Ok(true)
+    }
+
+    fn evaluated(&mut self, text: &str) -> String {
+        let predicate = match self.system.predicate(text) {
+            Ok(predicate) => predicate,
+            Err(wrong) => return wrong.message,
+        };
+        match value(self.system, predicate, self.walk.state()) {
+            Ok(value) => format!("{} = {value}", self.palette.name(text)),
+            Err(fault) => self.system.fault(fault).message,
+        }
     }
 
     fn step(&mut self, ordinal: usize) -> std::io::Result<()> {
@@ -188,9 +268,18 @@ impl Conversation<'_> {
     }
 }
 
-fn parse(line: &str) -> Result<Wish, String> {
+fn parse(line: &str) -> Result<Wish<'_>, String> {
     let mut words = line.split_whitespace();
     let Some(word) = words.next() else { return Ok(Wish::Help) };
+    let rest = line.trim().strip_prefix(word).unwrap_or_default().trim();
+    match word {
+        "u" | "until" | "e" | "eval" if rest.is_empty() => {
+            return Err(format!("an expression should follow `{word}`"));
+        }
+        "u" | "until" => return Ok(Wish::Until(rest)),
+        "e" | "eval" => return Ok(Wish::Evaluate(rest)),
+        _ => {}
+    }
     let number = words.next().map(str::parse::<usize>);
     let number = match number {
         Some(Ok(n)) => Some(n),
@@ -198,11 +287,13 @@ fn parse(line: &str) -> Result<Wish, String> {
         None => None,
     };
     match word {
-        "r" => Ok(Wish::Random(number.unwrap_or(1).min(100_000))),
-        "b" => Ok(Wish::Back(number.unwrap_or(1))),
-        "j" => number.map(Wish::Jump).ok_or_else(|| "jump where? j and the number of a step".into()),
-        "v" => Ok(Wish::Variables),
-        "t" => Ok(Wish::Trace),
+        "r" | "random" => Ok(Wish::Random(number.unwrap_or(1).min(100_000))),
+        "b" | "back" | "undo" => Ok(Wish::Back(number.unwrap_or(1))),
+        "y" | "redo" => Ok(Wish::Again(number.unwrap_or(1))),
+        "w" | "who" | "why" => Ok(Wish::Waiting),
+        "j" | "jump" => number.map(Wish::Jump).ok_or_else(|| "jump where? j and the number of a step".into()),
+        "v" | "vars" => Ok(Wish::Variables),
+        "t" | "trace" => Ok(Wish::Trace),
         "h" | "?" | "help" => Ok(Wish::Help),
         "q" | "quit" | "exit" => Ok(Wish::Quit),
         _ => word
