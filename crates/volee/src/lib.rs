@@ -22,6 +22,7 @@ mod picture;
 pub mod properties;
 mod question;
 pub mod render;
+pub mod replay;
 mod settings;
 mod solve;
 mod source;

@@ -7,6 +7,7 @@
 pub mod check;
 pub mod conformance;
 pub mod graphs;
+pub mod replay;
 mod run;
 
 pub use run::RunView;
