@@ -268,7 +268,9 @@ impl Graphs {
     pub fn picture(&self, path: &Path, filter: &Filter, meter: &Meter) -> Result<Read<Picture>, AskError> {
         if self.needs_graph() {
             let message = "hidden or renamed labels and parallel systems have no variables to show";
-            return Err(Diagnostic::error(message, None).with_help("write a .dot without --show").into());
+            return Err(Diagnostic::error(message, None)
+                .with_help("write a .dot without choosing variables")
+                .into());
         }
         let plain = Graphs { plain: true, ..self.clone() };
         let mut read: Read<Box<dyn System>> = match is_explicit(path) {

@@ -165,7 +165,7 @@ fn too_many() -> Diagnostic {
         format!("a picture of more than {MOST_STATES} states or {MOST_STEPS} steps helps nobody"),
         None,
     )
-    .with_help("make the model smaller (-D, --copies), or write it as .aut")
+    .with_help("make the model smaller (fewer processes, smaller constants), or write it as .aut")
 }
 
 fn cut(text: &str) -> String {
