@@ -4,7 +4,7 @@
 //! that they know the secret, and the worker starts a process of its own for the job ([`job`]) that takes over the
 //! connection and makes keys of its own for it: whatever happens to a job, the worker survives it. The processes of a
 //! job connect to each other, prove that they belong to it, and hand the channels to timely. All that is said on any of
-//! these connections is encrypted and authenticated ([`channel`]).
+//! these connections is encrypted and authenticated (the module `channel`).
 //!
 //! This *control plane* beside timely's data plane is what makes faults harmless. Every process of a job reports a few
 //! times a second; silence, a closed connection or a report of trouble ends the job everywhere, with a message that names
