@@ -13,7 +13,7 @@ use std::time::Duration;
 use volee::claims::never_claim;
 use volee::logic::formula;
 use volee::program::MachineOptions;
-use volee::search::{Check, Claim, ClaimOptions, LtlQuestion, Watch, check, check_claim};
+use volee::search::{BoundAtom, Check, Claim, ClaimOptions, LtlQuestion, check, check_claim};
 use volee::system::{Budget, Meter, Quiet, ReasonKind, Verdict};
 use volee::{Model, Options};
 
@@ -156,21 +156,21 @@ fn claims_of(model: &mut Model, claim: &str, kind: &str) -> Result<Bound, String
             let every_step = question.needs_every_step();
             Ok(Bound { claim: question.claim().clone(), every_step })
         }
-        "np" => marked("!([]<>progress)", Watch::Progress, ReasonKind::NonProgressCycle),
+        "np" => marked("!([]<>progress)", BoundAtom::Progress, ReasonKind::NonProgressCycle),
         _ if lowered.program.never.is_some() => {
             let mut machine = lowered.machine(MachineOptions::default());
             let claim = never_claim(&lowered.program, &mut machine).ok_or("no never claim")?;
             model.system = Box::new(machine);
             Ok(Bound { claim, every_step: false })
         }
-        _ => marked("[]<>accept", Watch::Accept, ReasonKind::AcceptanceCycle),
+        _ => marked("[]<>accept", BoundAtom::Accept, ReasonKind::AcceptanceCycle),
     }
 }
 
-fn marked(bad: &str, watch: Watch, kind: ReasonKind) -> Result<Bound, String> {
+fn marked(bad: &str, atom: BoundAtom, kind: ReasonKind) -> Result<Bound, String> {
     let formula = formula::parse(bad, "formula").map_err(|e| e.to_string())?;
     let automaton = volee::logic::ltl::translate(&formula).map_err(|e| e.to_string())?;
-    let mut claim = Claim::new(automaton, vec![watch]);
+    let mut claim = Claim::new(automaton, vec![atom]);
     claim.kind = kind;
     Ok(Bound { claim, every_step: false })
 }

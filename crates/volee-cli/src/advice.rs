@@ -12,7 +12,7 @@ pub fn advice(limit: &Limit, figures: &Figures) -> Option<String> {
     let rate = (states as f64 / figures.seconds().max(1e-3)) as u64;
     match limit {
         Limit::Memory { budget, .. } => Some(format!(
-            "try --memory {} or more: {} states took {size:.0} bytes each; or --approximate bitstate, which needs a few bits by state",
+            "try --memory {} or more: {} states took {size:.0} bytes each; or --approximate bitstate, which needs a few bits per state",
             megabytes(budget.saturating_mul(4)),
             count(states),
         )),

@@ -28,9 +28,9 @@ pub fn work<S: System + ?Sized>(
     let (me, peers) = (driver.me(), driver.peers());
     let mut part = Partition::new(system, check, me, peers)?;
     driver.run(&mut part)?;
-    let mut trail = part.finish();
-    driver.run(&mut trail)?;
-    Ok(PartialSearch { outcome: trail.finish(), account: driver.account() })
+    let mut walk = part.finish();
+    driver.run(&mut walk)?;
+    Ok(PartialSearch { outcome: walk.finish(), account: driver.account() })
 }
 
 /// Joins what the workers found, as the sequential search would tell it.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use volee::logic::formula;
-use volee::search::{Claim, LtlQuestion, Watch};
+use volee::search::{BoundAtom, Claim, LtlQuestion};
 
 use crate::explorer::{Complaint, Explorer, Told};
 
@@ -50,15 +50,15 @@ impl Explorer {
     }
 
     /// What the atoms see in a state and the step that is taken there.
-    fn letter(&mut self, atoms: &[Watch], number: u32, label: &str) -> Result<Vec<bool>, Complaint> {
+    fn letter(&mut self, atoms: &[BoundAtom], number: u32, label: &str) -> Result<Vec<bool>, Complaint> {
         let state = self.state(number)?;
         let system = self.model.system.as_mut();
         let marks = system.marks(&state);
-        let seen = atoms.iter().map(|watch| match watch {
-            Watch::Predicate(predicate) => system.holds(*predicate, &state).unwrap_or(false),
-            Watch::Event(event) => event.matches(label),
-            Watch::Progress => marks.progress,
-            Watch::Accept => marks.accept,
+        let seen = atoms.iter().map(|atom| match atom {
+            BoundAtom::Predicate(predicate) => system.holds(*predicate, &state).unwrap_or(false),
+            BoundAtom::Event(event) => event.matches(label),
+            BoundAtom::Progress => marks.progress,
+            BoundAtom::Accept => marks.accept,
         });
         Ok(seen.collect())
     }

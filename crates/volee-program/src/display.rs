@@ -11,7 +11,7 @@ use crate::compile::{Compiler, passed_through};
 use crate::eval::{Context, read_scalar};
 use crate::exec::{Executor, prepare};
 use crate::frame::{ChannelAt, Frame};
-use crate::moves::Made;
+use crate::moves::TakenMove;
 use crate::optimise::visit_action;
 use crate::program::{self, ChannelType, Expr, Node, Piece, Program, Statement, Transition};
 use crate::types::Kind;
@@ -155,7 +155,7 @@ pub(crate) fn actions(
     program: &Program,
     compiled: &Compiled,
     frame: &Frame,
-    made: &Made,
+    made: &TakenMove,
     all: &mut Vec<Action>,
 ) {
     let first = all.len();

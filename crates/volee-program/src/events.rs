@@ -17,7 +17,7 @@ use crate::display::value_text;
 use crate::eval::Context;
 use crate::exec::{Executor, PASSED_HEADER, Way, prepare};
 use crate::frame::Frame;
-use crate::moves::{Level, Made, sending};
+use crate::moves::{Level, TakenMove, sending};
 use crate::program::{Program, Statement};
 use crate::types::Kind;
 
@@ -188,7 +188,7 @@ impl EventLabels {
 
     /// The messages of one move.
     fn messages(&self, program: &Program, level: &Level, start: usize, all: &mut Vec<String>) {
-        let made: &Made = &level.made;
+        let made: &TakenMove = &level.made;
         let mut at = start + LEVEL_HEADER;
         let end = at + self.key[at - 1] as usize;
         let mut first = true;

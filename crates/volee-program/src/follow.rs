@@ -7,7 +7,7 @@ use volee_system::{FaultId, Flow, Followed, Move, Step};
 
 use crate::code::Compiled;
 use crate::frame::Frame;
-use crate::moves::{Enumerator, Level, Made, Visitor};
+use crate::moves::{Enumerator, Level, TakenMove, Visitor};
 use crate::program::Program;
 
 /// For each transition, those that are merged into it.
@@ -24,7 +24,7 @@ pub(crate) fn merged_transitions(program: &Program, compiled: &Compiled) -> Vec<
 }
 
 /// Tells moves of the machine as moves of the plain program.
-fn tell(merged: &[Vec<u32>], made: &Made, all: &mut Vec<Move>) {
+fn tell(merged: &[Vec<u32>], made: &TakenMove, all: &mut Vec<Move>) {
     for (process, transition) in [Some((made.pid, made.transition)), made.partner].into_iter().flatten() {
         all.push(Move { process, transition });
         let more = merged[transition as usize].iter();
@@ -118,7 +118,7 @@ pub(crate) fn walk(
     moves: &[Move],
 ) -> Option<(Vec<u8>, usize)> {
     let mut made = Vec::new();
-    let mut wanted = |done: usize, candidate: &Made| {
+    let mut wanted = |done: usize, candidate: &TakenMove| {
         made.clear();
         tell(merged, candidate, &mut made);
         moves[done..].starts_with(&made).then_some(made.len())

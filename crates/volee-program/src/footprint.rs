@@ -13,7 +13,7 @@ use crate::code::{Cell, Code, Compiled, Element, Field, Move, Op, Receive, Send,
 use crate::eval::Context;
 use crate::exec::{Executor, Ready, ready};
 use crate::frame::Frame;
-use crate::moves::{Level, Made};
+use crate::moves::{Level, TakenMove};
 
 /// Depends on all components.
 pub(crate) const EVERYTHING: u64 = u64::MAX;
@@ -467,7 +467,7 @@ impl Footprint<'_> {
         }
     }
 
-    fn made(&mut self, frame: &Frame, made: &Made) {
+    fn made(&mut self, frame: &Frame, made: &TakenMove) {
         let layout = &self.compiled.layout;
         if layout.monitor_at > layout.last_at {
             self.header();
@@ -526,7 +526,7 @@ impl Footprint<'_> {
 }
 
 /// Who goes on alone after a move.
-fn keeper(compiled: &Compiled, made: &Made) -> Option<usize> {
+fn keeper(compiled: &Compiled, made: &TakenMove) -> Option<usize> {
     let (pid, transition) = made.partner.unwrap_or((made.pid, made.transition));
     move_of(compiled, transition).atomic.then_some(usize::from(pid))
 }

@@ -39,7 +39,7 @@ const MOST_POINTS: usize = 1 << 20;
 
 /// One move: who did which transition, with whom.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Made {
+pub(crate) struct TakenMove {
     pub pid: u8,
     pub transition: u32,
     /// The receiver of a rendezvous and its transition.
@@ -53,7 +53,7 @@ pub(crate) struct Made {
 pub(crate) struct Level {
     pub frame: Frame,
     /// The move that was made last from here.
-    pub made: Made,
+    pub made: TakenMove,
     /// Only this process may move.
     only: Option<usize>,
     /// Only its transitions before this one.
@@ -127,7 +127,7 @@ enum Attempt {
     /// Nobody has anything more to do at this level.
     Exhausted,
     /// A move was made into the next level; `keeps` goes on alone.
-    Made { keeps: Option<usize> },
+    Taken { keeps: Option<usize> },
     /// A move failed for good, by this error.
     Stuck(FaultId),
 }
@@ -160,7 +160,7 @@ struct Turn {
     /// One of them came to an end.
     emitted: bool,
     /// The first move of one that was cut where it came back.
-    endless: Option<Made>,
+    endless: Option<TakenMove>,
 }
 
 /// Tells the errors of the moves of a sequence, each where it happened, but for the first so many: that one is told with the
@@ -266,12 +266,12 @@ impl Enumerator {
                     tell_errors(lower, 0, visitor)?;
                     visitor.stuck(lower, blocked)?;
                 }
-                Attempt::Made { keeps: None } => {
+                Attempt::Taken { keeps: None } => {
                     turn.emitted = true;
                     visitor.step(lower, upper[0].fault, &upper[0].frame)?;
                     tell_errors(lower, 1, visitor)?;
                 }
-                Attempt::Made { keeps: Some(pid) } => {
+                Attempt::Taken { keeps: Some(pid) } => {
                     upper[0].restart(Some(pid), false);
                     top += 1;
                     self.moves += 1;
@@ -314,7 +314,7 @@ impl Enumerator {
         &mut self,
         compiled: &Compiled,
         state: &[u8],
-        wanted: &mut dyn FnMut(usize, &Made) -> Option<usize>,
+        wanted: &mut dyn FnMut(usize, &TakenMove) -> Option<usize>,
     ) -> Option<(Vec<u8>, usize)> {
         for timeout in [false, true] {
             self.load(compiled, state);
@@ -325,7 +325,7 @@ impl Enumerator {
                 let (lower, upper) = self.levels.split_at_mut(top + 1);
                 let keeps = match attempt(compiled, &mut lower[top], &mut upper[0], &mut self.reached) {
                     Attempt::Stuck(_) => continue,
-                    Attempt::Made { keeps } => keeps,
+                    Attempt::Taken { keeps } => keeps,
                     Attempt::Exhausted if top > 0 && !lower[top].moved => {
                         return Some((lower[top].frame.bytes.clone(), done));
                     }
@@ -399,7 +399,7 @@ fn attempt(compiled: &Compiled, level: &mut Level, next: &mut Level, reached: &m
             let answer = ready(&mut cx, &m.op, level.process_moved);
             if let Some(fault) = cx.fault {
                 level.next_move += 1;
-                level.made = Made { pid: pid as u8, transition: m.id, partner: None, fault: None };
+                level.made = TakenMove { pid: pid as u8, transition: m.id, partner: None, fault: None };
                 level.moved = true;
                 return Attempt::Stuck(fault);
             }
@@ -450,13 +450,13 @@ fn make(
     executor.reset(&m.resets);
     let (fault, blocked) = (executor.fault, executor.blocked);
     let fault = fault.or(m.second.filter(|_| level.process_moved));
-    finish(compiled, level, next, Made { pid: pid as u8, transition: m.id, partner: None, fault });
+    finish(compiled, level, next, TakenMove { pid: pid as u8, transition: m.id, partner: None, fault });
     level.process_moved = true;
     level.escape = m.escape;
-    blocked.map_or(Attempt::Made { keeps: m.atomic.then_some(pid) }, Attempt::Stuck)
+    blocked.map_or(Attempt::Taken { keeps: m.atomic.then_some(pid) }, Attempt::Stuck)
 }
 
-fn finish(compiled: &Compiled, level: &mut Level, next: &mut Level, made: Made) {
+fn finish(compiled: &Compiled, level: &mut Level, next: &mut Level, made: TakenMove) {
     if compiled.layout.monitor_at > compiled.layout.last_at {
         let last = made.partner.map_or(made.pid, |(p, _)| p);
         next.frame.bytes[compiled.layout.last_at] = last;
@@ -553,11 +553,12 @@ fn hand_over(
     // Another receiver for the same send is not another choice of the sender.
     let chosen = level.process_moved && level.made.transition != m.id;
     let fault = fault.or(m.second.filter(|_| chosen)).or(other.second.filter(|_| partner.chosen));
-    let made = Made { pid: sender as u8, transition: m.id, partner: Some((receiver as u8, other.id)), fault };
+    let made =
+        TakenMove { pid: sender as u8, transition: m.id, partner: Some((receiver as u8, other.id)), fault };
     finish(compiled, level, next, made);
     level.process_moved = true;
     level.escape = m.escape;
-    blocked.map_or(Attempt::Made { keeps: other.atomic.then_some(receiver) }, Attempt::Stuck)
+    blocked.map_or(Attempt::Taken { keeps: other.atomic.then_some(receiver) }, Attempt::Stuck)
 }
 
 pub(crate) fn sending(op: &Op) -> Option<&crate::code::Send> {

@@ -75,7 +75,7 @@ fn main() {
     }
     let found = &outcome.statistics;
     println!("{} states, {} transitions, depth {}", found.states, found.transitions, found.max_depth);
-    println!("{:.2} s, {:.1} bytes by state", found.seconds, found.bytes_per_state);
+    println!("{:.2} s, {:.1} bytes per state", found.seconds, found.bytes_per_state);
     if let Some(turnover) = &found.turnover {
         println!("{turnover:?}");
     }

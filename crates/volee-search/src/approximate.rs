@@ -30,7 +30,7 @@ pub(crate) fn search<S: System + ?Sized>(
                 let explorer = Explorer::new(system, questions, meter, progress, store);
                 run(order, explorer, |store| {
                     let sure = coverage(store.len(), store.missed());
-                    format!("{sure}, with {:.0} bits by state", store.hash_factor())
+                    format!("{sure}, with {:.0} bits per state", store.hash_factor())
                 })
             }
         },

@@ -1,6 +1,6 @@
 //! Breadth-first search: the first witness of each question is a shortest one, at the price of a parent per state.
 //!
-//! The queue is never shortened: its states and parents (12 bytes by state) are what a witness is made from. Ordinals
+//! The queue is never shortened: its states and parents (12 bytes per state) are what a witness is made from. Ordinals
 //! are not kept; the few steps of a witness find theirs again by expanding the states on the way.
 
 use volee_system::{Flow, Limit, Step, System, Witness};

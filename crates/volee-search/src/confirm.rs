@@ -6,10 +6,10 @@
 
 use volee_system::{Step, System, Witness, walk};
 
+use crate::atoms::{BoundAtom, Valuation};
 use crate::deterministic::DeterministicProperty;
 use crate::liveness::Claim;
 use crate::monitor::{Runs, TlQuestion};
-use crate::watch::{Sight, Watch};
 
 /// What an automaton sees along a run. The word of a lasso repeats from its start on; the word of a run that ends has one more
 /// letter, which a lasso without steps repeats.
@@ -21,8 +21,12 @@ pub(crate) struct Word {
 }
 
 /// The letters of states and the steps taken there; `None` if it is no run, or a condition has no value on it.
-pub(crate) fn word<S: System + ?Sized>(system: &mut S, watches: &[Watch], witness: &Witness) -> Option<Word> {
-    let mut sight = Sight::new(watches);
+pub(crate) fn word<S: System + ?Sized>(
+    system: &mut S,
+    atoms: &[BoundAtom],
+    witness: &Witness,
+) -> Option<Word> {
+    let mut valuation = Valuation::new(atoms);
     let mut letters = Vec::with_capacity(witness.steps.len() + 1);
     let (mut readable, mut ends) = (true, false);
     let stutters = witness.loop_start.is_some_and(|start| start >= witness.steps.len());
@@ -30,16 +34,16 @@ pub(crate) fn word<S: System + ?Sized>(system: &mut S, watches: &[Watch], witnes
         if step.is_none() && witness.loop_start.is_some() && !stutters {
             return;
         }
-        readable &= sight.look_at_state(system, state).is_ok();
+        readable &= valuation.look_at_state(system, state).is_ok();
         if step.is_none() {
             let steps = volee_system::collect_steps(system, state);
             ends = steps.iter().all(|(step, _)| step.stays);
         }
         if ends {
-            sight.end_of_run();
+            valuation.end_of_run();
         }
-        sight.look_at_step(&*system, step.map(|s| s.label));
-        letters.push((0..watches.len()).map(|atom| sight.sees(atom as u32)).collect());
+        valuation.look_at_step(&*system, step.map(|s| s.label));
+        letters.push((0..atoms.len()).map(|atom| valuation.sees(atom as u32)).collect());
     })
     .ok()?;
     let start = witness.loop_start.map(|start| start.min(witness.steps.len()));
@@ -69,7 +73,7 @@ impl Claim {
             return Some(self.accepts_for_ever(&now, &letters[prefix..]));
         }
         // What predicates see in the last state they see whatever follows.
-        let of_states = self.atoms.iter().all(|watch| matches!(watch, Watch::Predicate(_)));
+        let of_states = self.atoms.iter().all(|atom| matches!(atom, BoundAtom::Predicate(_)));
         Some(of_states && trapped(&self.after(&now, &letters[prefix])))
     }
 
@@ -183,16 +187,16 @@ impl TlQuestion {
     /// Whether the formula is false of a run, by following the automata of its conjuncts; `None` if it is no run of this
     /// system.
     pub fn refutes<S: System + ?Sized>(&self, system: &mut S, witness: &Witness, runs: Runs) -> Option<bool> {
-        let mut sight = Sight::new(&self.watches);
+        let mut valuation = Valuation::new(&self.atoms);
         let mut at = self.monitor.initial();
         let mut label = None;
         let (mut readable, mut ended) = (true, false);
         walk(system, witness, |system, state, step: Option<Step>| {
             // A letter is a step and the state that it leads to.
             if let Some(label) = label {
-                sight.look_at_step(&*system, Some(label));
-                readable &= sight.look_at_state(system, state).is_ok();
-                self.monitor.step(&mut at, |atom| sight.sees(atom as u32));
+                valuation.look_at_step(&*system, Some(label));
+                readable &= valuation.look_at_state(system, state).is_ok();
+                self.monitor.step(&mut at, |atom| valuation.sees(atom as u32));
             }
             label = step.filter(|s| !s.stays).map(|s| s.label);
             if step.is_none() {

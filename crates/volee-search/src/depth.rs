@@ -17,7 +17,7 @@ use crate::check::Statistics;
 use crate::explorer::{Explorer, Paths, ordinal_between, place_of};
 use crate::proviso::Proviso;
 use crate::reducing::Reducing;
-use volee_store::{Name, Names, Stacked, Trail, Visited};
+use volee_store::{Name, Names, PackedPath, Stacked, Visited};
 
 /// States packed before their memory is given back.
 const PACKED: usize = 1 << 16;
@@ -114,25 +114,25 @@ impl Stack {
     }
 
     /// The stack in less memory: its states as codes of so many bits. Memory is given back on the way.
-    pub(crate) fn pack(mut self, width: u32, encode: impl Fn(Name) -> u64) -> Trail {
-        let mut trail = Trail::new(width);
+    pub(crate) fn pack(mut self, width: u32, encode: impl Fn(Name) -> u64) -> PackedPath {
+        let mut path = PackedPath::new(width);
         // The group that was expanded last has led to nothing new.
         self.waiting.truncate(self.frames.last().map_or(0, |top| top.rest));
         let end = self.waiting.len();
         let ends = self.frames.iter().skip(1).map(|frame| frame.start).chain([end]);
         for (frame, end) in self.frames.iter().zip(ends) {
-            trail.set_level((frame.rest - frame.start) as u32, (end - frame.rest) as u32);
+            path.set_level((frame.rest - frame.start) as u32, (end - frame.rest) as u32);
         }
         self.frames = Vec::new();
-        trail.prepare(end);
+        path.prepare(end);
         for at in (0..end).rev() {
-            trail.set(at, encode(self.waiting.name(at)));
+            path.set(at, encode(self.waiting.name(at)));
             if at.is_multiple_of(PACKED) {
                 self.waiting.truncate(at);
                 self.waiting.shrink();
             }
         }
-        trail
+        path
     }
 
     pub(crate) fn bytes(&self) -> u64 {

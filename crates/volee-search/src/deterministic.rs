@@ -18,10 +18,10 @@ use volee_system::{
     Diagnostic, Limit, Meter, Progress, Reason, ReasonKind, Snapshot, System, Verdict, Violation, Witness,
 };
 
+use crate::atoms::{BoundAtom, Valuation};
 use crate::check::Statistics;
 use crate::liveness::ClaimOutcome;
 use crate::pairs::{Arc, Faults, Pair, STUTTER, Stop, expand, pair, split};
-use crate::watch::{Sight, Watch};
 
 /// Bytes that a remembered pair costs beside its state.
 const OVERHEAD: u64 = 96;
@@ -29,7 +29,7 @@ const OVERHEAD: u64 = 96;
 /// A deterministic and complete Büchi automaton, bound to a system.
 pub struct DeterministicProperty {
     automaton: Automaton,
-    atoms: Vec<Watch>,
+    atoms: Vec<BoundAtom>,
 }
 
 impl DeterministicProperty {
@@ -37,7 +37,7 @@ impl DeterministicProperty {
     ///
     /// # Errors
     /// The automaton is not deterministic.
-    pub fn new(mut automaton: Automaton, atoms: Vec<Watch>) -> Result<Self, Diagnostic> {
+    pub fn new(mut automaton: Automaton, atoms: Vec<BoundAtom>) -> Result<Self, Diagnostic> {
         if let Some(state) = automaton.nondeterministic_state() {
             let message = format!(
                 "the automaton is not deterministic: state {state} has two transitions for one letter"
@@ -60,7 +60,7 @@ impl DeterministicProperty {
     }
 
     /// What its atoms look at.
-    pub fn atoms(&self) -> &[Watch] {
+    pub fn atoms(&self) -> &[BoundAtom] {
         &self.atoms
     }
 
@@ -75,7 +75,7 @@ impl DeterministicProperty {
         let mut traversal = Traversal {
             system,
             property: self,
-            sight: Sight::new(&self.atoms),
+            valuation: Valuation::new(&self.atoms),
             pairs: HashMap::with_hasher(FixedState::default()),
             done: Vec::new(),
             roots: Vec::new(),
@@ -126,7 +126,7 @@ struct Frame {
 struct Traversal<'a, S: System + ?Sized> {
     system: &'a mut S,
     property: &'a DeterministicProperty,
-    sight: Sight<'a>,
+    valuation: Valuation<'a>,
     pairs: HashMap<Pair, Known, FixedState>,
     done: Vec<Pair>,
     roots: Vec<Root>,
@@ -265,12 +265,12 @@ impl<S: System + ?Sized> Traversal<'_, S> {
 
     fn expand(&mut self, from: &[u8]) -> Result<(), Limit> {
         let automaton = &self.property.automaton;
-        expand(self.system, automaton, &mut self.sight, from, Faults::Pass, &mut self.arcs).map_err(|stop| {
-            match stop {
+        expand(self.system, automaton, &mut self.valuation, from, Faults::Pass, &mut self.arcs).map_err(
+            |stop| match stop {
                 Stop::Limit(limit) => limit,
                 Stop::Fault(_, reason) => Limit::Other { message: reason.message },
-            }
-        })
+            },
+        )
     }
 
     /// The run to the root, along the path, with its cycle starting at `place` of the path.

@@ -4,6 +4,7 @@
 //! Stores see bytes, never meaning; traversals see states and steps, never what they stand for.
 
 mod approximate;
+mod atoms;
 mod audit;
 mod breadth;
 mod check;
@@ -25,8 +26,8 @@ mod reducing;
 mod replacement;
 mod silence;
 mod staging;
-mod watch;
 
+pub use atoms::{BoundAtom, Names, bind, looks_at_events};
 pub use audit::{Audit, audit_remembered_steps};
 pub use check::{Answer, Approximation, Check, Order, Outcome, Reduction, Statistics, Turnover, check};
 pub use confirm::{is_fair, is_strongly_fair};
@@ -36,4 +37,3 @@ pub use ltl::{LtlQuestion, left_sides};
 pub use monitor::{Runs, TlQuestion};
 pub use nested::NestedStore;
 pub use volee_store::Replacement;
-pub use watch::{Names, Watch, bind, watches_events};

@@ -6,11 +6,11 @@ use volee_logic::formula::{AtomKind, Formula, Node, NodeId, Pool};
 use volee_logic::ltl::{TranslateError, holds_of_lasso, translate};
 use volee_system::{Diagnostic, Meter, PredicateId, Progress, ReasonKind, System, Verdict, Witness};
 
+use crate::atoms::{BoundAtom, Names, bind};
 use crate::check::{Answer, Check, Outcome};
 use crate::confirm::{Word, word};
 use crate::liveness::{Claim, ClaimOptions, ClaimOutcome, check_claim, reason};
 use crate::silence::{silent, text_of};
-use crate::watch::{Names, Watch, bind};
 
 /// The longest invariant that a formula is turned into.
 const LONGEST_INVARIANT: usize = 1 << 16;
@@ -107,7 +107,7 @@ impl LtlQuestion {
         text: &str,
         file: &str,
     ) -> Result<Self, Diagnostic> {
-        let watches = bind(system, &formula, Names::States, text, file)?;
+        let atoms = bind(system, &formula, Names::States, text, file)?;
         let invariant = invariant_text(&formula).and_then(|text| system.predicate(&text).ok());
         let mut left_sides = Vec::new();
         for left in crate::silence::left_sides(&formula).into_iter().filter(|_| invariant.is_some()) {
@@ -115,7 +115,7 @@ impl LtlQuestion {
             let told = text_of(&formula, left);
             left_sides.extend(system.predicate(&text).ok().map(|predicate| (told, predicate)));
         }
-        let question = Self::with_watches(formula, watches);
+        let question = Self::with_atoms(formula, atoms);
         let question = question.map_err(|e| Diagnostic::error(e.to_string(), None))?;
         Ok(LtlQuestion { invariant, left_sides, ..question })
     }
@@ -124,15 +124,15 @@ impl LtlQuestion {
     ///
     /// # Errors
     /// The formula is too large.
-    pub fn with_watches(formula: Formula, watches: Vec<Watch>) -> Result<Self, TranslateError> {
+    pub fn with_atoms(formula: Formula, atoms: Vec<BoundAtom>) -> Result<Self, TranslateError> {
         let automaton = translate(&formula.clone().negated())?;
         let mut question = LtlQuestion {
             formula,
-            claim: Claim::new(automaton, watches),
+            claim: Claim::new(automaton, atoms),
             invariant: None,
             left_sides: Vec::new(),
         };
-        let states = question.claim.atoms.iter().all(|w| matches!(w, Watch::Predicate(_)));
+        let states = question.claim.atoms.iter().all(|w| matches!(w, BoundAtom::Predicate(_)));
         question.claim.stutter_invariant = states && !question.needs_every_step();
         Ok(question)
     }
@@ -191,7 +191,7 @@ impl LtlQuestion {
         let event = |id: volee_logic::formula::AtomId| {
             matches!(self.formula.pool.atoms()[id.0 as usize].kind, AtomKind::Event(_))
         };
-        crate::watch::watches_events(&self.claim.atoms)
+        crate::atoms::looks_at_events(&self.claim.atoms)
             || self.formula.atoms().into_iter().any(event)
             || self.formula.pool.reachable(self.formula.root).into_iter().any(next)
     }

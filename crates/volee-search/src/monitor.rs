@@ -15,9 +15,9 @@ use volee_system::{
     Sink, Step, System, Variable, Verdict,
 };
 
+use crate::atoms::{BoundAtom, Names, Valuation, bind};
 use crate::check::{Check, Outcome, check};
 use crate::silence::silent;
-use crate::watch::{Names, Sight, Watch, bind};
 
 /// Which runs must satisfy a finite-trace formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,7 +36,7 @@ const ACCEPTING: PredicateId = PredicateId(u32::MAX);
 pub struct TlQuestion {
     text: String,
     pub(crate) monitor: Monitor,
-    pub(crate) watches: Vec<Watch>,
+    pub(crate) atoms: Vec<BoundAtom>,
     formula: Formula,
 }
 
@@ -51,12 +51,12 @@ impl TlQuestion {
         text: &str,
         file: &str,
     ) -> Result<Self, Diagnostic> {
-        let watches = bind(system, formula, Names::Events, text, file)?;
+        let atoms = bind(system, formula, Names::Events, text, file)?;
         // One step may be several events: an atomic sequence, or a statement under its own and another name.
         let alphabet = Alphabet::Sets;
         let monitor = Monitor::new(formula, alphabet, Limits::default())
             .map_err(|e| Diagnostic::error(e.to_string(), None))?;
-        Ok(TlQuestion { text: text.into(), monitor, watches, formula: formula.clone() })
+        Ok(TlQuestion { text: text.into(), monitor, atoms, formula: formula.clone() })
     }
 
     /// Decides the question with any traversal: `check` gives its order; its own questions are not asked.
@@ -100,7 +100,7 @@ impl TlQuestion {
         let told = if product.cut {
             Vec::new()
         } else {
-            silent(&self.formula, &self.watches, product.sight.letters())
+            silent(&self.formula, &self.atoms, product.valuation.letters())
         };
         (outcome, told)
     }
@@ -121,7 +121,7 @@ fn broken(reason: Reason, runs: Runs) -> Reason {
 struct Monitored<'a, S: System + ?Sized> {
     system: &'a mut S,
     monitor: &'a Monitor,
-    sight: Sight<'a>,
+    valuation: Valuation<'a>,
     runs: Runs,
     /// Bytes of each conjunct's state.
     widths: Vec<usize>,
@@ -146,7 +146,7 @@ impl<'a, S: System + ?Sized> Monitored<'a, S> {
         Monitored {
             system,
             monitor,
-            sight: Sight::new(&question.watches),
+            valuation: Valuation::new(&question.atoms),
             runs,
             tail: widths.iter().sum(),
             widths,
@@ -216,12 +216,12 @@ impl<S: System + ?Sized> System for Monitored<'_, S> {
             start = end;
             self.at.0.clone_from(&at.0);
             if !step.stays {
-                self.sight.look_at_step(&*self.system, Some(step.label));
-                if let Err(fault) = self.sight.look_at_state(self.system, target) {
+                self.valuation.look_at_step(&*self.system, Some(step.label));
+                if let Err(fault) = self.valuation.look_at_state(self.system, target) {
                     step.fault.get_or_insert(fault);
                 }
-                self.sight.meet();
-                self.monitor.step(&mut self.at, |atom| self.sight.sees(atom as u32));
+                self.valuation.meet();
+                self.monitor.step(&mut self.at, |atom| self.valuation.sees(atom as u32));
             }
             self.product.clear();
             self.product.extend_from_slice(target);

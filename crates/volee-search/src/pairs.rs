@@ -3,7 +3,7 @@
 use volee_logic::automaton::Automaton;
 use volee_system::{Flow, Label, Limit, Reason, Step, System};
 
-use crate::watch::Sight;
+use crate::atoms::Valuation;
 
 /// The ordinal of the step that a finished run repeats for ever.
 pub(crate) const STUTTER: u32 = u32::MAX;
@@ -58,7 +58,7 @@ impl From<Limit> for Stop {
 pub(crate) fn expand<S: System + ?Sized>(
     system: &mut S,
     automaton: &Automaton,
-    sight: &mut Sight<'_>,
+    valuation: &mut Valuation<'_>,
     from: &[u8],
     faults: Faults,
     out: &mut Vec<Arc>,
@@ -83,16 +83,16 @@ pub(crate) fn expand<S: System + ?Sized>(
     if steps.is_empty() {
         steps.push((None, STUTTER, state.to_vec()));
     }
-    if let Err(fault) = sight.look_at_state(system, state) {
+    if let Err(fault) = valuation.look_at_state(system, state) {
         return Err(Stop::Fault(None, system.fault(fault).into()));
     }
     if steps[0].1 == STUTTER {
-        sight.end_of_run();
+        valuation.end_of_run();
     }
     for (label, ordinal, target) in steps {
-        sight.look_at_step(&*system, label);
+        valuation.look_at_step(&*system, label);
         let edges = automaton.states[at as usize].iter();
-        for edge in edges.filter(|e| automaton.manager.eval(e.guard, |atom| sight.sees(atom))) {
+        for edge in edges.filter(|e| automaton.manager.eval(e.guard, |atom| valuation.sees(atom))) {
             out.push(Arc { target: pair(&target, edge.target), ordinal });
         }
     }

@@ -217,11 +217,11 @@ pub(crate) fn search<S: System + ?Sized>(
         Some(tuples) => Coding::of_width(tuples.width()),
         None => coding_of(&explorer.visited, numbers),
     };
-    let trail = stack.pack(coding.width(), |name| coding.encode(name).unwrap_or_default());
-    explorer.traversal_bytes = trail.bytes();
+    let path = stack.pack(coding.width(), |name| coding.encode(name).unwrap_or_default());
+    explorer.traversal_bytes = path.bytes();
     let (budget, room) = (explorer.budget(), explorer.room_for_store());
     let (explorer, exact) = explorer.with_store(());
-    let Some(bounded) = Bounded::take_over(exact, coding, trail, room, policy, seed) else {
+    let Some(bounded) = Bounded::take_over(exact, coding, path, room, policy, seed) else {
         let needed = format!("the path so far has no room beside its tables (there are {room} bytes)");
         return (explorer.statistics, Some(Limit::Memory { budget, needed }));
     };

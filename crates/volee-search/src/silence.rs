@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use volee_logic::formula::{AtomId, AtomKind, Formula, Node, NodeId, Pool};
 
-use crate::watch::Watch;
+use crate::atoms::BoundAtom;
 
 /// Longer texts are cut.
 const LONGEST: usize = 200;
@@ -54,11 +54,11 @@ pub(crate) fn text_of(formula: &Formula, node: NodeId) -> String {
 }
 
 /// What of a formula was true in none of the letters that were met: a bit per atom, in the order of [`Formula::atoms`].
-pub(crate) fn silent(formula: &Formula, watches: &[Watch], letters: &[u64]) -> Vec<String> {
+pub(crate) fn silent(formula: &Formula, bound: &[BoundAtom], letters: &[u64]) -> Vec<String> {
     let atoms = formula.atoms();
     let mut all = Vec::new();
     for (bit, id) in atoms.iter().enumerate() {
-        let event = matches!(watches.get(bit), Some(Watch::Event(_)));
+        let event = matches!(bound.get(bit), Some(BoundAtom::Event(_)));
         if event && letters.iter().all(|letter| letter >> bit & 1 == 0) {
             all.push(formula.atom_text(*id));
         }
@@ -125,15 +125,15 @@ mod tests {
     /// What is told where these letters were met: each is the texts of the atoms that are true in it.
     fn told(text: &str, letters: &[&[&str]]) -> Vec<String> {
         let formula = parse(text, "f").expect("a formula");
-        let watch = |id: &AtomId| match &formula.pool.atoms()[id.0 as usize].kind {
-            AtomKind::Event(pattern) => Watch::Event(EventPattern::matcher(pattern).expect("a pattern")),
-            _ => Watch::Progress,
+        let atom = |id: &AtomId| match &formula.pool.atoms()[id.0 as usize].kind {
+            AtomKind::Event(pattern) => BoundAtom::Event(EventPattern::matcher(pattern).expect("a pattern")),
+            _ => BoundAtom::Progress,
         };
         let atoms = formula.atoms();
-        let watches: Vec<Watch> = atoms.iter().map(watch).collect();
+        let bound: Vec<BoundAtom> = atoms.iter().map(atom).collect();
         let bit = |text: &&str| atoms.iter().position(|id| formula.atom_text(*id) == *text).expect("an atom");
         let word = |letter: &&[&str]| letter.iter().map(bit).fold(0, |word, bit| word | 1 << bit);
-        silent(&formula, &watches, &letters.iter().map(word).collect::<Vec<u64>>())
+        silent(&formula, &bound, &letters.iter().map(word).collect::<Vec<u64>>())
     }
 
     #[test]

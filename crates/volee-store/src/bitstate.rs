@@ -1,4 +1,4 @@
-//! Bitstate hashing: a few bits by state instead of the state (Holzmann 1988), an approximation that must say so.
+//! Bitstate hashing: a few bits per state instead of the state (Holzmann 1988), an approximation that must say so.
 //!
 //! A name sets three bits of one cache line; it counts as known when all three were set already. So a state may be taken
 //! for another and never be explored, but what is explored is real: errors are errors, their absence is not a proof.

@@ -3,10 +3,10 @@
 //! After Jard and Jéron, Bounded-memory algorithms for verification on-the-fly (1991), section 2. Names on the current
 //! path are *pinned* and never forgotten. Names live in a [`Table`], which keeps so little of each that the states of a
 //! search that does not fit the exact store often still fit here, and of those that do not a larger share does. The store
-//! also keeps the path ([`Trail`]) and which successors wait along it.
+//! also keeps the path ([`PackedPath`]) and which successors wait along it.
 //!
-//! Table and trail share the budget. The table starts with room for what there is and grows as long as the budget allows,
-//! like any hash table; only then are names forgotten. When the trail needs more, what waits along it in vain is dropped
+//! Table and path share the budget. The table starts with room for what there is and grows as long as the budget allows,
+//! like any hash table; only then are names forgotten. When the path needs more, what waits along it in vain is dropped
 //! first; then the table becomes smaller. It does both in place.
 
 mod room;
@@ -17,10 +17,10 @@ use crate::Replacement;
 use crate::coding::Coding;
 use crate::exact::Exact;
 use crate::line::Line;
+use crate::path::PackedPath;
 use crate::policy::Policy;
 use crate::sketch::Sketch;
 use crate::table::{At, FIRST_LINES, Table, Turnover};
-use crate::trail::Trail;
 use crate::{Name, Visited};
 
 /// Where a path goes on.
@@ -42,12 +42,12 @@ pub struct Forgotten {
 
 pub struct Bounded {
     pub(crate) table: Table,
-    pub(crate) trail: Trail,
+    pub(crate) path: PackedPath,
     /// Places of the path, in order, whose name is on it before.
     pub(crate) repeated: Vec<u32>,
     /// Nothing was forgotten: what waits is in the table, and nothing need be pinned.
     fits: bool,
-    /// The bytes of the trail when what waits in vain was last dropped; `None` when nothing may be dropped.
+    /// The bytes of the path when what waits in vain was last dropped; `None` when nothing may be dropped.
     purged: Option<u64>,
     pub sketch: Sketch,
 }
@@ -58,7 +58,7 @@ impl Bounded {
     pub fn take_over(
         exact: Exact,
         coding: Coding,
-        trail: Trail,
+        path: PackedPath,
         bytes: u64,
         kind: Replacement,
         seed: u64,
@@ -76,7 +76,7 @@ impl Bounded {
                 coding.encode(name).and_then(|hash| table.put(hash));
             },
         );
-        let mut bounded = Bounded { table, trail, repeated: Vec::new(), fits: true, purged: None, sketch };
+        let mut bounded = Bounded { table, path, repeated: Vec::new(), fits: true, purged: None, sketch };
         bounded.keep_fitting()?;
         Some(bounded)
     }
@@ -84,11 +84,11 @@ impl Bounded {
     /// A store that has forgotten all that another knew, in at most so many bytes; nothing is on the path.
     pub fn anew(before: Forgotten, bytes: u64, kind: Replacement, seed: u64) -> Option<Self> {
         let most = (usize::try_from(bytes).ok()? / size_of::<Line>()).max(FIRST_LINES);
-        let trail = Trail::new(before.coding.width());
+        let path = PackedPath::new(before.coding.width());
         let mut table = Table::new(before.coding, most, most, Policy::new(kind, seed))?;
         table.turnover = before.turnover;
         let sketch = Sketch::new(bytes);
-        Some(Bounded { table, trail, repeated: Vec::new(), fits: false, purged: Some(0), sketch })
+        Some(Bounded { table, path, repeated: Vec::new(), fits: false, purged: Some(0), sketch })
     }
 
     /// What is left of a store when everything in it is forgotten.
@@ -120,7 +120,7 @@ impl Bounded {
     /// Pins the path, and takes out what waits along it.
     fn settle_path(&mut self) -> Option<()> {
         let table = std::cell::RefCell::new(&mut self.table);
-        self.trail.keep_waiting(
+        self.path.keep_waiting(
             |hash| table.borrow().prefetch(hash),
             |hash| {
                 table.borrow_mut().remove(hash);
@@ -128,11 +128,11 @@ impl Bounded {
             },
         );
         let table = &mut self.table;
-        for hash in self.trail.groups().flatten() {
+        for hash in self.path.groups().flatten() {
             let at = table.find(hash).or_else(|| table.put(hash))?;
             table.pin(at);
         }
-        (self.trail.len() < self.most_pinned(self.table.lines())).then_some(())
+        (self.path.len() < self.most_pinned(self.table.lines())).then_some(())
     }
 
     /// How many names of a table of so many lines may be pinned. A few places stay free for others: a table of pinned names
@@ -163,7 +163,7 @@ impl Bounded {
     /// Remembers a name that is to be on the path. `None` when all room is pinned.
     #[inline]
     pub(crate) fn pin(&mut self, hash: u64, found: Option<At>) -> Option<()> {
-        if self.trail.len() >= self.most_pinned(self.table.lines()) && !self.table.grow() {
+        if self.path.len() >= self.most_pinned(self.table.lines()) && !self.table.grow() {
             self.table.most_lines += self.purge() as usize / size_of::<Line>();
             self.table.grow().then_some(())?;
         }
@@ -179,49 +179,49 @@ impl Bounded {
     /// Begins a level for the successors of the states that were taken from the last one.
     #[inline]
     pub fn enter(&mut self) {
-        self.trail.enter();
+        self.path.enter();
     }
 
     /// Leaves the last level of the path; the names that led to it may be forgotten. So many names were stored meanwhile.
     #[inline]
     pub fn leave(&mut self, work: u64) {
         if self.fits {
-            self.trail.leave(|_| ());
-            self.trail.give_back();
+            self.path.leave(|_| ());
+            self.path.give_back();
             return;
         }
-        let Bounded { table, trail, repeated, .. } = self;
-        let index = trail.len().wrapping_sub(1) as u32;
+        let Bounded { table, path, repeated, .. } = self;
+        let index = path.len().wrapping_sub(1) as u32;
         if repeated.last() == Some(&index) {
             repeated.pop();
-            trail.leave(|_| ());
+            path.leave(|_| ());
             return;
         }
-        trail.last_group().for_each(|hash| table.prefetch(hash));
-        trail.leave(|hash| {
+        path.last_group().for_each(|hash| table.prefetch(hash));
+        path.leave(|hash| {
             if let Some(at) = table.find(hash) {
                 table.unpin(at, work);
             }
         });
-        trail.give_back();
+        path.give_back();
     }
 
     /// The names that leave the path with the last level, in the order of their group.
     pub fn leaving(&self) -> impl Iterator<Item = Name> + '_ {
-        self.trail.last_group().rev().map(|hash| self.table.coding.decode(hash))
+        self.path.last_group().rev().map(|hash| self.table.coding.decode(hash))
     }
 
     /// Lets a successor of the last level wait. `None` when there is no memory.
     pub fn wait(&mut self, name: Name) -> Option<()> {
         let hash = self.encode(name)?;
-        self.trail.wait(hash);
+        self.path.wait(hash);
         Some(())
     }
 
     /// Takes a successor that waits at the last level.
     pub fn take_waiting(&mut self) -> Option<Name> {
-        let hash = self.trail.next()?;
-        self.trail.drop_next();
+        let hash = self.path.next()?;
+        self.path.drop_next();
         Some(self.table.coding.decode(hash))
     }
 
@@ -230,7 +230,7 @@ impl Bounded {
     pub fn fall_asleep(&mut self) {
         self.purged = None;
         let table = &self.table;
-        self.trail.keep_waiting(|hash| table.prefetch(hash), |hash| table.find(hash).is_none());
+        self.path.keep_waiting(|hash| table.prefetch(hash), |hash| table.find(hash).is_none());
     }
 
     /// Lets a successor of the last level wait, unless it is remembered: whether it waits. `None` when there is no memory.
@@ -242,7 +242,7 @@ impl Bounded {
             if self.fits && self.table.put_in_room(hash).is_none() {
                 self.stop_fitting()?;
             }
-            self.trail.wait(hash);
+            self.path.wait(hash);
         }
         Some(!known)
     }
@@ -253,7 +253,7 @@ impl Bounded {
         if self.fits {
             return;
         }
-        for hash in self.trail.next_waiting(most) {
+        for hash in self.path.next_waiting(most) {
             self.table.prefetch(hash);
         }
     }
@@ -263,19 +263,19 @@ impl Bounded {
     #[inline]
     pub fn advance(&mut self) -> Advance {
         if self.fits {
-            let Some(hash) = self.trail.next() else { return Advance::Nowhere };
-            self.trail.join();
+            let Some(hash) = self.path.next() else { return Advance::Nowhere };
+            self.path.join();
             return Advance::To(self.table.coding.decode(hash));
         }
-        while let Some(hash) = self.trail.next() {
+        while let Some(hash) = self.path.next() {
             if self.table.meet(hash) {
-                self.trail.drop_next();
+                self.path.drop_next();
                 continue;
             }
             if self.pin(hash, None).is_none() {
                 return Advance::Full;
             }
-            self.trail.join();
+            self.path.join();
             return Advance::To(self.table.coding.decode(hash));
         }
         Advance::Nowhere
@@ -290,29 +290,29 @@ impl Bounded {
     /// How many successors wait along the path.
     #[inline]
     pub fn waiting_len(&self) -> u64 {
-        self.trail.waiting_len()
+        self.path.waiting_len()
     }
 
     /// How many states are on the path.
     #[inline]
     pub fn path_len(&self) -> u64 {
-        self.trail.len() as u64
+        self.path.len() as u64
     }
 
     /// How many levels the path has.
     #[inline]
     pub fn depth(&self) -> u64 {
-        self.trail.depth() as u64
+        self.path.depth() as u64
     }
 
     /// The names of the path, level by level from the last one.
     pub fn groups(&self) -> impl Iterator<Item = impl Iterator<Item = Name> + '_> + '_ {
-        self.trail.groups().map(|group| group.map(|hash| self.table.coding.decode(hash)))
+        self.path.groups().map(|group| group.map(|hash| self.table.coding.decode(hash)))
     }
 
     /// The names of the path and of the successors that wait along it.
     pub fn along_path(&self) -> impl Iterator<Item = Name> + '_ {
-        self.trail.codes().map(|hash| self.table.coding.decode(hash))
+        self.path.codes().map(|hash| self.table.coding.decode(hash))
     }
 
     /// All names that are remembered.
@@ -389,7 +389,7 @@ impl Visited for Bounded {
     }
 
     fn needs(&self) -> String {
-        match self.trail.len() {
+        match self.path.len() {
             ..=1 => "the smallest tables alone are larger".into(),
             path => format!("a path of {} states, and what waits along it, must be kept", path + 1),
         }
@@ -400,7 +400,7 @@ impl Visited for Bounded {
     }
 
     fn bytes(&self) -> u64 {
-        self.table.bytes() + self.trail.bytes() + self.sketch.bytes()
+        self.table.bytes() + self.path.bytes() + self.sketch.bytes()
     }
 }
 
@@ -439,8 +439,8 @@ mod tests {
             exact.insert(name);
         }
         let coding = coding_of(&exact, nodes);
-        let trail = Trail::new(coding.width());
-        let mut bounded = Bounded::take_over(exact, coding, trail, 64 * lines, policy, 7).expect("small");
+        let path = PackedPath::new(coding.width());
+        let mut bounded = Bounded::take_over(exact, coding, path, 64 * lines, policy, 7).expect("small");
         bounded.table.resize(lines as usize).expect("small");
         bounded
     }
@@ -450,7 +450,7 @@ mod tests {
         let hash = bounded.encode(name).expect("small");
         let found = bounded.table.find(hash);
         bounded.pin(hash, found).expect("a short path");
-        bounded.trail.push_on_path(hash);
+        bounded.path.push_on_path(hash);
         bounded.enter();
     }
 
@@ -547,12 +547,12 @@ mod tests {
         let mut exact = Exact::new();
         (0..150).for_each(|i| assert!(exact.insert(short(i))));
         let coding = coding_of(&exact, 2000);
-        let mut trail = Trail::new(coding.width());
-        trail.prepare(10);
-        (0..10).for_each(|i| trail.set(i, coding.encode(short(i as u64)).expect("it is stored")));
-        [(3, 2), (0, 1), (4, 0)].into_iter().for_each(|(waiting, group)| trail.set_level(waiting, group));
+        let mut path = PackedPath::new(coding.width());
+        path.prepare(10);
+        (0..10).for_each(|i| path.set(i, coding.encode(short(i as u64)).expect("it is stored")));
+        [(3, 2), (0, 1), (4, 0)].into_iter().for_each(|(waiting, group)| path.set_level(waiting, group));
         let mut bounded =
-            Bounded::take_over(exact, coding, trail, 1 << 12, Replacement::Random, 7).expect("there is room");
+            Bounded::take_over(exact, coding, path, 1 << 12, Replacement::Random, 7).expect("there is room");
         let groups: Vec<Vec<Name>> = bounded.groups().map(Iterator::collect).collect();
         assert_eq!(groups, [vec![short(5)], vec![short(4), short(3)]]);
         assert_eq!((bounded.waiting_len(), bounded.path_len(), bounded.depth()), (7, 3, 2));
@@ -562,7 +562,7 @@ mod tests {
         assert_eq!(bounded.advance(), Advance::To(short(9)));
         bounded.stop_fitting().expect("there is room");
         assert_eq!((known(&mut bounded), bounded.len(), bounded.turnover().insertions), (144, 144, 144));
-        let hashes: Vec<u64> = bounded.trail.groups().flatten().collect();
+        let hashes: Vec<u64> = bounded.path.groups().flatten().collect();
         assert!(
             hashes.iter().all(|&hash| bounded.table.find(hash).is_some_and(|at| bounded.table.is_pinned(at)))
         );

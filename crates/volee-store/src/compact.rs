@@ -1,4 +1,4 @@
-//! Hash compaction: 32 bits by state instead of the state (Wolper and Leroy 1993; Stern and Dill 1995), an approximation.
+//! Hash compaction: 32 bits per state instead of the state (Wolper and Leroy 1993; Stern and Dill 1995), an approximation.
 //!
 //! The table is a fixed array of lines of sixteen fingerprints; a name lives in its home line or the next with room. Two
 //! states with the same home and the same fingerprint are taken for one. That happens once in hundreds of millions of

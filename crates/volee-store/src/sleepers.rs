@@ -38,9 +38,9 @@ impl Bounded {
         let found = self.table.find(hash);
         match found.filter(|&at| self.table.is_pinned(at)) {
             None => self.pin(hash, found)?,
-            Some(_) => self.repeated.push(self.trail.len() as u32),
+            Some(_) => self.repeated.push(self.path.len() as u32),
         }
-        self.trail.push_on_path(hash);
+        self.path.push_on_path(hash);
         let at = self.table.find(hash)?;
         let groups = (0..GROUPS).fold(0, |all, g| all | u8::from(asleep & GROUP << g != 0) << g);
         self.table.set_rank(at, groups);

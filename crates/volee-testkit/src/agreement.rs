@@ -12,8 +12,8 @@ use volee_logic::formula;
 use volee_program::{Machine, MachineOptions, Program};
 use volee_promela::{Lowered, lower, parse};
 use volee_search::{
-    Check, Claim, ClaimOptions, Emptiness, Fairness, LtlQuestion, NestedStore, Order, Outcome, Reduction,
-    Watch, check, check_claim,
+    BoundAtom, Check, Claim, ClaimOptions, Emptiness, Fairness, LtlQuestion, NestedStore, Order, Outcome,
+    Reduction, check, check_claim,
 };
 use volee_system::{
     Budget, Lifted, Limit, Meter, PredicateId, Quiet, ReasonKind, Severity, System, Verdict, Violation,
@@ -344,11 +344,11 @@ fn claims(
         })?;
         found.push(("never".into(), violated));
     }
-    for (text, watch) in [("!([]<>mark)", Watch::Progress), ("[]<>mark", Watch::Accept)] {
+    for (text, atom) in [("!([]<>mark)", BoundAtom::Progress), ("[]<>mark", BoundAtom::Accept)] {
         decide(text, machine, fair, &mut |_| {
             let formula = formula::parse(text, "marks").map_err(|d| d.to_string())?;
             let automaton = volee_logic::ltl::translate(&formula).map_err(|e| e.to_string())?;
-            Ok((Claim::new(automaton, vec![watch.clone()]), false))
+            Ok((Claim::new(automaton, vec![atom.clone()]), false))
         })?;
     }
     Ok(found)

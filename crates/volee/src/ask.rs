@@ -56,7 +56,7 @@ pub fn ask(source: &Source) -> Ask<'_> {
 
 /// Asks about a system of the caller's own; `make` is called once by each worker.
 pub fn ask_system<'a, S: System + 'static>(make: impl Fn() -> S + Send + Sync + 'a) -> Ask<'a> {
-    Ask::new(Subject::Made(Arc::new(move || Box::new(make()))))
+    Ask::new(Subject::System(Arc::new(move || Box::new(make()))))
 }
 
 impl<'a> Ask<'a> {

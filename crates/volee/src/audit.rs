@@ -33,7 +33,7 @@ pub(crate) fn audit(
             plain = Source { options, ..(*source).clone() };
             Subject::Source(&plain)
         }
-        Subject::Made(make) => Subject::Made(make.clone()),
+        Subject::System(make) => Subject::System(make.clone()),
     };
     let settings = Settings {
         audit: false,

@@ -6,7 +6,7 @@
 use volee_logic::automaton::{Automaton, Edge};
 use volee_logic::bdd::Bdd;
 use volee_program::{Action, Machine, Program};
-use volee_search::{Claim, Watch};
+use volee_search::{BoundAtom, Claim};
 
 use crate::model::Model;
 use crate::question::Question;
@@ -27,9 +27,9 @@ pub fn claims(model: &Model) -> Vec<Question> {
 /// The never claim of a program, its conditions compiled for `machine`; `None` if there is none.
 pub fn never_claim(program: &Program, machine: &mut Machine) -> Option<Claim> {
     let never = program.never.as_ref()?;
-    let mut builder = Builder { automaton: Automaton::empty(Vec::new()), watches: Vec::new(), accept: None };
+    let mut builder = Builder { automaton: Automaton::empty(Vec::new()), atoms: Vec::new(), accept: None };
     if program.proctypes.iter().flat_map(|p| &p.nodes).any(|n| n.accepting) {
-        builder.accept = Some(builder.atom("accept", Watch::Accept));
+        builder.accept = Some(builder.atom("accept", BoundAtom::Accept));
     }
     let count = never.nodes.len();
     // The last state is for failed assertions of the claim.
@@ -43,8 +43,8 @@ pub fn never_claim(program: &Program, machine: &mut Machine) -> Option<Claim> {
         for transition in &node.transitions {
             let guard = match &transition.action {
                 Action::Guard(condition) | Action::Assert(condition) => {
-                    let watch = Watch::Predicate(machine.add_predicate(condition));
-                    builder.atom(&transition.statement.text, watch)
+                    let atom = BoundAtom::Predicate(machine.add_predicate(condition));
+                    builder.atom(&transition.statement.text, atom)
                 }
                 Action::Else => builder.automaton.manager.not(taken),
                 Action::End => {
@@ -62,23 +62,23 @@ pub fn never_claim(program: &Program, machine: &mut Machine) -> Option<Claim> {
         }
         traps[index] |= node.transitions.is_empty();
     }
-    let mut claim = Claim::new(builder.automaton, builder.watches);
+    let mut claim = Claim::new(builder.automaton, builder.atoms);
     claim.traps = traps;
     Some(claim)
 }
 
 struct Builder {
     automaton: Automaton,
-    watches: Vec<Watch>,
+    atoms: Vec<BoundAtom>,
     /// Some process is at an accept label, where the model has such labels.
     accept: Option<Bdd>,
 }
 
 impl Builder {
-    fn atom(&mut self, name: &str, watch: Watch) -> Bdd {
-        self.watches.push(watch);
+    fn atom(&mut self, name: &str, atom: BoundAtom) -> Bdd {
+        self.atoms.push(atom);
         self.automaton.atoms.push(name.into());
-        self.automaton.manager.literal(self.watches.len() as u32 - 1, true)
+        self.automaton.manager.literal(self.atoms.len() as u32 - 1, true)
     }
 
     fn edge(&mut self, from: usize, guard: Bdd, target: u32, accepting: bool) {

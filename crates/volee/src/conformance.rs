@@ -76,7 +76,7 @@ pub enum Selection {
 
 /// What was made of a specification, and what is to be known about it.
 #[derive(Debug)]
-pub struct Made<T> {
+pub struct Derived<T> {
     /// The tests.
     pub tests: T,
     /// Labels that are neither inputs nor outputs.
@@ -87,7 +87,7 @@ pub struct Made<T> {
     pub warnings: Vec<Diagnostic>,
 }
 
-impl Made<Option<Selected>> {
+impl Derived<Option<Selected>> {
     /// The shortest controllable test case, if there is a test at all.
     pub fn case(&self) -> Option<TestGraph> {
         self.tests.as_ref().map(|selected| selected.graph.case())
@@ -127,7 +127,7 @@ impl Contract {
         goal: &Goal,
         meter: &Meter,
         progress: &mut dyn Progress,
-    ) -> Result<Made<Option<Selected>>, AskError> {
+    ) -> Result<Derived<Option<Selected>>, AskError> {
         let progress = RefCell::new(progress);
         let select = |product: &mut Determinised<'_>| {
             let selected = match self.selection {
@@ -151,7 +151,7 @@ impl Contract {
     ///
     /// # Errors
     /// The specification makes no sense, or a limit is reached.
-    pub fn suite(&self, meter: &Meter, progress: &mut dyn Progress) -> Result<Made<Suite>, AskError> {
+    pub fn suite(&self, meter: &Meter, progress: &mut dyn Progress) -> Result<Derived<Suite>, AskError> {
         self.explore(&|_| Ok(Purpose::nothing()), meter, progress, |product| {
             let suite = covering_suite(product, usize::MAX)?;
             if suite.transitions == 0 { Err(nothing_visible(product)) } else { Ok(suite) }
@@ -167,7 +167,7 @@ impl Contract {
         implementation: &Path,
         meter: &Meter,
         progress: &mut dyn Progress,
-    ) -> Result<Made<Option<Misbehaviour>>, AskError> {
+    ) -> Result<Derived<Option<Misbehaviour>>, AskError> {
         let path = implementation.to_path_buf();
         let other = Contract { source: Source { path, ..self.source.clone() }, ..self.clone() };
         let progress = RefCell::new(progress);
@@ -193,7 +193,7 @@ impl Contract {
         trial: &Trial<'_>,
         meter: &Meter,
         progress: &mut dyn Progress,
-    ) -> Result<Made<Campaign>, AskError> {
+    ) -> Result<Derived<Campaign>, AskError> {
         self.explore(&|_| Ok(Purpose::nothing()), meter, progress, |product| {
             let mut runs = Vec::new();
             let mut taken: BTreeSet<(u32, String)> = BTreeSet::new();
@@ -216,7 +216,7 @@ impl Contract {
         meter: &Meter,
         progress: &mut dyn Progress,
         make: impl FnOnce(&mut Determinised<'_>) -> Result<T, AskError>,
-    ) -> Result<Made<T>, AskError> {
+    ) -> Result<Derived<T>, AskError> {
         // Merged steps of a program would hide messages, so there are none.
         let options = Options { naming: Naming::Text, ..self.source.options.step_by_step() };
         let mut model = Model::open(&self.source.path, &options)?;
@@ -229,7 +229,7 @@ impl Contract {
         let labels = product.specification().labels().iter();
         let unseen = labels.filter(|l| l.action.is_none() && !matches!(l.name.as_str(), "i" | "tau"));
         let hidden = unseen.map(|label| label.name.clone()).collect();
-        Ok(Made { tests, hidden, unmatched, warnings: model.warnings })
+        Ok(Derived { tests, hidden, unmatched, warnings: model.warnings })
     }
 
     fn interface(&self, model: &Model) -> Result<Interface, AskError> {

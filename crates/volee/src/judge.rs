@@ -14,7 +14,7 @@ use volee_program::{LabelStyle, Machine, MachineOptions};
 use volee_promela::Lowered;
 use volee_report::{Claim, ClaimKind, run_to_word};
 use volee_search::{
-    DeterministicProperty, LtlQuestion, Names, Runs, TlQuestion, Watch, bind, is_fair, is_strongly_fair,
+    BoundAtom, DeterministicProperty, LtlQuestion, Names, Runs, TlQuestion, bind, is_fair, is_strongly_fair,
 };
 use volee_system::{
     Diagnostic, Fault, PredicateId, Reason, ReasonKind, Run, Step, System, Witness, collect_steps, lift,
@@ -290,8 +290,8 @@ impl Hearing<'_> {
         }
         if claim.kind == ClaimKind::Never {
             let (mut machine, claim) = self.claim()?;
-            let fails = |w: &Watch| match w {
-                Watch::Predicate(p) => machine.holds(*p, &self.end.state).err().map(|f| machine.fault(f)),
+            let fails = |w: &BoundAtom| match w {
+                BoundAtom::Predicate(p) => machine.holds(*p, &self.end.state).err().map(|f| machine.fault(f)),
                 _ => None,
             };
             let fault = claim.atoms.iter().find_map(fails);
@@ -307,7 +307,7 @@ impl Hearing<'_> {
 
     /// The conditions that a claim looks at.
     fn conditions(&mut self, claim: &Claim) -> Result<Vec<PredicateId>, Objection> {
-        let watches = match claim.kind {
+        let atoms = match claim.kind {
             ClaimKind::Invariant | ClaimKind::Reachable => {
                 return Ok(vec![self.plain.predicate(&claim.text)?]);
             }
@@ -319,11 +319,11 @@ impl Hearing<'_> {
             ClaimKind::Automaton => deterministic(self.plain, &claim.text)?.atoms().to_vec(),
             _ => Vec::new(),
         };
-        let predicate = |watch: &Watch| match watch {
-            Watch::Predicate(predicate) => Some(*predicate),
+        let predicate = |atom: &BoundAtom| match atom {
+            BoundAtom::Predicate(predicate) => Some(*predicate),
             _ => None,
         };
-        Ok(watches.iter().filter_map(predicate).collect())
+        Ok(atoms.iter().filter_map(predicate).collect())
     }
 
     /// No state of the cycle, or some, is marked as accepting or as progress.
@@ -408,12 +408,12 @@ pub(crate) fn deterministic(
     text: &str,
 ) -> Result<DeterministicProperty, Diagnostic> {
     let automaton = read_hoa(text, "automaton")?;
-    let mut watches = Vec::new();
+    let mut atoms = Vec::new();
     for atom in &automaton.atoms {
         let parsed = formula::parse(atom, "automaton")?;
-        watches.extend(bind(system, &parsed, Names::States, atom, "automaton")?);
+        atoms.extend(bind(system, &parsed, Names::States, atom, "automaton")?);
     }
-    DeterministicProperty::new(automaton, watches)
+    DeterministicProperty::new(automaton, atoms)
 }
 
 /// Everything that is needed to report a defect.

@@ -82,7 +82,7 @@ type Make<'a> = Arc<dyn Fn() -> Box<dyn System> + Send + Sync + 'a>;
 #[derive(Clone)]
 pub(crate) enum Subject<'a> {
     Source(&'a Source),
-    Made(Make<'a>),
+    System(Make<'a>),
 }
 
 impl Subject<'_> {
@@ -90,7 +90,7 @@ impl Subject<'_> {
     pub fn name(&self) -> String {
         match self {
             Subject::Source(source) => source.path.display().to_string(),
-            Subject::Made(_) => "system".into(),
+            Subject::System(_) => "system".into(),
         }
     }
 
@@ -98,7 +98,7 @@ impl Subject<'_> {
     pub fn options(&self) -> Options {
         match self {
             Subject::Source(source) => source.options.clone(),
-            Subject::Made(_) => Options::default(),
+            Subject::System(_) => Options::default(),
         }
     }
 
@@ -106,7 +106,7 @@ impl Subject<'_> {
     pub fn open(&self, options: &Options) -> Result<Model, Vec<Diagnostic>> {
         match self {
             Subject::Source(source) => Model::open(&source.path, options),
-            Subject::Made(make) => Ok(Model {
+            Subject::System(make) => Ok(Model {
                 name: self.name(),
                 language: "system",
                 warnings: Vec::new(),
@@ -120,7 +120,7 @@ impl Subject<'_> {
     pub fn file(&self) -> Option<&Path> {
         match self {
             Subject::Source(source) => Some(&source.path),
-            Subject::Made(_) => None,
+            Subject::System(_) => None,
         }
     }
 
@@ -128,7 +128,7 @@ impl Subject<'_> {
     pub fn extension(&self) -> String {
         match self {
             Subject::Source(source) => source.extension(),
-            Subject::Made(_) => String::new(),
+            Subject::System(_) => String::new(),
         }
     }
 }

@@ -5,7 +5,7 @@
 use volee_system::{Meter, Progress};
 
 use super::table::Table;
-use super::{SolveError, Solved, Solver, Statistics, Watch};
+use super::{SolveError, Solved, Solver, Statistics, Ticker};
 use crate::graph::BooleanGraph;
 use crate::variables::Pushing;
 
@@ -22,7 +22,7 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
     progress: &mut dyn Progress,
 ) -> Result<Solved, SolveError> {
     let (mut table, root) = Table::new(graph)?;
-    let mut watch = Watch::new(meter, progress);
+    let mut ticker = Ticker::new(meter, progress);
     let mut path: Vec<Frame> = Vec::new();
     let mut successors: Vec<u32> = Vec::new();
     let figures = |table: &Table, path: &Vec<Frame>, successors: &Vec<u32>| -> Statistics {
@@ -53,7 +53,7 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
                 visit(graph, &mut table, successor, &mut path, &mut successors)?;
             }
         }
-        watch.tick(|| (figures(&table, &path, &successors), path.len() as u64))?;
+        ticker.tick(|| (figures(&table, &path, &successors), path.len() as u64))?;
     }
     let statistics = Statistics { places: table.places_met(), ..figures(&table, &path, &successors) };
     let value = table.cell(root).value().expect("an empty path means that the root is decided");

@@ -6,7 +6,7 @@ use volee_system::part::{Outbox, Work};
 use volee_system::{Meter, Progress};
 
 use super::partition::{Partition, Share};
-use super::{SolveError, Solved, Solver, Watch, single};
+use super::{SolveError, Solved, Solver, Ticker, single};
 use crate::graph::BooleanGraph;
 use crate::variables::one_to_a_key;
 
@@ -24,12 +24,12 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
     }
     let mut part = Partition::new(graph, Share::ALONE)?;
     let mut nobody = Outbox::new(0, 1);
-    let mut watch = Watch::new(meter, progress);
+    let mut ticker = Ticker::new(meter, progress);
     // Closing the main variable's block decides it, with nothing left to be told.
     let mut closing = true;
     while closing {
         let (statistics, pending) = part.costs();
-        watch.look(&statistics, pending)?;
+        ticker.look(&statistics, pending)?;
         match part.advance(QUANTUM, &mut nobody)? {
             Work::More => {}
             Work::Idle => closing = part.close_block(),

@@ -15,7 +15,7 @@
 use volee_system::{Meter, Progress};
 
 use super::table::{Table, narrow};
-use super::{SolveError, Solved, Solver, Statistics, Watch};
+use super::{SolveError, Solved, Solver, Statistics, Ticker};
 use crate::graph::{BooleanGraph, Sign};
 use crate::variables::Pushing;
 
@@ -71,11 +71,11 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
         edges: Vec::new(),
         decided: Vec::new(),
     };
-    let mut watch = Watch::new(meter, progress);
+    let mut ticker = Ticker::new(meter, progress);
     search.visit(root)?;
     while !search.path.is_empty() {
         search.step()?;
-        watch.tick(|| (search.figures(), search.path.len() as u64))?;
+        ticker.tick(|| (search.figures(), search.path.len() as u64))?;
     }
     let statistics = Statistics { places: search.table.places_met(), ..search.figures() };
     let value = search.table.cell(root).value().expect("an empty path means that the root is decided");

@@ -19,7 +19,7 @@
 use volee_system::{Meter, Progress};
 
 use super::table::{Table, narrow};
-use super::{SolveError, Solved, Solver, Statistics, Watch};
+use super::{SolveError, Solved, Solver, Statistics, Ticker};
 use crate::graph::{BooleanGraph, Shape};
 use crate::variables::Pushing;
 
@@ -84,11 +84,11 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
     let (table, root) = Table::new(graph)?;
     let mut search =
         Search { graph, blocks, table, runs: Vec::new(), successors: Vec::new(), spare: Vec::new() };
-    let mut watch = Watch::new(meter, progress);
+    let mut ticker = Ticker::new(meter, progress);
     search.start(root);
     while !search.runs.is_empty() {
         search.step()?;
-        watch.tick(|| (search.figures(), search.successors.len() as u64))?;
+        ticker.tick(|| (search.figures(), search.successors.len() as u64))?;
     }
     let statistics = Statistics { places: search.table.places_met(), ..search.figures() };
     let value = search.table.cell(root).value().expect("no search left means that the root is decided");

@@ -150,7 +150,7 @@ fn choose<G: BooleanGraph + ?Sized>(graph: &G) -> Solver {
 }
 
 /// Asks the meter and shows progress every few thousand expansions.
-pub(crate) struct Watch<'a> {
+pub(crate) struct Ticker<'a> {
     meter: &'a Meter,
     progress: &'a mut dyn Progress,
     countdown: u32,
@@ -159,9 +159,9 @@ pub(crate) struct Watch<'a> {
 /// Expansions between two looks at the clock.
 const WATCH_EVERY: u32 = 4096;
 
-impl<'a> Watch<'a> {
+impl<'a> Ticker<'a> {
     pub fn new(meter: &'a Meter, progress: &'a mut dyn Progress) -> Self {
-        Watch { meter, progress, countdown: 0 }
+        Ticker { meter, progress, countdown: 0 }
     }
 
     /// Counts one expansion; `figures` is asked only now and then.

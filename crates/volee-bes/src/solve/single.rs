@@ -13,12 +13,12 @@
 //!
 //! Successors pass through a pipeline of two stages: they are pushed, and their lines start to be fetched; 64 successors
 //! later their lines are read and dependencies noted. The pipeline is short at first, because a search that finds its
-//! answer early should not have expanded much. Telling works on 64 stable variables abreast.
+//! answer early should not have expanded much. Telling works on 64 stable variables at a time.
 
 use volee_system::{Limit, Meter, Progress};
 
 use super::table::{Cell, Solution, narrow};
-use super::{SolveError, Solved, Solver, Statistics, Watch};
+use super::{SolveError, Solved, Solver, Statistics, Ticker};
 use crate::graph::{BooleanGraph, Node, Operator, Sign};
 use crate::variables::{Batch, Lines, Pushing, Variables, unpack};
 use volee_store::Pieces;
@@ -154,10 +154,10 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
     progress: &mut dyn Progress,
 ) -> Result<Solved, SolveError> {
     let mut search = Search::new(graph)?;
-    let mut watch = Watch::new(meter, progress);
+    let mut ticker = Ticker::new(meter, progress);
     while !search.records[0].is_stable() {
         let (statistics, pending) = search.costs();
-        watch.look(&statistics, pending)?;
+        ticker.look(&statistics, pending)?;
         if search.advance()? {
             search.close_block();
         }
@@ -337,7 +337,7 @@ impl<'g, G: BooleanGraph + ?Sized> Search<'g, G> {
         }
     }
 
-    /// Walks the edges to all stable variables, many abreast; `false` when `tell` dependants were told and there are more.
+    /// Walks the edges to all stable variables, many at a time; `false` when `tell` dependants were told and there are more.
     fn stabilise(&mut self, tell: &mut usize) -> bool {
         loop {
             self.take_decided();

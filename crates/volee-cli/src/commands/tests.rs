@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use volee::conform::{Selected, Suite, TestFile, TestGraph, write_dot};
-use volee::conformance::{Made, Selection};
+use volee::conformance::{Derived, Selection};
 use volee::render::conformance::{Telling, some};
 use volee::system::{Diagnostic, Meter};
 use volee::{AskError, Contract, Goal, files};
@@ -171,7 +171,7 @@ impl Tests {
     /// One test: complete or a case, reduced or not.
     fn one(
         &self,
-        made: &Made<Option<Selected>>,
+        made: &Derived<Option<Selected>>,
         telling: &Telling<'_>,
         context: &Context,
     ) -> Result<Outcome, Stop> {

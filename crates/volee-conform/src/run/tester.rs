@@ -141,19 +141,19 @@ struct Hypothesis {
     place: Place,
     /// Which of the stimuli sent the implementation has taken.
     taken: usize,
-    /// The last transition, as an index of the trail.
-    trail: Option<usize>,
+    /// The last transition, as an index of the path.
+    path: Option<usize>,
 }
 
 /// A step of a hypothesis: the one before, the node it started from, and the label.
-type Trail = (Option<usize>, u32, Option<String>);
+type Taken = (Option<usize>, u32, Option<String>);
 
 struct Tester<'a, G: Guide> {
     guide: &'a mut G,
     rules: &'a Rules,
     sent: Vec<String>,
     hypotheses: Vec<Hypothesis>,
-    trail: Vec<Trail>,
+    path: Vec<Taken>,
     start: Instant,
     log: Vec<Entry>,
 }
@@ -170,13 +170,13 @@ pub fn execute<G: Guide>(
     meter: &Meter,
 ) -> Result<Report, ConformError> {
     let initial = guide.initial()?;
-    let first = Hypothesis { place: Place::Node(initial), taken: 0, trail: None };
+    let first = Hypothesis { place: Place::Node(initial), taken: 0, path: None };
     let mut tester = Tester {
         guide,
         rules,
         sent: Vec::new(),
         hypotheses: vec![first],
-        trail: Vec::new(),
+        path: Vec::new(),
         start: Instant::now(),
         log: Vec::new(),
     };
@@ -401,8 +401,8 @@ impl<G: Guide> Tester<'_, G> {
                 },
                 end => end,
             };
-            let trail = self.step(&from, Some(label));
-            self.add(Hypothesis { place, taken: from.taken + 1, trail });
+            let path = self.step(&from, Some(label));
+            self.add(Hypothesis { place, taken: from.taken + 1, path });
         }
         // Those that have taken most come first: they make the plan.
         self.hypotheses.sort_by_key(|h| std::cmp::Reverse(h.taken));
@@ -410,9 +410,9 @@ impl<G: Guide> Tester<'_, G> {
     }
 
     fn step(&mut self, from: &Hypothesis, label: Option<String>) -> Option<usize> {
-        let Place::Node(node) = from.place else { return from.trail };
-        self.trail.push((from.trail, node, label));
-        Some(self.trail.len() - 1)
+        let Place::Node(node) = from.place else { return from.path };
+        self.path.push((from.path, node, label));
+        Some(self.path.len() - 1)
     }
 
     fn add(&mut self, new: Hypothesis) {
@@ -437,8 +437,8 @@ impl<G: Guide> Tester<'_, G> {
                 },
                 end => end,
             };
-            let trail = self.step(from, Some(label.to_owned()));
-            self.add(Hypothesis { place, taken: from.taken, trail });
+            let path = self.step(from, Some(label.to_owned()));
+            self.add(Hypothesis { place, taken: from.taken, path });
         }
         if self.hypotheses.is_empty() {
             self.hypotheses = before;
@@ -470,8 +470,8 @@ impl<G: Guide> Tester<'_, G> {
                 },
                 end => end,
             };
-            let trail = self.step(from, None);
-            self.add(Hypothesis { place, taken: from.taken, trail });
+            let path = self.step(from, None);
+            self.add(Hypothesis { place, taken: from.taken, path });
         }
         if self.hypotheses.is_empty() {
             self.hypotheses = before;
@@ -499,9 +499,9 @@ impl<G: Guide> Tester<'_, G> {
 
     fn report(self, verdict: Verdict, cause: Cause, message: String) -> Report {
         let mut taken = Vec::new();
-        let mut at = self.hypotheses.first().and_then(|h| h.trail);
+        let mut at = self.hypotheses.first().and_then(|h| h.path);
         while let Some(index) = at {
-            let (before, node, label) = &self.trail[index];
+            let (before, node, label) = &self.path[index];
             taken.push((*node, label.clone()));
             at = *before;
         }

@@ -41,7 +41,7 @@ pub struct Parameter {
 }
 
 /// A system of a family, unless it would be too large.
-pub type Made = Result<Box<dyn System + Send>, LtsError>;
+pub type Generated = Result<Box<dyn System + Send>, LtsError>;
 
 /// A family of systems.
 pub struct Family {
@@ -51,7 +51,7 @@ pub struct Family {
     pub about: &'static str,
     /// Its parameters, in the order in which `make` expects their values.
     pub parameters: &'static [Parameter],
-    make: fn(&[u64]) -> Made,
+    make: fn(&[u64]) -> Generated,
 }
 
 impl Family {
@@ -59,7 +59,7 @@ impl Family {
     ///
     /// # Errors
     /// A value is out of bounds, or the system would be too large.
-    pub fn make(&self, values: &[u64]) -> Made {
+    pub fn make(&self, values: &[u64]) -> Generated {
         assert_eq!(values.len(), self.parameters.len(), "one value per parameter");
         for (parameter, &value) in self.parameters.iter().zip(values) {
             let (least, largest) = parameter.bounds;

@@ -19,10 +19,10 @@ mod strong;
 use volee_logic::automaton::Automaton;
 use volee_system::{Limit, Meter, Progress, Reason, ReasonKind, System, Verdict, Violation, Witness};
 
+use crate::atoms::BoundAtom;
 use crate::check::{Reduction, Statistics};
 use crate::nested::{NestedClaim, NestedStore};
 use crate::pairs::Faults;
-use crate::watch::Watch;
 
 pub(crate) use components::search;
 use product::Product;
@@ -33,7 +33,7 @@ pub struct Claim {
     /// Its transitions are taken together with the steps of the system, the first from the initial state.
     pub automaton: Automaton,
     /// What the automaton's atoms look at, in order.
-    pub atoms: Vec<Watch>,
+    pub atoms: Vec<BoundAtom>,
     /// States that are an error by themselves as soon as they are reached; empty if there are none.
     pub traps: Vec<bool>,
     /// What an accepted run is called.
@@ -45,7 +45,7 @@ pub struct Claim {
 
 impl Claim {
     /// A claim whose only errors are accepted runs.
-    pub fn new(automaton: Automaton, atoms: Vec<Watch>) -> Self {
+    pub fn new(automaton: Automaton, atoms: Vec<BoundAtom>) -> Self {
         let (traps, kind) = (Vec::new(), ReasonKind::AcceptanceCycle);
         Claim { automaton, atoms, traps, kind, stutter_invariant: false }
     }

@@ -17,9 +17,9 @@ use volee_system::{FaultId, Flow, Label, Reason, Step, System};
 use super::Claim;
 use super::marks::{Enabled, Marks};
 use super::nodes::Nodes;
+use crate::atoms::{Valuation, looks_at_events};
 use crate::effort::Effort;
 use crate::memo::{Memo, Recalled, Stage};
-use crate::watch::{Sight, watches_events};
 use volee_store::{Full, Name, Names, Tuple};
 
 /// The ordinal of the step that a finished run repeats for ever.
@@ -77,7 +77,7 @@ impl Stage for Targets<'_> {
 pub(crate) struct Product<'a, S: System + ?Sized, const W: usize> {
     pub system: &'a mut S,
     claim: &'a Claim,
-    sight: Sight<'a>,
+    valuation: Valuation<'a>,
     names: Names,
     pub nodes: Nodes,
     /// Which states of the automaton are errors by themselves.
@@ -110,11 +110,11 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
             effort: Effort::default(),
             memo: Memo::new(system),
             wide_memo: Memo::new(system),
-            recalls: W == 1 && !watches_events(&claim.atoms) && system.divisible().is_some(),
+            recalls: W == 1 && !looks_at_events(&claim.atoms) && system.divisible().is_some(),
             names: Names::new(system.components()),
             system,
             claim,
-            sight: Sight::new(&claim.atoms),
+            valuation: Valuation::new(&claim.atoms),
             nodes: Nodes::new(),
             traps: (0..claim.automaton.states.len()).map(|q| claim.is_trap(q)).collect(),
             watch_faults,
@@ -128,7 +128,7 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
 
     /// The letters met.
     pub fn letters(&self) -> &[u64] {
-        self.sight.letters()
+        self.valuation.letters()
     }
 
     pub fn bytes(&self) -> u64 {
@@ -250,14 +250,14 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
             return Err(Stop::Full(full));
         }
         self.names.load(self.nodes.key(node).0, &mut self.state);
-        if let Err(fault) = self.sight.look_at_state(self.system, &self.state) {
+        if let Err(fault) = self.valuation.look_at_state(self.system, &self.state) {
             return Err(Stop::Fault(None, self.system.fault(fault).into()));
         }
         if self.steps[0].ordinal == STUTTER {
-            self.sight.end_of_run();
+            self.valuation.end_of_run();
         }
         let edges = &self.claim.automaton.states[self.nodes.key(node).1 as usize];
-        if self.sight.sees_events() {
+        if self.valuation.sees_events() {
             self.match_events(edges, enabled);
         } else {
             self.match_states(edges, enabled);
@@ -330,9 +330,9 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
 
     /// Without events all steps of a state have the same letter.
     fn match_states(&mut self, edges: &[Edge], enabled: Enabled) {
-        self.sight.meet();
+        self.valuation.meet();
         let manager = &self.claim.automaton.manager;
-        for edge in edges.iter().filter(|e| manager.eval(e.guard, |atom| self.sight.sees(atom))) {
+        for edge in edges.iter().filter(|e| manager.eval(e.guard, |atom| self.valuation.sees(atom))) {
             for step in &self.steps {
                 self.nodes.prefetch(step.name, edge.target);
                 let marks = enabled.marks(edge.marks, step.process);
@@ -344,9 +344,9 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
     fn match_events(&mut self, edges: &[Edge], enabled: Enabled) {
         let manager = &self.claim.automaton.manager;
         for step in &self.steps {
-            self.sight.look_at_step(&*self.system, step.label);
-            self.sight.meet();
-            for edge in edges.iter().filter(|e| manager.eval(e.guard, |atom| self.sight.sees(atom))) {
+            self.valuation.look_at_step(&*self.system, step.label);
+            self.valuation.meet();
+            for edge in edges.iter().filter(|e| manager.eval(e.guard, |atom| self.valuation.sees(atom))) {
                 self.nodes.prefetch(step.name, edge.target);
                 let marks = enabled.marks(edge.marks, step.process);
                 self.found.push((edge.target, *step, marks));

@@ -29,10 +29,10 @@ use volee_system::{
 };
 
 use self::colours::{BLUE, Colours, RED};
+use crate::atoms::{BoundAtom, Valuation};
 use crate::check::Statistics;
 use crate::liveness::{Claim, ClaimOutcome, reason};
 use crate::pairs::{Arc, Faults, Pair, STUTTER, Stop, expand, pair, split};
-use crate::watch::{Sight, Watch};
 
 /// What a pair on a path costs beside its bytes, which are there twice: its frame, and where it stands.
 const FRAME: u64 = 128;
@@ -61,7 +61,7 @@ pub enum NestedStore {
 /// An automaton of bad behaviour for a nested search.
 pub struct NestedClaim {
     automaton: Automaton,
-    atoms: Vec<Watch>,
+    atoms: Vec<BoundAtom>,
     kind: ReasonKind,
 }
 
@@ -91,7 +91,7 @@ impl NestedClaim {
             system,
             claim: self,
             faults,
-            sight: Sight::new(&self.atoms),
+            valuation: Valuation::new(&self.atoms),
             colours: Colours::new(store),
             place: HashMap::with_hasher(FixedState::default()),
             blue: Stack::default(),
@@ -165,7 +165,7 @@ struct Search<'a, S: System + ?Sized> {
     system: &'a mut S,
     claim: &'a NestedClaim,
     faults: Faults,
-    sight: Sight<'a>,
+    valuation: Valuation<'a>,
     colours: Colours,
     /// Where the pairs of the first search's path stand in it.
     place: HashMap<Pair, usize, FixedState>,
@@ -208,7 +208,8 @@ impl<S: System + ?Sized> Search<'_, S> {
         stack.frames.push(Frame { pair, first, next: first });
         let pair = &stack.frames[stack.frames.len() - 1].pair;
         let automaton = &self.claim.automaton;
-        let expanded = expand(self.system, automaton, &mut self.sight, pair, self.faults, &mut stack.arcs);
+        let expanded =
+            expand(self.system, automaton, &mut self.valuation, pair, self.faults, &mut stack.arcs);
         stack.bytes += frame_bytes(pair, &stack.arcs[first..]);
         self.longest = self.longest.max((self.blue.frames.len() + self.red.frames.len()) as u64);
         expanded

@@ -2,20 +2,20 @@
 //!
 //! States are owned by some of their bytes, so that most steps stay with one worker ([`Spread`]). Expanding a state keeps
 //! those targets that are ours and posts the others to their owners, with the number of the state they were reached from;
-//! so every state has a parent somewhere, and a witness is found by walking from owner to owner ([`Trail`]). What is asked
+//! so every state has a parent somewhere, and a witness is found by walking from owner to owner ([`WitnessWalk`]). What is asked
 //! of states and steps is asked by the very code of the sequential search. Nothing here knows threads or networks: see
 //! [`volee_system::part`].
 //!
 //! States are expanded level by level, as far as levels are known here, which is nearly breadth-first: witnesses are
 //! short, not shortest.
 
-mod trail;
+mod witness;
 
 use volee_system::part::{Figures, Level, Levels, Outbox, Packing, Part, PartError, Sample, Spread, Work};
 use volee_system::{FaultId, Flow, Limit, Sink, Step, System, Witness};
 
-use self::trail::Walk;
-pub use self::trail::{PartialOutcome, Trail, join};
+use self::witness::Walk;
+pub use self::witness::{PartialOutcome, WitnessWalk, join};
 use crate::check::Check;
 use crate::questions::{Finding, OnFault, Questions};
 use volee_store::{Exact, Full, Name, Tree, Visited};
@@ -260,15 +260,15 @@ impl<'s, 'c, S: System + ?Sized> Partition<'s, 'c, S> {
     }
 
     /// The end of the search: what was found here, and the part that finds the ways to it.
-    pub fn finish(self) -> Trail {
+    pub fn finish(self) -> WitnessWalk {
         let figures = self.figures();
         let findings = self.questions.into_findings();
         let mut queue = Vec::new();
         for witness in findings.iter().flat_map(Finding::witnesses) {
-            let trail = self.packing.pack(self.me, queue.len() as u32);
-            queue.push(Walk { trail, steps: 0, at: witness.initial });
+            let id = self.packing.pack(self.me, queue.len() as u32);
+            queue.push(Walk { id, steps: 0, at: witness.initial });
         }
-        Trail {
+        WitnessWalk {
             me: self.me,
             packing: self.packing,
             tree: self.tree,

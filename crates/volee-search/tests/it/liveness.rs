@@ -6,8 +6,8 @@ use volee_logic::automaton::Automaton;
 use volee_logic::formula::{Formula, Shape, SplitMix, parse, random_formula};
 use volee_logic::ltl::{translate, translate_to_buchi};
 use volee_search::{
-    Claim, ClaimOptions, ClaimOutcome, DeterministicProperty, Emptiness, Fairness, LtlQuestion, Names,
-    NestedStore, Watch, bind, check_claim, is_fair,
+    BoundAtom, Claim, ClaimOptions, ClaimOutcome, DeterministicProperty, Emptiness, Fairness, LtlQuestion,
+    Names, NestedStore, bind, check_claim, is_fair,
 };
 use volee_system::{
     Budget, Diagnostic, FaultId, Flow, Label, Marks, Meter, PredicateId, Quiet, Sink, Step, System, Verdict,
@@ -161,7 +161,7 @@ fn confirm(graph: &mut Graph, question: &LtlQuestion, witness: &Witness, fairnes
     assert_eq!(question.claim().accepts(graph, witness), Some(true));
     if witness.loop_start.is_some() {
         let (formula, atoms) = (question.formula().clone().negated(), question.claim().atoms.clone());
-        let opposite = LtlQuestion::with_watches(formula, atoms).expect("small");
+        let opposite = LtlQuestion::with_atoms(formula, atoms).expect("small");
         assert_eq!(opposite.refutes(graph, witness), Some(false));
         assert_eq!(opposite.claim().accepts(graph, witness), Some(false));
     }
@@ -404,7 +404,7 @@ fn a_run_that_ends_is_no_cycle_without_progress_and_one_that_goes_round_is() {
             has_predicates: true,
         };
         let formula = parse("!([]<>progress)", "formula").expect("a formula");
-        let claim = Claim::new(translate(&formula).expect("small"), vec![Watch::Progress]);
+        let claim = Claim::new(translate(&formula).expect("small"), vec![BoundAtom::Progress]);
         let options = ClaimOptions { emptiness, ..ClaimOptions::default() };
         let meter = Meter::start(Budget::default());
         check_claim(&mut graph, &claim, options, &meter, &mut Quiet).verdict != Verdict::Holds

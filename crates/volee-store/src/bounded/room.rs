@@ -10,17 +10,17 @@ use crate::line::Line;
 use crate::table::{FIRST_LINES, Table, Turnover};
 
 impl Bounded {
-    /// Drops what waits in vain, if the trail has grown since that was last done; how many bytes that frees.
+    /// Drops what waits in vain, if the path has grown since that was last done; how many bytes that frees.
     pub(super) fn purge(&mut self) -> u64 {
-        let used = self.trail.used();
+        let used = self.path.used();
         if self.purged.is_none_or(|purged| used < purged + purged / 4) {
             return 0;
         }
-        let (table, before) = (&self.table, self.trail.bytes());
-        self.trail.keep_waiting(|hash| table.prefetch(hash), |hash| table.find(hash).is_none());
-        self.trail.shrink();
-        self.purged = Some(self.trail.used());
-        before.saturating_sub(self.trail.bytes())
+        let (table, before) = (&self.table, self.path.bytes());
+        self.path.keep_waiting(|hash| table.prefetch(hash), |hash| table.find(hash).is_none());
+        self.path.shrink();
+        self.purged = Some(self.path.used());
+        before.saturating_sub(self.path.bytes())
     }
 
     /// Frees at least so many bytes by shrinking the table. `None` when the path needs what is left.
@@ -32,7 +32,7 @@ impl Bounded {
         if self.fits && self.table.len() >= self.most_pinned(lines) {
             self.stop_fitting()?;
         }
-        (self.fits || self.trail.len() < self.most_pinned(lines)).then_some(())?;
+        (self.fits || self.path.len() < self.most_pinned(lines)).then_some(())?;
         self.table.resize(lines)?;
         self.keep_fitting()
     }
@@ -63,14 +63,14 @@ impl Bounded {
         let old = std::mem::replace(&mut self.table, table);
         let (from, to) = (&old.coding, self.table.coding.clone());
         let mut recode = |hash| to.encode(translate(from.decode(hash)));
-        for hash in self.trail.groups().flatten() {
+        for hash in self.path.groups().flatten() {
             let rank = old.find(hash).map_or(0, |at| old.rank(at));
             let hash = recode(hash)?;
             let at = self.table.find(hash).or_else(|| self.table.put(hash))?;
             self.table.pin(at);
             self.table.set_rank(at, rank);
         }
-        self.trail.recode(to.width(), |hash| recode(hash).unwrap_or(0));
+        self.path.recode(to.width(), |hash| recode(hash).unwrap_or(0));
         let forgotten = old.len().saturating_sub(self.table.len()) as u64;
         let before = old.turnover;
         self.table.turnover = Turnover { replaced: before.replaced + forgotten, ..before };

@@ -6,9 +6,9 @@ use volee_logic::formula;
 use volee_logic::hoa::read_hoa;
 use volee_program::MachineOptions;
 use volee_search::{
-    Answer as Found, Approximation, Check, Claim, ClaimOptions, ClaimOutcome, DeterministicProperty,
-    Emptiness as Method, Fairness, LtlQuestion, Names, NestedStore, Order, Outcome, Reduction, Statistics,
-    TlQuestion, Watch, bind, check_claim,
+    Answer as Found, Approximation, BoundAtom, Check, Claim, ClaimOptions, ClaimOutcome,
+    DeterministicProperty, Emptiness as Method, Fairness, LtlQuestion, Names, NestedStore, Order, Outcome,
+    Reduction, Statistics, TlQuestion, bind, check_claim,
 };
 use volee_system::{Diagnostic, Reason, ReasonKind, Verdict};
 
@@ -104,11 +104,11 @@ fn search(job: &mut Job<'_>, question: &Question, options: &Options) -> Result<S
         }
         Question::Never(name) => claimed(job, &mut model, options, name, how)?,
         Question::Progress => {
-            let claim = marked("!([]<>progress)", Watch::Progress, ReasonKind::NonProgressCycle)?;
+            let claim = marked("!([]<>progress)", BoundAtom::Progress, ReasonKind::NonProgressCycle)?;
             check_claim(model.system.as_mut(), &claim, how, job.meter, job.progress)
         }
         Question::Acceptance => {
-            let claim = marked("[]<>accept", Watch::Accept, ReasonKind::AcceptanceCycle)?;
+            let claim = marked("[]<>accept", BoundAtom::Accept, ReasonKind::AcceptanceCycle)?;
             check_claim(model.system.as_mut(), &claim, how, job.meter, job.progress)
         }
         other => unreachable!("`{other}` is not about runs"),
@@ -196,12 +196,12 @@ fn one_of(outcome: Outcome) -> ClaimOutcome {
 /// A Büchi automaton, its propositions bound to the model.
 fn deterministic(model: &mut Model, name: &str, text: &str) -> Result<DeterministicProperty, AskError> {
     let automaton = read_hoa(text, name)?;
-    let mut watches = Vec::new();
+    let mut atoms = Vec::new();
     for atom in &automaton.atoms {
         let parsed = formula::parse(atom, name)?;
         let mut bound = bind(model.system.as_mut(), &parsed, Names::States, atom, name)?;
         match (bound.pop(), bound.is_empty()) {
-            (Some(watch), true) => watches.push(watch),
+            (Some(atom), true) => atoms.push(atom),
             _ => {
                 let message =
                     format!("{name}: the proposition `{atom}` is not an event or an expression of the model");
@@ -209,15 +209,15 @@ fn deterministic(model: &mut Model, name: &str, text: &str) -> Result<Determinis
             }
         }
     }
-    Ok(DeterministicProperty::new(automaton, watches)?)
+    Ok(DeterministicProperty::new(automaton, atoms)?)
 }
 
 /// A claim about one kind of label.
-fn marked(bad: &str, watch: Watch, kind: ReasonKind) -> Result<Claim, AskError> {
+fn marked(bad: &str, atom: BoundAtom, kind: ReasonKind) -> Result<Claim, AskError> {
     let parsed = formula::parse(bad, "formula")?;
     let automaton =
         volee_logic::ltl::translate(&parsed).map_err(|error| Diagnostic::error(error.to_string(), None))?;
-    let mut claim = Claim::new(automaton, vec![watch]);
+    let mut claim = Claim::new(automaton, vec![atom]);
     claim.kind = kind;
     Ok(claim)
 }

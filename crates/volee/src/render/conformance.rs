@@ -13,7 +13,7 @@ use volee_system::{
 };
 
 use super::{Outcome, peak_memory};
-use crate::conformance::{Campaign, Made, Misbehaviour, Tried};
+use crate::conformance::{Campaign, Derived, Misbehaviour, Tried};
 
 /// A test case with more steps is not printed.
 const SHOWN: usize = 60;
@@ -81,7 +81,7 @@ impl Telling<'_> {
     }
 
     /// A suite.
-    pub fn suite(&self, made: &Made<Suite>) -> Outcome {
+    pub fn suite(&self, made: &Derived<Suite>) -> Outcome {
         let suite = &made.tests;
         let mut text = format!(
             "{} suite: {} cover {} of {} visible transitions\n",

@@ -27,7 +27,7 @@
 //! counting above the largest it has heard of (Lamport's clock), so whatever a variable rests on has a smaller rank,
 //! wherever it is: a certificate assembled from several workers is one ([`super::confirm`]).
 //!
-//! Speed: successors pass through a pipeline (`forward`), backward edges are walked 64 stable variables abreast
+//! Speed: successors pass through a pipeline (`forward`), backward edges are walked 64 stable variables at a time
 //! (`backward`). The pipeline is short at first, because a search that finds its answer early should not have expanded
 //! much. An edge has eight bytes, whoever it leads to: the owner is packed above the number (`record`). Which bytes of a
 //! place decide whose it is, is chosen so that few dependencies cross between workers (`spreading`).

@@ -1,11 +1,11 @@
 //! The path of a depth-first search in little memory, and the successors that wait along it.
 //!
-//! The search goes a few states abreast, so the path is a list of *levels*: successors that wait there, and behind them the
+//! The search goes in batches of a few states, so the path is a list of *levels*: successors that wait there, and behind them the
 //! group of states that were taken from among them and are being explored; their successors are the next level. All are
 //! codes of as many bytes as they need, in one array. How many codes of each kind a level has fits into one byte, mostly.
 //!
 //! A successor waits because it was unknown when it was generated. Until its turn comes it often becomes known by another
-//! way, and in dense graphs most of what waits along a long path is such. [`Trail::keep_waiting`] drops it early.
+//! way, and in dense graphs most of what waits along a long path is such. [`PackedPath::keep_waiting`] drops it early.
 
 use crate::coding::low_bits;
 
@@ -20,7 +20,7 @@ struct Level {
     group: u32,
 }
 
-pub struct Trail {
+pub struct PackedPath {
     /// Bytes by code, and the bits of a word that they are.
     stride: usize,
     mask: u64,
@@ -34,11 +34,11 @@ pub struct Trail {
     len: usize,
 }
 
-impl Trail {
+impl PackedPath {
     /// For codes of so many bits. There is one level, and nothing waits there.
     pub fn new(width: u32) -> Self {
         let stride = width.div_ceil(8) as usize;
-        Trail {
+        PackedPath {
             stride,
             mask: low_bits(8 * stride as u32),
             codes: Vec::new(),
@@ -111,7 +111,7 @@ impl Trail {
         self.codes.truncate(self.codes.len() + self.stride - size_of::<u64>());
     }
 
-    /// The code whose turn it is at the last level. It must then [`Trail::join`] the path, or [`Trail::drop_next`] it.
+    /// The code whose turn it is at the last level. It must then [`PackedPath::join`] the path, or [`PackedPath::drop_next`] it.
     #[inline]
     pub(crate) fn next(&self) -> Option<u64> {
         (self.last.waiting > 0).then(|| self.code(self.next_index()))
@@ -260,7 +260,7 @@ impl Trail {
 
     /// Codes change, and have another width.
     pub(crate) fn recode(&mut self, width: u32, mut map: impl FnMut(u64) -> u64) {
-        let mut other = Trail::new(width);
+        let mut other = PackedPath::new(width);
         other.codes.reserve_exact(self.codes.len() / self.stride * other.stride);
         self.codes().for_each(|code| other.push(map(code)));
         (self.stride, self.mask, self.codes) = (other.stride, other.mask, other.codes);
@@ -316,29 +316,29 @@ mod tests {
     /// What waits, and who was taken from it.
     type Twin = Vec<(Vec<u64>, Vec<u64>)>;
 
-    fn check(trail: &Trail, twin: &Twin) {
-        let path: usize = twin.iter().map(|level| level.1.len()).sum();
+    fn check(path: &PackedPath, twin: &Twin) {
+        let taken: usize = twin.iter().map(|level| level.1.len()).sum();
         let waiting: usize = twin.iter().map(|level| level.0.len()).sum();
-        assert_eq!((trail.depth(), trail.len()), (twin.len() - 1, path));
-        assert_eq!(trail.waiting_len(), waiting as u64);
+        assert_eq!((path.depth(), path.len()), (twin.len() - 1, taken));
+        assert_eq!(path.waiting_len(), waiting as u64);
         let groups = twin.iter().rev().map(|level| level.1.clone()).filter(|group| !group.is_empty());
-        assert!(trail.groups().map(Iterator::collect::<Vec<u64>>).eq(groups));
+        assert!(path.groups().map(Iterator::collect::<Vec<u64>>).eq(groups));
         let codes = twin.iter().flat_map(|(waiting, group)| waiting.iter().chain(group.iter().rev()));
-        assert!(trail.codes().eq(codes.copied()));
+        assert!(path.codes().eq(codes.copied()));
     }
 
     /// Takes some of what waits: some of it joins the path.
-    fn take(trail: &mut Trail, twin: &mut Twin, random: u64) {
+    fn take(path: &mut PackedPath, twin: &mut Twin, random: u64) {
         let last = twin.last_mut().expect("a level");
         for i in 0..random % 20 {
             let next: Vec<u64> = last.0.iter().rev().copied().take(5).collect();
-            assert!(trail.next_waiting(5).eq(next));
-            assert_eq!(trail.next(), last.0.last().copied());
+            assert!(path.next_waiting(5).eq(next));
+            assert_eq!(path.next(), last.0.last().copied());
             let Some(code) = last.0.pop() else { break };
             if random >> (8 + i) & 1 == 0 {
-                trail.drop_next();
+                path.drop_next();
             } else {
-                trail.join();
+                path.join();
                 last.1.push(code);
             }
         }
@@ -346,33 +346,33 @@ mod tests {
 
     #[test]
     fn levels_come_back_as_they_were_left() {
-        let mut trail = Trail::new(WIDTH);
+        let mut path = PackedPath::new(WIDTH);
         let mut twin: Twin = vec![(Vec::new(), Vec::new())];
         for i in 0..6000u64 {
             let random = mix(i);
             let count = if random.is_multiple_of(50) { 400 } else { random >> 40 & 31 };
             let codes: Vec<u64> = (0..count).map(|j| mix(random ^ j) >> (64 - WIDTH)).collect();
-            codes.iter().for_each(|&code| trail.wait(code));
+            codes.iter().for_each(|&code| path.wait(code));
             twin.last_mut().expect("a level").0.extend(codes);
-            take(&mut trail, &mut twin, mix(random));
+            take(&mut path, &mut twin, mix(random));
             if random >> 20 & 63 == 0 {
                 let known = |code: u64| mix(code ^ i).is_multiple_of(2);
-                trail.keep_waiting(|_| (), |code| !known(code));
+                path.keep_waiting(|_| (), |code| !known(code));
                 twin.iter_mut().for_each(|level| level.0.retain(|&code| !known(code)));
             }
-            check(&trail, &twin);
+            check(&path, &twin);
             if !twin.last().expect("a level").1.is_empty() {
-                trail.enter();
+                path.enter();
                 twin.push((Vec::new(), Vec::new()));
             }
             for _ in 0..if twin.len() > 40 { 40 } else { random >> 30 & 1 } {
-                while trail.next().is_some() {
-                    trail.drop_next();
+                while path.next().is_some() {
+                    path.drop_next();
                 }
                 twin.pop();
                 let Some(last) = twin.last_mut() else { break };
                 let mut left = Vec::new();
-                trail.leave(|code| left.push(code));
+                path.leave(|code| left.push(code));
                 assert_eq!(left, std::mem::take(&mut last.1));
             }
             if twin.is_empty() {

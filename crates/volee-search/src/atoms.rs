@@ -10,7 +10,7 @@ use crate::silence::Letters;
 
 /// What an atom looks at.
 #[derive(Debug, Clone)]
-pub enum Watch {
+pub enum BoundAtom {
     /// A predicate of the system.
     Predicate(PredicateId),
     /// The label of a step.
@@ -40,12 +40,12 @@ pub fn bind<S: System + ?Sized>(
     names: Names,
     text: &str,
     file: &str,
-) -> Result<Vec<Watch>, Diagnostic> {
+) -> Result<Vec<BoundAtom>, Diagnostic> {
     let has_predicates = system.predicate("true").is_ok();
-    let mut watches = Vec::new();
+    let mut atoms = Vec::new();
     for id in formula.atoms() {
         let atom = &formula.pool.atoms()[id.0 as usize];
-        let watch = match &atom.kind {
+        let atom = match &atom.kind {
             AtomKind::Predicate(expression) => predicate(system, expression, atom, text, file)?,
             AtomKind::Name(name) if names == Names::States && has_predicates => {
                 predicate(system, name, atom, text, file)?
@@ -53,18 +53,18 @@ pub fn bind<S: System + ?Sized>(
             AtomKind::Name(name) => event(&EventPattern::any_process(LabelPattern::Name(name.clone())))?,
             AtomKind::Event(pattern) => event(pattern)?,
         };
-        watches.push(watch);
+        atoms.push(atom);
     }
-    Ok(watches)
+    Ok(atoms)
 }
 
 /// Whether a formula's bound atoms look at steps.
-pub fn watches_events(watches: &[Watch]) -> bool {
-    watches.iter().any(|w| matches!(w, Watch::Event(_)))
+pub fn looks_at_events(atoms: &[BoundAtom]) -> bool {
+    atoms.iter().any(|w| matches!(w, BoundAtom::Event(_)))
 }
 
-fn event(pattern: &EventPattern) -> Result<Watch, Diagnostic> {
-    pattern.matcher().map(Watch::Event).map_err(|e| Diagnostic::error(e.to_string(), None))
+fn event(pattern: &EventPattern) -> Result<BoundAtom, Diagnostic> {
+    pattern.matcher().map(BoundAtom::Event).map_err(|e| Diagnostic::error(e.to_string(), None))
 }
 
 fn predicate<S: System + ?Sized>(
@@ -73,8 +73,8 @@ fn predicate<S: System + ?Sized>(
     atom: &Atom,
     text: &str,
     file: &str,
-) -> Result<Watch, Diagnostic> {
-    system.predicate(expression).map(Watch::Predicate).map_err(|wrong| {
+) -> Result<BoundAtom, Diagnostic> {
+    system.predicate(expression).map(BoundAtom::Predicate).map_err(|wrong| {
         let before = &text[..atom.span.start.min(text.len())];
         let line = before.matches('\n').count() as u32 + 1;
         let column = before.rsplit('\n').next().unwrap_or("").chars().count() as u32 + 1;
@@ -84,8 +84,8 @@ fn predicate<S: System + ?Sized>(
 }
 
 /// What is seen in a state and in a step: the letter of an automaton.
-pub(crate) struct Sight<'a> {
-    watches: &'a [Watch],
+pub(crate) struct Valuation<'a> {
+    atoms: &'a [BoundAtom],
     letter: Vec<bool>,
     events: Vec<usize>,
     predicates: Vec<(usize, PredicateId)>,
@@ -96,19 +96,19 @@ pub(crate) struct Sight<'a> {
     letters: Letters,
 }
 
-impl<'a> Sight<'a> {
-    pub fn new(watches: &'a [Watch]) -> Self {
-        let events = watches.iter().enumerate().filter(|(_, w)| matches!(w, Watch::Event(_)));
-        let predicates = watches.iter().enumerate().filter_map(|(i, w)| match w {
-            Watch::Predicate(p) => Some((i, *p)),
+impl<'a> Valuation<'a> {
+    pub fn new(atoms: &'a [BoundAtom]) -> Self {
+        let events = atoms.iter().enumerate().filter(|(_, w)| matches!(w, BoundAtom::Event(_)));
+        let predicates = atoms.iter().enumerate().filter_map(|(i, w)| match w {
+            BoundAtom::Predicate(p) => Some((i, *p)),
             _ => None,
         });
-        Sight {
-            watches,
-            letter: vec![false; watches.len()],
+        Valuation {
+            atoms,
+            letter: vec![false; atoms.len()],
             events: events.map(|(i, _)| i).collect(),
             predicates: predicates.collect(),
-            marks: watches.iter().any(|w| matches!(w, Watch::Progress | Watch::Accept)),
+            marks: atoms.iter().any(|w| matches!(w, BoundAtom::Progress | BoundAtom::Accept)),
             labels: Vec::new(),
             letters: Letters::default(),
         }
@@ -146,10 +146,10 @@ impl<'a> Sight<'a> {
         }
         if self.marks {
             let marks = system.marks(state);
-            for (atom, watch) in self.watches.iter().enumerate() {
-                match watch {
-                    Watch::Progress => self.letter[atom] = marks.progress,
-                    Watch::Accept => self.letter[atom] = marks.accept,
+            for (at, atom) in self.atoms.iter().enumerate() {
+                match atom {
+                    BoundAtom::Progress => self.letter[at] = marks.progress,
+                    BoundAtom::Accept => self.letter[at] = marks.accept,
                     _ => {}
                 }
             }
@@ -159,8 +159,8 @@ impl<'a> Sight<'a> {
 
     /// The state that was looked at is the last of its run, which from now on only repeats it.
     pub fn end_of_run(&mut self) {
-        for (seen, watch) in self.letter.iter_mut().zip(self.watches) {
-            *seen |= matches!(watch, Watch::Progress);
+        for (seen, atom) in self.letter.iter_mut().zip(self.atoms) {
+            *seen |= matches!(atom, BoundAtom::Progress);
         }
     }
 
@@ -185,8 +185,8 @@ impl<'a> Sight<'a> {
     }
 
     fn read_label(&self, names: &[String]) -> Box<[bool]> {
-        let matches = |&atom: &usize| match &self.watches[atom] {
-            Watch::Event(event) => event.matches_any(names),
+        let matches = |&atom: &usize| match &self.atoms[atom] {
+            BoundAtom::Event(event) => event.matches_any(names),
             _ => false,
         };
         self.events.iter().map(matches).collect()

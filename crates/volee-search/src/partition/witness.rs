@@ -10,19 +10,19 @@ use crate::explorer::place_of;
 use crate::questions::{Finding, answers_from};
 use volee_store::{Name, Tree};
 
-/// A packet of walks: which trail, steps so far, number of the state.
+/// A packet of walks: which witness, steps so far, number of the state.
 const WALK: u8 = 2;
 
 /// A way that is being walked back.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Walk {
-    pub trail: u32,
+    pub id: u32,
     pub steps: u32,
     pub at: u32,
 }
 
 /// Walks from what was found back to the initial states, from owner to owner; each keeps the states of its own.
-pub struct Trail {
+pub struct WitnessWalk {
     pub(super) me: usize,
     pub(super) packing: Packing,
     pub(super) tree: Tree,
@@ -36,7 +36,7 @@ pub struct Trail {
 /// A state on the way to what was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Piece {
-    trail: u32,
+    id: u32,
     /// Steps from here to what was found.
     steps: u32,
     state: Vec<u8>,
@@ -60,14 +60,14 @@ impl PartialOutcome {
     }
 }
 
-impl Trail {
+impl WitnessWalk {
     /// What was found, and what this worker knows of the ways to it.
     pub fn finish(self) -> PartialOutcome {
         self.outcome
     }
 }
 
-impl Part for Trail {
+impl Part for WitnessWalk {
     fn receive(&mut self, _: usize, kind: u8, records: &[u8]) -> Result<(), PartError> {
         let (walks, rest) = records.as_chunks::<12>();
         if kind != WALK || !rest.is_empty() {
@@ -75,28 +75,28 @@ impl Part for Trail {
         }
         for r in walks {
             let number = |at: usize| u32::from_le_bytes([r[at], r[at + 1], r[at + 2], r[at + 3]]);
-            self.queue.push(Walk { trail: number(0), steps: number(4), at: number(8) });
+            self.queue.push(Walk { id: number(0), steps: number(4), at: number(8) });
         }
         Ok(())
     }
 
     fn work(&mut self, _: usize, out: &mut Outbox) -> Result<Work, PartError> {
-        while let Some(Walk { trail, steps, at }) = self.queue.pop() {
+        while let Some(Walk { id, steps, at }) = self.queue.pop() {
             let (name, parent) =
                 self.names.get(at as usize).zip(self.parents.get(at as usize)).ok_or_else(garbled)?;
             let mut state = Vec::new();
             self.tree.load(*name, &mut state);
-            self.outcome.pieces.push(Piece { trail, steps, state });
+            self.outcome.pieces.push(Piece { id, steps, state });
             if *parent == NONE {
                 continue;
             }
             let (owner, at) = self.packing.unpack(*parent);
             if owner == self.me {
-                self.queue.push(Walk { trail, steps: steps + 1, at });
+                self.queue.push(Walk { id, steps: steps + 1, at });
                 continue;
             }
             let record = out.post(owner, WALK);
-            for number in [trail, steps + 1, at] {
+            for number in [id, steps + 1, at] {
                 record.extend_from_slice(&number.to_le_bytes());
             }
         }
@@ -138,12 +138,12 @@ pub fn join<S: System + ?Sized>(
         pieces.extend(part.pieces);
         all.push(part.findings);
     }
-    pieces.sort_unstable_by_key(|piece| (piece.trail, std::cmp::Reverse(piece.steps)));
+    pieces.sort_unstable_by_key(|piece| (piece.id, std::cmp::Reverse(piece.steps)));
     for (worker, mut findings) in all.into_iter().enumerate() {
         for (number, witness) in (0u32..).zip(findings.iter_mut().flat_map(Finding::witnesses_mut)) {
-            let trail = packing.pack(worker, number);
-            let begin = pieces.partition_point(|piece| piece.trail < trail);
-            let end = pieces.partition_point(|piece| piece.trail <= trail);
+            let id = packing.pack(worker, number);
+            let begin = pieces.partition_point(|piece| piece.id < id);
+            let end = pieces.partition_point(|piece| piece.id <= id);
             *witness = way(system, &pieces[begin..end], witness.steps.first().copied());
         }
         if joined.is_empty() {
