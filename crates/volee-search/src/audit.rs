@@ -4,7 +4,7 @@
 //! targets of all steps, in order; what it would stage of each persistent set, with the steps that the system makes of it;
 //! and the steps that the system makes part by part with those that it makes at once: labels, faults, targets, order.
 
-use volee_store::{Name, Names, Tuples};
+use volee_store::{Names, StateRef, Tuples};
 use volee_system::{
     Fineness, Flow, Part, PersistentSet, Step, System, Touched, collect_initial, collect_steps,
 };
@@ -23,14 +23,14 @@ pub struct Audit {
     pub sets: u64,
 }
 
-struct Targets(Vec<Name>);
+struct Targets(Vec<StateRef>);
 
 impl Stage for Targets {
-    fn one(&mut self, target: Name) {
+    fn one(&mut self, target: StateRef) {
         self.0.push(target);
     }
 
-    fn up_to_two(&mut self, targets: [Name; 2], count: usize) {
+    fn up_to_two(&mut self, targets: [StateRef; 2], count: usize) {
         self.0.extend_from_slice(&targets[..count]);
     }
 }
@@ -84,7 +84,7 @@ pub fn audit_remembered_steps<S: System + ?Sized>(system: &mut S, most: usize) -
 }
 
 /// The name of a state, laid out anew where that is needed.
-fn settled(names: &mut Names, state: &[u8]) -> Name {
+fn settled(names: &mut Names, state: &[u8]) -> StateRef {
     loop {
         let name = names.name(state);
         if !names.has_waiting() {
@@ -114,7 +114,7 @@ fn recall<S: System + ?Sized>(
         return None;
     }
     let mut bytes = Vec::new();
-    let mut load = |name: Name| {
+    let mut load = |name: StateRef| {
         names.load(name, &mut bytes);
         bytes.clone()
     };
@@ -145,7 +145,7 @@ fn recall_set<S: System + ?Sized>(
         let _ = names.rename(30);
         return None;
     }
-    let load = |name: &Name| {
+    let load = |name: &StateRef| {
         names.load(*name, &mut buffer);
         buffer.clone()
     };
@@ -165,9 +165,9 @@ fn make_set<S: System + ?Sized>(system: &mut S, state: &[u8], attempt: u32) -> O
 fn expand<S: System + ?Sized, W: Word>(
     system: &mut S,
     tuples: &mut Tuples,
-    name: Name,
+    name: StateRef,
     memo: &mut Memo<W>,
-) -> Option<Vec<Name>> {
+) -> Option<Vec<StateRef>> {
     let mut targets = Targets(Vec::new());
     let recalled = memo.expand(system, tuples, (name, &mut Vec::new()), &mut targets);
     (memo.is_on() && recalled == Recalled::All).then_some(targets.0)

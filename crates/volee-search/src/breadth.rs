@@ -8,7 +8,7 @@ use volee_system::{Flow, Limit, Step, System, Witness};
 use crate::check::Statistics;
 use crate::explorer::{Explorer, Paths, place_of};
 use crate::staging::Staged;
-use volee_store::{Name, Names, Visited};
+use volee_store::{Names, StateRef, Visited};
 
 /// The parent of an initial state.
 const NONE: u32 = u32::MAX;
@@ -16,7 +16,7 @@ const NONE: u32 = u32::MAX;
 /// All states, in the order of discovery.
 #[derive(Default)]
 struct Queue {
-    names: Vec<Name>,
+    names: Vec<StateRef>,
     parents: Vec<u32>,
 }
 

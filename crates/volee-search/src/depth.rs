@@ -17,7 +17,7 @@ use crate::check::Statistics;
 use crate::explorer::{Explorer, Paths, ordinal_between, place_of};
 use crate::proviso::Proviso;
 use crate::reducing::Reducing;
-use volee_store::{Name, Names, PackedPath, Stacked, Visited};
+use volee_store::{Names, PackedPath, Stacked, StateRef, Visited};
 
 /// States packed before their memory is given back.
 const PACKED: usize = 1 << 16;
@@ -44,7 +44,7 @@ pub(crate) struct Stack {
 
 impl Default for Stack {
     fn default() -> Self {
-        Stack { frames: Vec::new(), waiting: Stacked::new(Name::BITS) }
+        Stack { frames: Vec::new(), waiting: Stacked::new(StateRef::BITS) }
     }
 }
 
@@ -100,13 +100,13 @@ impl Stack {
     }
 
     /// The names of the states that are not satisfied.
-    pub(crate) fn open_names(&self) -> impl Iterator<Item = Name> + '_ {
+    pub(crate) fn open_names(&self) -> impl Iterator<Item = StateRef> + '_ {
         let open = (0..self.waiting.len()).filter(|&at| self.waiting.own(at) & SATISFIED == 0);
         open.map(|at| self.waiting.name(at))
     }
 
     /// Translates the names of its states, to names of so many bits.
-    fn rename(&mut self, width: u32, translate: &mut dyn FnMut(&mut Name)) {
+    fn rename(&mut self, width: u32, translate: &mut dyn FnMut(&mut StateRef)) {
         self.waiting.rename(width, |mut name| {
             translate(&mut name);
             name
@@ -114,7 +114,7 @@ impl Stack {
     }
 
     /// The stack in less memory: its states as codes of so many bits. Memory is given back on the way.
-    pub(crate) fn pack(mut self, width: u32, encode: impl Fn(Name) -> u64) -> PackedPath {
+    pub(crate) fn pack(mut self, width: u32, encode: impl Fn(StateRef) -> u64) -> PackedPath {
         let mut path = PackedPath::new(width);
         // The group that was expanded last has led to nothing new.
         self.waiting.truncate(self.frames.last().map_or(0, |top| top.rest));

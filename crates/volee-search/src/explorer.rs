@@ -17,7 +17,7 @@ use crate::memo::{Memo, Recalled};
 use crate::questions::Questions;
 use crate::reducing::Reducing;
 use crate::staging::{Stage, Staged, Targets};
-use volee_store::{Full, Name, Names, Tuple, Visited};
+use volee_store::{Full, Names, StateRef, Tuple, Visited};
 
 /// Look-ups that are worth settling together.
 const BATCH: usize = 32;
@@ -31,8 +31,8 @@ const REPORT: Duration = Duration::from_millis(50);
 pub(crate) fn ordinal_between<S: System + ?Sized>(
     system: &mut S,
     names: &mut Names,
-    source: Name,
-    target: Name,
+    source: StateRef,
+    target: StateRef,
 ) -> Option<u32> {
     let (mut from, mut to) = (Vec::new(), Vec::new());
     names.load(source, &mut from);
@@ -85,7 +85,7 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     pub(crate) visited: V,
     /// The state that was loaded last, and its name if that is known.
     pub(crate) state: Vec<u8>,
-    pub(crate) loaded: Option<Name>,
+    pub(crate) loaded: Option<StateRef>,
     pub(crate) staged: Vec<Staged>,
     /// Who may sleep in the staged states, where processes sleep.
     pub(crate) sleeps: Vec<SleepSet>,
@@ -209,7 +209,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     #[inline]
     pub(crate) fn visit(
         &mut self,
-        name: Name,
+        name: StateRef,
         parent: u32,
         depth: u64,
         paths: &impl Paths<V>,
@@ -229,7 +229,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     #[inline]
     pub(crate) fn meet(
         &mut self,
-        name: Name,
+        name: StateRef,
         depth: u64,
         paths: &impl Paths<V>,
         at: usize,
@@ -245,7 +245,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     /// A state will be visited next: what is remembered of its steps is brought near.
     #[inline]
-    pub(crate) fn soon(&mut self, name: Name) {
+    pub(crate) fn soon(&mut self, name: StateRef) {
         if let Some(tuples) = self.names.tuples() {
             match tuples.is_wide() {
                 true => self.wide_memo.prefetch(tuples, name),
@@ -256,7 +256,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     /// Rebuilds a state, unless that was done since the visit began.
     #[inline]
-    pub(crate) fn load(&mut self, name: Name) {
+    pub(crate) fn load(&mut self, name: StateRef) {
         if self.loaded != Some(name) {
             self.names.load(name, &mut self.state);
             self.loaded = Some(name);
@@ -265,7 +265,13 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     /// Stages all targets of a state, from what is remembered of its steps where that is possible.
     #[inline]
-    pub(crate) fn expand_all(&mut self, name: Name, parent: u32, paths: &impl Paths<V>, at: usize) -> Flow {
+    pub(crate) fn expand_all(
+        &mut self,
+        name: StateRef,
+        parent: u32,
+        paths: &impl Paths<V>,
+        at: usize,
+    ) -> Flow {
         if self.expand_from_memory(name, parent) {
             return Flow::Continue(());
         }
@@ -275,7 +281,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     /// Stages the targets of a state from what is remembered of its steps; whether that was possible.
     #[inline]
-    fn expand_from_memory(&mut self, name: Name, parent: u32) -> bool {
+    fn expand_from_memory(&mut self, name: StateRef, parent: u32) -> bool {
         let Some(tuples) = self.names.tuples() else { return false };
         let before = self.staged.len();
         self.loaded = None;
@@ -299,7 +305,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     #[inline]
     pub(crate) fn expand_set_from_memory(
         &mut self,
-        name: Name,
+        name: StateRef,
         parent: u32,
         attempt: u32,
     ) -> Result<Option<PersistentSet>, Recalled> {
@@ -384,7 +390,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     #[inline]
     pub(crate) fn refresh(
         &mut self,
-        keeps: impl FnOnce(u32, &mut dyn FnMut(&mut Name)),
+        keeps: impl FnOnce(u32, &mut dyn FnMut(&mut StateRef)),
     ) -> ControlFlow<(), bool> {
         if !self.names.has_waiting() {
             return ControlFlow::Continue(false);
@@ -393,14 +399,14 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     }
 
     #[cold]
-    fn rename(&mut self, keeps: impl FnOnce(u32, &mut dyn FnMut(&mut Name))) -> ControlFlow<(), bool> {
+    fn rename(&mut self, keeps: impl FnOnce(u32, &mut dyn FnMut(&mut StateRef))) -> ControlFlow<(), bool> {
         let Some(mut renaming) = self.names.rename(self.visited.name_bits()) else {
             return ControlFlow::Continue(false);
         };
         self.loaded = None;
         let width = self.names.width();
         let names = &mut self.names;
-        let mut translate = |name: Name| renaming.translate(names, name);
+        let mut translate = |name: StateRef| renaming.translate(names, name);
         self.staged.iter_mut().for_each(|staged| staged.name = translate(staged.name));
         self.reducing.rename(&mut translate);
         keeps(width, &mut |name| *name = translate(*name));

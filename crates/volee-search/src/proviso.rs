@@ -15,7 +15,7 @@
 //! table of small counters, several states to a counter: what it does not hold is satisfied, what it holds may be too, and
 //! is then expanded in full for nothing.
 
-use volee_store::Name;
+use volee_store::StateRef;
 
 const FIRST_SIZE: usize = 1 << 8;
 /// Counters for each state that is held, at least.
@@ -43,7 +43,7 @@ impl Proviso {
 
     /// A state that is not satisfied.
     #[inline]
-    pub(crate) fn hold(&mut self, name: Name) {
+    pub(crate) fn hold(&mut self, name: StateRef) {
         let at = self.place(name);
         self.counters[at] = self.counters[at].saturating_add(1);
         self.held += 1;
@@ -51,7 +51,7 @@ impl Proviso {
 
     /// A state that was held is satisfied now. A counter that was full stays so.
     #[inline]
-    pub(crate) fn release(&mut self, name: Name) {
+    pub(crate) fn release(&mut self, name: StateRef) {
         let at = self.place(name);
         if self.counters[at] < u8::MAX {
             self.counters[at] -= 1;
@@ -61,7 +61,7 @@ impl Proviso {
 
     /// Whether a state may be one of those that are not satisfied.
     #[inline]
-    pub(crate) fn holds(&self, name: Name) -> bool {
+    pub(crate) fn holds(&self, name: StateRef) -> bool {
         self.counters[self.place(name)] > 0
     }
 
@@ -72,13 +72,13 @@ impl Proviso {
     }
 
     /// Makes room, and holds these states instead of those it held.
-    pub(crate) fn rebuild(&mut self, names: impl Iterator<Item = Name>) {
+    pub(crate) fn rebuild(&mut self, names: impl Iterator<Item = StateRef>) {
         self.counters = vec![0; self.counters.len() * 4];
         self.refill(names);
     }
 
     /// Holds these states instead of those it held.
-    pub(crate) fn refill(&mut self, names: impl Iterator<Item = Name>) {
+    pub(crate) fn refill(&mut self, names: impl Iterator<Item = StateRef>) {
         self.counters.fill(0);
         self.held = 0;
         names.for_each(|name| self.hold(name));
@@ -89,8 +89,8 @@ impl Proviso {
     }
 
     #[inline]
-    fn place(&self, name: Name) -> usize {
-        (volee_store::mix(name) >> 32) as usize & (self.counters.len() - 1)
+    fn place(&self, name: StateRef) -> usize {
+        (volee_store::mix(name.0) >> 32) as usize & (self.counters.len() - 1)
     }
 }
 
@@ -103,9 +103,9 @@ mod tests {
         let mut proviso = Proviso::default();
         assert!(!proviso.is_on());
         proviso.start();
-        let mut held: Vec<Name> = Vec::new();
+        let mut held: Vec<StateRef> = Vec::new();
         for round in 0..20_000_u64 {
-            let name = round * 0x1234_5678_9ABC;
+            let name = StateRef(round * 0x1234_5678_9ABC);
             if round % 3 < 2 {
                 proviso.hold(name);
                 held.push(name);
@@ -117,7 +117,8 @@ mod tests {
             }
         }
         assert!(held.iter().all(|&name| proviso.holds(name)));
-        let strangers = (0..10_000_u64).map(|i| i * 7 + 3).filter(|&name| proviso.holds(name)).count();
+        let strangers =
+            (0..10_000_u64).map(|i| StateRef(i * 7 + 3)).filter(|&name| proviso.holds(name)).count();
         assert!(strangers < 3_500, "{strangers} of 10,000 are held without reason");
         held.drain(..).for_each(|name| proviso.release(name));
         assert!(proviso.counters.iter().all(|&count| count == 0));

@@ -15,7 +15,7 @@ use crate::explorer::{Explorer, Paths};
 use crate::proviso::Proviso;
 use crate::questions::OnFault;
 use crate::staging::{Stage, Staged};
-use volee_store::{Name, Visited};
+use volee_store::{StateRef, Visited};
 
 /// Sets that are tried for one state.
 pub(crate) const MOST_ATTEMPTS: u32 = 4;
@@ -23,7 +23,7 @@ pub(crate) const MOST_ATTEMPTS: u32 = 4;
 /// A state whose expansion was reduced.
 #[derive(Debug, Clone, Copy)]
 struct Reduced {
-    name: Name,
+    name: StateRef,
     parent: u32,
     at: usize,
     set: PersistentSet,
@@ -43,7 +43,7 @@ pub(crate) struct Reducing {
     /// The one whose successors are settled.
     at: usize,
     /// The new states of the batch.
-    fresh: Vec<Name>,
+    fresh: Vec<StateRef>,
     pub(crate) proviso: Proviso,
     /// The places in the batch of states that are satisfied since the traversal last looked.
     satisfied: Vec<u32>,
@@ -97,7 +97,7 @@ impl Reducing {
     }
 
     /// Names have changed; who is held is told anew by the traversal.
-    pub(crate) fn rename(&mut self, translate: &mut dyn FnMut(Name) -> Name) {
+    pub(crate) fn rename(&mut self, translate: &mut dyn FnMut(StateRef) -> StateRef) {
         self.reduced.iter_mut().for_each(|reduced| reduced.name = translate(reduced.name));
         self.fresh.iter_mut().for_each(|name| *name = translate(*name));
     }
@@ -149,7 +149,11 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
     /// Stages the targets of a reduced set of steps of a state, if there is one and it has no faults. (A fault is told by its
     /// ordinal, which only the full expansion knows.)
     #[inline]
-    pub(crate) fn expand_reduced(&mut self, (name, parent, at): (Name, u32, usize), attempt: u32) -> bool {
+    pub(crate) fn expand_reduced(
+        &mut self,
+        (name, parent, at): (StateRef, u32, usize),
+        attempt: u32,
+    ) -> bool {
         let staged = self.staged.len();
         let answer = match self.expand_set_from_memory(name, parent, attempt) {
             Ok(answer) => answer,
@@ -165,7 +169,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
     }
 
     /// Stages the targets of a reduced set of steps as the system makes them.
-    fn ask_for_set(&mut self, name: Name, parent: u32, attempt: u32) -> Option<PersistentSet> {
+    fn ask_for_set(&mut self, name: StateRef, parent: u32, attempt: u32) -> Option<PersistentSet> {
         self.load(name);
         self.faults.clear();
         let mut stage = Stage {
@@ -246,7 +250,10 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
     }
 
     /// Gives all that is staged to `keep`, with who may sleep there.
-    pub(crate) fn drain_sleepy(&mut self, mut keep: impl FnMut(&mut V, &Proviso, Name, SleepSet)) -> Flow {
+    pub(crate) fn drain_sleepy(
+        &mut self,
+        mut keep: impl FnMut(&mut V, &Proviso, StateRef, SleepSet),
+    ) -> Flow {
         if let Some(full) = self.names.full() {
             return self.stop_full(full);
         }

@@ -30,7 +30,9 @@ use crate::depth::{self, Stack, grow};
 use crate::explorer::{Explorer, Paths, ordinal_between, place_of};
 use crate::proviso::Proviso;
 use crate::reducing::Reducing;
-use volee_store::{Advance, Bounded, Coding, Exact, Name, Names, Replacement, Sketch, Visited, coding_of};
+use volee_store::{
+    Advance, Bounded, Coding, Exact, Names, Replacement, Sketch, StateRef, Visited, coding_of,
+};
 
 mod sleep;
 
@@ -57,12 +59,12 @@ struct Path {
     held: Vec<u16>,
     /// The last states of the path behind those levels that are not satisfied. Whatever leads to a satisfied state is satisfied,
     /// so these are the ones since then.
-    open: Vec<Name>,
+    open: Vec<StateRef>,
 }
 
 impl Path {
     fn bytes(&self) -> u64 {
-        let names = self.open.capacity() * size_of::<Name>();
+        let names = self.open.capacity() * size_of::<StateRef>();
         (self.stored_before.capacity() * size_of::<u32>() + self.held.capacity() * size_of::<u16>() + names)
             as u64
     }
@@ -95,7 +97,7 @@ impl Path {
     }
 
     /// Names have changed: holds what must be held.
-    fn hold_again(&self, proviso: &mut Proviso, store: &Bounded, group: &[Name]) {
+    fn hold_again(&self, proviso: &mut Proviso, store: &Bounded, group: &[StateRef]) {
         let group = group.iter().copied();
         if self.fits {
             proviso.refill(store.along_path());
@@ -105,7 +107,7 @@ impl Path {
     }
 
     /// A level was made of these states, which were held, and some of which were found to be satisfied meanwhile.
-    fn keep_group(&mut self, reducing: &mut Reducing, store: &Bounded, group: &[Name]) {
+    fn keep_group(&mut self, reducing: &mut Reducing, store: &Bounded, group: &[StateRef]) {
         if !reducing.proviso.is_on() {
             return;
         }
@@ -135,7 +137,7 @@ impl Path {
     }
 
     /// A state behind the levels that go in batches, not satisfied so far.
-    fn hold(&mut self, proviso: &mut Proviso, store: &Bounded, name: Name) {
+    fn hold(&mut self, proviso: &mut Proviso, store: &Bounded, name: StateRef) {
         if !proviso.is_on() {
             return;
         }
@@ -159,7 +161,7 @@ impl Path {
     }
 
     /// The names of all states of the path that are held.
-    fn held_names<'p>(&'p self, store: &'p Bounded) -> impl Iterator<Item = Name> + 'p {
+    fn held_names<'p>(&'p self, store: &'p Bounded) -> impl Iterator<Item = StateRef> + 'p {
         let single = store.depth() as usize - self.held.len();
         let groups = store.groups().skip(single).zip(self.held.iter().rev());
         let batches = groups.flat_map(|(group, &held)| {
@@ -182,7 +184,7 @@ impl Paths<Bounded> for Path {
     ) -> Witness {
         let mut steps: Vec<u32> = last.into_iter().collect();
         let mut groups = store.groups();
-        let mut target = groups.next().and_then(|mut group| group.nth(at)).unwrap_or(1);
+        let mut target = groups.next().and_then(|mut group| group.nth(at)).unwrap_or(StateRef(1));
         for mut group in groups {
             let step =
                 group.find_map(|source| Some((source, ordinal_between(system, names, source, target)?)));
@@ -329,7 +331,7 @@ fn descend<S: System + ?Sized>(
     let depth = explorer.visited.depth();
     explorer.visited.set_depth(depth);
     let stored_before = explorer.visited.turnover().insertions as u32;
-    let mut group = [0; BATCH_WIDTH];
+    let mut group = [StateRef::NONE; BATCH_WIDTH];
     let width = if path.single || explorer.visited.is_tight() { 1 } else { BATCH_WIDTH };
     let group = match take_group(&mut explorer.visited, &mut group[..width]) {
         Some([]) => return std::ops::ControlFlow::Continue(false),
@@ -367,7 +369,7 @@ fn descend<S: System + ?Sized>(
 
 /// Puts a few states that wait and are still unknown on the path; one at a time where memory is short, because a path that
 /// goes in batches has more states on it. `None` when all room is pinned.
-fn take_group<'g>(store: &mut Bounded, group: &'g mut [Name]) -> Option<&'g [Name]> {
+fn take_group<'g>(store: &mut Bounded, group: &'g mut [StateRef]) -> Option<&'g [StateRef]> {
     store.prefetch_waiting(group.len() as u32);
     let mut count = 0;
     while count < group.len() {
@@ -385,7 +387,7 @@ fn take_group<'g>(store: &mut Bounded, group: &'g mut [Name]) -> Option<&'g [Nam
 fn wait<S: System + ?Sized>(
     explorer: &mut Explorer<'_, '_, S, Bounded>,
     path: &mut Path,
-    group: &mut [Name],
+    group: &mut [StateRef],
 ) -> Flow {
     refresh(explorer, path, group)?;
     let mut no_memory = false;
@@ -407,7 +409,7 @@ fn wait<S: System + ?Sized>(
 fn refresh<S: System + ?Sized>(
     explorer: &mut Explorer<'_, '_, S, Bounded>,
     path: &mut Path,
-    group: &mut [Name],
+    group: &mut [StateRef],
 ) -> Flow {
     let own = path.open.iter_mut().chain(group.iter_mut());
     match explorer.refresh(|_, translate| own.for_each(translate)) {

@@ -1,6 +1,6 @@
 //! Targets of steps on their way to the store: named, their lines of the table prefetched, in the order of the steps.
 
-use volee_store::{Name, Names, Visited};
+use volee_store::{Names, StateRef, Visited};
 use volee_system::{FaultId, Flow, Sink, Step};
 
 use crate::questions::OnFault;
@@ -8,7 +8,7 @@ use crate::questions::OnFault;
 /// A step's target that waits to be looked up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Staged {
-    pub(crate) name: Name,
+    pub(crate) name: StateRef,
     /// The place of its parent in the batch.
     pub(crate) parent: u32,
 }
@@ -22,13 +22,13 @@ pub(crate) struct Targets<'e, V> {
 
 impl<V: Visited> crate::memo::Stage for Targets<'_, V> {
     #[inline(always)]
-    fn one(&mut self, target: Name) {
+    fn one(&mut self, target: StateRef) {
         self.visited.prefetch(target);
         self.staged.push(Staged { name: target, parent: self.parent });
     }
 
     #[inline(always)]
-    fn up_to_two(&mut self, targets: [Name; 2], count: usize) {
+    fn up_to_two(&mut self, targets: [StateRef; 2], count: usize) {
         let length = self.staged.len();
         self.one(targets[0]);
         if count == 2 {

@@ -6,7 +6,7 @@
 
 use crate::hash::mix;
 use crate::pages::{Pages, prefetch};
-use crate::{Name, Visited};
+use crate::{StateRef, Visited};
 
 const LINE_BITS: u32 = 512;
 const BITS_BY_NAME: u32 = 3;
@@ -50,13 +50,13 @@ impl Bitstate {
 
 impl Visited for Bitstate {
     #[inline(always)]
-    fn prefetch(&self, name: Name) {
-        prefetch(&self.lines[self.home(mix(name))]);
+    fn prefetch(&self, name: StateRef) {
+        prefetch(&self.lines[self.home(mix(name.0))]);
     }
 
     #[inline]
-    fn insert(&mut self, name: Name) -> bool {
-        let hash = mix(name);
+    fn insert(&mut self, name: StateRef) -> bool {
+        let hash = mix(name.0);
         let at = self.home(hash);
         let line = &mut self.lines[at];
         // Nine bits choose one of the line's 512; a second mixing makes them independent of the line.
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn a_name_that_was_inserted_is_known_and_the_missed_are_about_as_many_as_estimated() {
         let mut bits = Bitstate::new(16 << 10).expect("small");
-        let names: Vec<Name> = (1..20_000u64).map(mix).collect();
+        let names: Vec<StateRef> = (1..20_000u64).map(|i| StateRef(mix(i))).collect();
         let missed = names.iter().filter(|&&name| !bits.insert(name)).count() as f64;
         assert!(names.iter().all(|&name| !bits.insert(name)));
         assert!(missed > 100.0, "a table this full misses some");

@@ -21,13 +21,13 @@ use crate::path::PackedPath;
 use crate::policy::Policy;
 use crate::sketch::Sketch;
 use crate::table::{At, FIRST_LINES, Table, Turnover};
-use crate::{Name, Visited};
+use crate::{StateRef, Visited};
 
 /// Where a path goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Advance {
     /// To this name, which is now on it.
-    To(Name),
+    To(StateRef),
     /// No successor that waits at the last level is unknown.
     Nowhere,
     /// There is an unknown successor, and all room is pinned.
@@ -153,7 +153,7 @@ impl Bounded {
 
     /// Whether a name is remembered.
     #[inline]
-    pub fn contains(&mut self, name: Name) -> bool {
+    pub fn contains(&mut self, name: StateRef) -> bool {
         match self.table.coding.encode(name) {
             Some(hash) => self.table.meet(hash),
             None => false,
@@ -207,19 +207,19 @@ impl Bounded {
     }
 
     /// The names that leave the path with the last level, in the order of their group.
-    pub fn leaving(&self) -> impl Iterator<Item = Name> + '_ {
+    pub fn leaving(&self) -> impl Iterator<Item = StateRef> + '_ {
         self.path.last_group().rev().map(|hash| self.table.coding.decode(hash))
     }
 
     /// Lets a successor of the last level wait. `None` when there is no memory.
-    pub fn wait(&mut self, name: Name) -> Option<()> {
+    pub fn wait(&mut self, name: StateRef) -> Option<()> {
         let hash = self.encode(name)?;
         self.path.wait(hash);
         Some(())
     }
 
     /// Takes a successor that waits at the last level.
-    pub fn take_waiting(&mut self) -> Option<Name> {
+    pub fn take_waiting(&mut self) -> Option<StateRef> {
         let hash = self.path.next()?;
         self.path.drop_next();
         Some(self.table.coding.decode(hash))
@@ -235,7 +235,7 @@ impl Bounded {
 
     /// Lets a successor of the last level wait, unless it is remembered: whether it waits. `None` when there is no memory.
     #[inline]
-    pub fn wait_unless_known(&mut self, name: Name) -> Option<bool> {
+    pub fn wait_unless_known(&mut self, name: StateRef) -> Option<bool> {
         let hash = self.encode(name)?;
         let known = self.table.meet(hash);
         if !known {
@@ -306,17 +306,17 @@ impl Bounded {
     }
 
     /// The names of the path, level by level from the last one.
-    pub fn groups(&self) -> impl Iterator<Item = impl Iterator<Item = Name> + '_> + '_ {
+    pub fn groups(&self) -> impl Iterator<Item = impl Iterator<Item = StateRef> + '_> + '_ {
         self.path.groups().map(|group| group.map(|hash| self.table.coding.decode(hash)))
     }
 
     /// The names of the path and of the successors that wait along it.
-    pub fn along_path(&self) -> impl Iterator<Item = Name> + '_ {
+    pub fn along_path(&self) -> impl Iterator<Item = StateRef> + '_ {
         self.path.codes().map(|hash| self.table.coding.decode(hash))
     }
 
     /// All names that are remembered.
-    pub fn names(&self) -> impl Iterator<Item = Name> + '_ {
+    pub fn names(&self) -> impl Iterator<Item = StateRef> + '_ {
         self.table.names()
     }
 }
@@ -324,19 +324,19 @@ impl Bounded {
 impl Visited for Bounded {
     const RENAMES: bool = true;
 
-    fn rename(&mut self, width: u32, translate: &mut dyn FnMut(Name) -> Name) -> Option<()> {
+    fn rename(&mut self, width: u32, translate: &mut dyn FnMut(StateRef) -> StateRef) -> Option<()> {
         self.recode(Coding::of_width(width), translate)
     }
 
     #[inline(always)]
-    fn prefetch(&self, name: Name) {
+    fn prefetch(&self, name: StateRef) {
         if let Some(hash) = self.table.coding.encode(name) {
             self.table.prefetch(hash);
         }
     }
 
     #[inline(always)]
-    fn insert(&mut self, name: Name) -> bool {
+    fn insert(&mut self, name: StateRef) -> bool {
         if self.contains(name) {
             return false;
         }
@@ -420,17 +420,17 @@ mod tests {
         Replacement::Cheapest,
     ];
 
-    fn name(i: u64) -> Name {
-        mix(i) | 1
+    fn name(i: u64) -> StateRef {
+        StateRef(mix(i) | 1)
     }
 
     /// Names as two node numbers, of few bits.
-    fn short(i: u64) -> Name {
+    fn short(i: u64) -> StateRef {
         let both = i.wrapping_mul(0x9_E375) & 0xF_FFFF;
-        ((both >> 10) << 32) | ((both & 0x3FF) + 1)
+        StateRef(((both >> 10) << 32) | ((both & 0x3FF) + 1))
     }
 
-    fn filled(names: impl Iterator<Item = Name>, lines: u64, nodes: u64, policy: Replacement) -> Bounded {
+    fn filled(names: impl Iterator<Item = StateRef>, lines: u64, nodes: u64, policy: Replacement) -> Bounded {
         let mut exact = Exact::new().replaceable();
         for name in names {
             if exact.growth(1).is_some() {
@@ -446,7 +446,7 @@ mod tests {
     }
 
     /// A level of one name.
-    fn push(bounded: &mut Bounded, name: Name) {
+    fn push(bounded: &mut Bounded, name: StateRef) {
         let hash = bounded.encode(name).expect("small");
         let found = bounded.table.find(hash);
         bounded.pin(hash, found).expect("a short path");
@@ -457,9 +457,9 @@ mod tests {
     #[test]
     fn nothing_is_forgotten_before_the_table_is_full() {
         for policy in ALL {
-            for (namer, nodes) in [(name as fn(u64) -> Name, 0), (short, 2000)] {
+            for (namer, nodes) in [(name as fn(u64) -> StateRef, 0), (short, 2000)] {
                 let mut bounded = filled((0..150).map(namer), 64, nodes, policy);
-                let mut inserted: HashSet<Name> = (0..150).map(namer).collect();
+                let mut inserted: HashSet<StateRef> = (0..150).map(namer).collect();
                 assert_eq!(bounded.names().collect::<HashSet<_>>(), inserted);
                 let full = (150u64..).take_while(|&i| {
                     let name = namer(i);
@@ -482,7 +482,7 @@ mod tests {
     fn pinned_names_are_never_forgotten_and_what_is_held_was_inserted() {
         for policy in ALL {
             let mut bounded = filled((0..0).map(name), 128, 0, policy);
-            let mut path: Vec<Name> = Vec::new();
+            let mut path: Vec<StateRef> = Vec::new();
             for i in 0..30_000u64 {
                 bounded.set_depth(path.len() as u64);
                 let new = name(i % 7000);
@@ -508,12 +508,12 @@ mod tests {
     #[test]
     fn successors_wait_for_their_state_also_when_codes_become_wider() {
         let mut bounded = filled((0..100).map(short), 64, 500, Replacement::Random);
-        let mut twin: Vec<Vec<Name>> = Vec::new();
+        let mut twin: Vec<Vec<StateRef>> = Vec::new();
         for i in 0..2000u64 {
             if twin.len() < 3 || i % 3 > 0 && twin.len() < 60 {
                 push(&mut bounded, short(200 + i));
-                let wide = |j| (i * 4 + j + 1) << (33 + i / 500 * 6) | (i / 500) << 20 | 0x400;
-                let names: Vec<Name> = (0..mix(i) % 4).map(wide).collect();
+                let wide = |j| StateRef((i * 4 + j + 1) << (33 + i / 500 * 6) | (i / 500) << 20 | 0x400);
+                let names: Vec<StateRef> = (0..mix(i) % 4).map(wide).collect();
                 assert!(names.iter().all(|&name| bounded.wait_unless_known(name) == Some(true)));
                 twin.push(names);
                 continue;
@@ -534,7 +534,7 @@ mod tests {
     #[test]
     fn shrinking_forgets_only_what_does_not_fit() {
         let mut bounded = filled((0..1000).map(short), 200, 2000, Replacement::Random);
-        let before: HashSet<Name> = bounded.names().collect();
+        let before: HashSet<StateRef> = bounded.names().collect();
         bounded.shrink(20 * 64).expect("there is room");
         assert!(!bounded.replaces() && bounded.names().collect::<HashSet<_>>() == before);
         bounded.shrink(100 * 64).expect("nothing is pinned");
@@ -553,7 +553,7 @@ mod tests {
         [(3, 2), (0, 1), (4, 0)].into_iter().for_each(|(waiting, group)| path.set_level(waiting, group));
         let mut bounded =
             Bounded::take_over(exact, coding, path, 1 << 12, Replacement::Random, 7).expect("there is room");
-        let groups: Vec<Vec<Name>> = bounded.groups().map(Iterator::collect).collect();
+        let groups: Vec<Vec<StateRef>> = bounded.groups().map(Iterator::collect).collect();
         assert_eq!(groups, [vec![short(5)], vec![short(4), short(3)]]);
         assert_eq!((bounded.waiting_len(), bounded.path_len(), bounded.depth()), (7, 3, 2));
         let known = |bounded: &mut Bounded| (0..150).filter(|&i| bounded.contains(short(i))).count();

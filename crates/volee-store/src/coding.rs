@@ -6,7 +6,7 @@
 //! 1984). The scrambled code serves as hash: its high part chooses the line of a table, so only its low part needs to
 //! be stored, and line and low part together give the name back.
 
-use crate::Name;
+use crate::StateRef;
 
 /// Odd multipliers, and their inverses modulo 2^64.
 const FACTORS: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xD6E8_FEB8_6659_FD93];
@@ -22,7 +22,7 @@ struct Run {
 /// A one-to-one map from the names that differ from a base in certain bits only to numbers of `width` bits.
 #[derive(Debug, Clone)]
 pub struct Coding {
-    base: Name,
+    base: StateRef,
     varies: u64,
     runs: Vec<Run>,
     width: u32,
@@ -31,7 +31,7 @@ pub struct Coding {
 
 impl Coding {
     /// For names that agree with `base` but for the bits of `varies`.
-    pub fn new(base: Name, varies: u64) -> Self {
+    pub fn new(base: StateRef, varies: u64) -> Self {
         // A code has at least one bit, so that shifts by the width are defined.
         let varies = varies | 1;
         let mut runs = Vec::new();
@@ -49,12 +49,12 @@ impl Coding {
 
     /// For names below 2 to this power.
     pub fn of_width(width: u32) -> Self {
-        Coding::new(0, low_bits(width))
+        Coding::new(StateRef(0), low_bits(width))
     }
 
     /// One that also has a code for `name`: bytes of it that differ count as wholes, since more of them will vary.
-    pub fn wider(&self, name: Name) -> Self {
-        Coding::new(self.base, self.varies | whole_bytes(name ^ self.base))
+    pub fn wider(&self, name: StateRef) -> Self {
+        Coding::new(self.base, self.varies | whole_bytes(name.0 ^ self.base.0))
     }
 
     pub fn width(&self) -> u32 {
@@ -63,8 +63,8 @@ impl Coding {
 
     /// The scrambled code of a name; `None` when it differs from the base in other bits.
     #[inline(always)]
-    pub fn encode(&self, name: Name) -> Option<u64> {
-        let different = name ^ self.base;
+    pub fn encode(&self, name: StateRef) -> Option<u64> {
+        let different = name.0 ^ self.base.0;
         if different & !self.varies != 0 {
             return None;
         }
@@ -76,9 +76,11 @@ impl Coding {
     }
 
     /// The name of a scrambled code.
-    pub fn decode(&self, hash: u64) -> Name {
+    pub fn decode(&self, hash: u64) -> StateRef {
         let code = self.unscramble(hash);
-        self.runs.iter().fold(self.base, |name, run| name ^ (code >> run.to & run.mask) << run.from)
+        StateRef(
+            self.runs.iter().fold(self.base.0, |name, run| name ^ (code >> run.to & run.mask) << run.from),
+        )
     }
 
     /// The scrambled form of a code.
@@ -131,9 +133,9 @@ mod tests {
                 2 => low_bits(21) | low_bits(21) << 32 | 1 << 63,
                 _ => low_bits(seed as u32 % 64),
             };
-            let coding = Coding::new(mix(seed + 5), varies);
+            let coding = Coding::new(StateRef(mix(seed + 5)), varies);
             for i in 0..200 {
-                let name = mix(seed + 5) ^ (mix(seed * 1000 + i) & varies);
+                let name = StateRef(mix(seed + 5) ^ (mix(seed * 1000 + i) & varies));
                 let code = coding.encode(name).expect("only those bits vary");
                 assert!(code <= low_bits(coding.width()));
                 assert_eq!(coding.decode(code), name);
@@ -143,11 +145,11 @@ mod tests {
 
     #[test]
     fn all_codes_of_a_small_width_are_used_once() {
-        let coding = Coding::new(0, 0b1011_0110_0111);
-        let mut codes: Vec<u64> = (0..1 << 12).filter_map(|name| coding.encode(name)).collect();
+        let coding = Coding::new(StateRef(0), 0b1011_0110_0111);
+        let mut codes: Vec<u64> = (0..1 << 12).filter_map(|name| coding.encode(StateRef(name))).collect();
         codes.sort_unstable();
         assert_eq!(codes, (0..1 << coding.width()).collect::<Vec<u64>>());
-        assert!(coding.encode(0b1000).is_none());
-        assert!(coding.wider(0b1000).encode(0b1000).is_some());
+        assert!(coding.encode(StateRef(0b1000)).is_none());
+        assert!(coding.wider(StateRef(0b1000)).encode(StateRef(0b1000)).is_some());
     }
 }

@@ -6,7 +6,7 @@
 //! each state that is kept we walk down, and remember for each node the powers of two it was seen with. Nodes that
 //! stand for another number of words are on the right edge of a state only, and are walked each time.
 
-use crate::Name;
+use crate::StateRef;
 use crate::tree::{Tree, WRAPPED, halves};
 
 /// The mark of a node that is used, whatever it stands for; the lower bits are for powers of two.
@@ -30,7 +30,7 @@ impl Tree {
     }
 
     /// Gives back all nodes but those of the named states. Other names mean nothing from now on.
-    pub fn collect(&mut self, names: impl Iterator<Item = Name>) {
+    pub fn collect(&mut self, names: impl Iterator<Item = StateRef>) {
         let mut marks = vec![0; self.nodes.len()];
         // The bases have their nodes listed, level by level.
         for &node in self.shapes.iter().flat_map(|shape| &shape.nodes) {
@@ -44,11 +44,11 @@ impl Tree {
     }
 
     /// Marks the nodes of a state. `below` is room for nodes and how many words they stand for.
-    fn mark(&self, name: Name, marks: &mut [u16], below: &mut Vec<(u32, usize)>) {
+    fn mark(&self, name: StateRef, marks: &mut [u16], below: &mut Vec<(u32, usize)>) {
         let (number, root) = self.unwrap(name);
         let words = self.shapes[number].words.len();
-        if name & WRAPPED != 0 {
-            let wrapper = halves(name & !WRAPPED).0;
+        if name.0 & WRAPPED != 0 {
+            let wrapper = halves(name.0 & !WRAPPED).0;
             marks[wrapper as usize] |= USED;
             if words == 1 {
                 marks[halves(self.nodes.pair(wrapper)).0 as usize] |= USED;
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn kept_states_keep_their_names_and_forgotten_ones_make_room() {
         let mut tree = Tree::new();
-        let mut known: HashMap<Name, Vec<u8>> = HashMap::new();
+        let mut known: HashMap<StateRef, Vec<u8>> = HashMap::new();
         let mut most = 0;
         for round in 0..20u64 {
             for i in 0..2000 {
@@ -99,7 +99,7 @@ mod tests {
                 let name = tree.name(&state);
                 assert_eq!(*known.entry(name).or_insert_with(|| state.clone()), state);
             }
-            known.retain(|&name, _| mix(name ^ round).is_multiple_of(4));
+            known.retain(|&name, _| mix(name.0 ^ round).is_multiple_of(4));
             tree.collect(known.keys().copied());
             most = most.max(tree.node_count());
             for (&name, state) in &known {

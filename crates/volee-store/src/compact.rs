@@ -6,7 +6,7 @@
 
 use crate::hash::mix;
 use crate::pages::{Pages, prefetch};
-use crate::{Name, Visited};
+use crate::{StateRef, Visited};
 
 const LINE: usize = 16;
 
@@ -31,8 +31,8 @@ impl Compact {
 
     /// The first place of the home line, and the fingerprint, which is not 0.
     #[inline(always)]
-    fn home(&self, name: Name) -> (usize, u32) {
-        let hash = mix(name);
+    fn home(&self, name: StateRef) -> (usize, u32) {
+        let hash = mix(name.0);
         let home = ((hash >> 30) as usize * LINE) & (self.prints.len() - 1);
         (home, (mix(hash) as u32).max(1))
     }
@@ -40,12 +40,12 @@ impl Compact {
 
 impl Visited for Compact {
     #[inline(always)]
-    fn prefetch(&self, name: Name) {
+    fn prefetch(&self, name: StateRef) {
         prefetch(&self.prints[self.home(name).0]);
     }
 
     #[inline]
-    fn insert(&mut self, name: Name) -> bool {
+    fn insert(&mut self, name: StateRef) -> bool {
         let (home, print) = self.home(name);
         let mut at = home;
         loop {
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn a_name_is_new_once_until_the_table_is_full() {
         let mut compact = Compact::new(64 << 10).expect("small");
-        let names: Vec<Name> = (1..15_000u64).map(mix).collect();
+        let names: Vec<StateRef> = (1..15_000u64).map(|i| StateRef(mix(i))).collect();
         assert!(names.iter().all(|&name| compact.insert(name)));
         assert!(names.iter().all(|&name| !compact.insert(name)));
         assert!(compact.growth(1000).is_some() && compact.grow().is_none());

@@ -9,7 +9,7 @@
 use crate::hash::mix;
 use crate::pages::{Pages, prefetch};
 use crate::quotients::{FEWEST, Quotients};
-use crate::{Name, Visited};
+use crate::{StateRef, Visited};
 
 const LINE: usize = 8;
 /// A table of more lines than this grows by half, a smaller one is doubled: there a few bytes more do not matter.
@@ -54,22 +54,22 @@ impl Whole {
 
     /// The home line of a name: as far in the table as its hash is among all hashes.
     #[inline(always)]
-    fn home(&self, name: Name) -> usize {
-        ((u128::from(mix(name)) * self.lines.len() as u128) >> 64) as usize
+    fn home(&self, name: StateRef) -> usize {
+        ((u128::from(mix(name.0)) * self.lines.len() as u128) >> 64) as usize
     }
 
     #[inline(always)]
-    fn insert(&mut self, name: Name) -> bool {
+    fn insert(&mut self, name: StateRef) -> bool {
         let home = self.home(name);
-        let new = place(&mut self.lines, home, name);
+        let new = place(&mut self.lines, home, name.0);
         self.len += usize::from(new);
         new
     }
 
     /// Gives all names away, and memory back on the way.
-    fn drain(&mut self, mut take: impl FnMut(Name)) {
+    fn drain(&mut self, mut take: impl FnMut(StateRef)) {
         for at in 0..self.lines.len() {
-            self.lines[at].into_iter().filter(|&name| name != 0).for_each(&mut take);
+            self.lines[at].into_iter().filter(|&name| name != 0).map(StateRef).for_each(&mut take);
             if at.is_multiple_of(MOVED) {
                 self.lines.give_back(at);
             }
@@ -94,14 +94,14 @@ impl Form {
     }
 
     #[inline(always)]
-    fn insert(&mut self, name: Name) -> bool {
+    fn insert(&mut self, name: StateRef) -> bool {
         match self {
             Form::Whole(table) => table.insert(name),
             Form::Quotients(table) => table.insert(name),
         }
     }
 
-    fn drain(&mut self, take: impl FnMut(Name)) {
+    fn drain(&mut self, take: impl FnMut(StateRef)) {
         match self {
             Form::Whole(table) => table.drain(take),
             Form::Quotients(table) => table.drain(take),
@@ -136,9 +136,11 @@ impl Exact {
     }
 
     /// All names.
-    pub fn names(&self) -> Box<dyn Iterator<Item = Name> + '_> {
+    pub fn names(&self) -> Box<dyn Iterator<Item = StateRef> + '_> {
         match &self.table {
-            Form::Whole(table) => Box::new(table.lines.iter().flatten().copied().filter(|&name| name != 0)),
+            Form::Whole(table) => {
+                Box::new(table.lines.iter().flatten().filter(|&&name| name != 0).map(|&name| StateRef(name)))
+            }
             Form::Quotients(table) => Box::new(table.names()),
         }
     }
@@ -146,18 +148,17 @@ impl Exact {
     /// Gives all names away in the order of a key of a byte, or of their scrambled forms, and memory back on the way: whoever
     /// takes them into a table that is ordered alike fills it from its front, so the two are never there as a whole at
     /// the same time.
-    pub fn drain(mut self, key: impl Fn(Name) -> u8, take: impl FnMut(Name)) {
+    pub fn drain(mut self, key: impl Fn(StateRef) -> u8, take: impl FnMut(StateRef)) {
         if let Form::Whole(table) = &mut self.table {
-            sort(
-                table.lines.as_flattened_mut(),
-                |name| if name == 0 { FREE } else { usize::from(key(name)) },
-            );
+            sort(table.lines.as_flattened_mut(), |name| {
+                if name == 0 { FREE } else { usize::from(key(StateRef(name))) }
+            });
         }
         self.table.drain(take);
     }
 
     /// Moves all names to another table, translated.
-    fn move_to(&mut self, mut other: Form, translate: &mut dyn FnMut(Name) -> Name) {
+    fn move_to(&mut self, mut other: Form, translate: &mut dyn FnMut(StateRef) -> StateRef) {
         self.table.drain(|name| {
             other.insert(translate(name));
         });
@@ -168,7 +169,7 @@ impl Exact {
 impl Visited for Exact {
     const RENAMES: bool = true;
 
-    fn rename(&mut self, width: u32, translate: &mut dyn FnMut(Name) -> Name) -> Option<()> {
+    fn rename(&mut self, width: u32, translate: &mut dyn FnMut(StateRef) -> StateRef) -> Option<()> {
         let short = lines_for(self.table.len(), 13);
         let lines = if Quotients::fits(width, short) { short } else { lines_for(self.table.len(), 6) };
         self.width = width;
@@ -182,7 +183,7 @@ impl Visited for Exact {
     }
 
     #[inline(always)]
-    fn prefetch(&self, name: Name) {
+    fn prefetch(&self, name: StateRef) {
         match &self.table {
             Form::Whole(table) => prefetch(&table.lines[table.home(name)]),
             Form::Quotients(table) => table.prefetch(name),
@@ -190,7 +191,7 @@ impl Visited for Exact {
     }
 
     #[inline(always)]
-    fn insert(&mut self, name: Name) -> bool {
+    fn insert(&mut self, name: StateRef) -> bool {
         self.table.insert(name)
     }
 
@@ -314,7 +315,7 @@ mod tests {
     #[test]
     fn a_name_is_new_once_and_survives_growth() {
         let mut exact = Exact::new();
-        let name = |i: u64| (i + 1).wrapping_mul(0x1234_5677).rotate_left((i % 64) as u32);
+        let name = |i: u64| StateRef((i + 1).wrapping_mul(0x1234_5677).rotate_left((i % 64) as u32));
         let mut twin = std::collections::HashSet::new();
         for i in (0..60_000).chain(0..60_000) {
             if exact.growth(1).is_some() {
@@ -333,12 +334,12 @@ mod tests {
                 if exact.growth(1).is_some() {
                     exact.grow().expect("small");
                 }
-                exact.insert(mix(i) | 1);
+                exact.insert(StateRef(mix(i) | 1));
             }
-            let mut expected: Vec<Name> = exact.names().collect();
+            let mut expected: Vec<StateRef> = exact.names().collect();
             let mut given = Vec::new();
-            exact.drain(|name| (name >> 56) as u8, |name| given.push(name));
-            assert!(given.is_sorted_by_key(|name| name >> 56));
+            exact.drain(|name| (name.0 >> 56) as u8, |name| given.push(name));
+            assert!(given.is_sorted_by_key(|name| name.0 >> 56));
             expected.sort_unstable();
             given.sort_unstable();
             assert_eq!(given, expected);

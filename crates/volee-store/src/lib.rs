@@ -63,7 +63,7 @@ pub use sketch::Sketch;
 pub use slots::{At, Slots};
 pub use stacked::Stacked;
 pub use table::Turnover;
-pub use tree::{Full, Name, Tree};
+pub use tree::{Full, StateRef, Tree};
 pub use tuples::{Field, MOST_COMPONENTS, Tuple, Tuples, WAITING};
 
 /// A set of names that a traversal has met.
@@ -72,10 +72,10 @@ pub trait Visited {
     const RENAMES: bool = false;
 
     /// Brings what is needed to decide about a name near, ahead of [`Visited::insert`].
-    fn prefetch(&self, name: Name);
+    fn prefetch(&self, name: StateRef);
 
     /// Whether the name is new; it is remembered from now on. There must be room: see [`Visited::growth`].
-    fn insert(&mut self, name: Name) -> bool;
+    fn insert(&mut self, name: StateRef) -> bool;
 
     /// How many bytes the set must grow by before `extra` more names can be inserted; `None` when it need not.
     fn growth(&self, extra: usize) -> Option<u64>;
@@ -98,7 +98,7 @@ pub trait Visited {
     fn take_room(&mut self, _bytes: u64) {}
 
     /// All names change, to names of so many bits. `None` when there is no memory.
-    fn rename(&mut self, _width: u32, _translate: &mut dyn FnMut(Name) -> Name) -> Option<()> {
+    fn rename(&mut self, _width: u32, _translate: &mut dyn FnMut(StateRef) -> StateRef) -> Option<()> {
         None
     }
 

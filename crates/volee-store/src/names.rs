@@ -6,7 +6,7 @@
 
 use volee_system::Components;
 
-use crate::tree::{Full, Name, Tree};
+use crate::tree::{Full, StateRef, Tree};
 use crate::tuples::{Layouts, Tuples, WAITING, Waiting};
 
 /// Names for the states of one search.
@@ -68,7 +68,7 @@ impl Names {
 
     /// The name of a state, for now.
     #[inline(always)]
-    pub fn name(&mut self, state: &[u8]) -> Name {
+    pub fn name(&mut self, state: &[u8]) -> StateRef {
         match self {
             Names::Tuples(tuples) => tuples.name(state),
             Names::Tree(tree) => tree.name(state),
@@ -77,7 +77,7 @@ impl Names {
 
     /// The state of a name. What is named next is best like it.
     #[inline(always)]
-    pub fn load(&mut self, name: Name, state: &mut Vec<u8>) {
+    pub fn load(&mut self, name: StateRef, state: &mut Vec<u8>) {
         match self {
             Names::Tuples(tuples) => {
                 state.clear();
@@ -129,13 +129,13 @@ impl Names {
 impl Renaming {
     /// The new name of a state. (Names of states that waited are new names, too.)
     #[inline]
-    pub fn translate(&mut self, names: &mut Names, name: Name) -> Name {
+    pub fn translate(&mut self, names: &mut Names, name: StateRef) -> StateRef {
         match self {
-            Renaming::Layout(layouts, _) if name & WAITING == 0 => match names {
+            Renaming::Layout(layouts, _) if name.0 & WAITING == 0 => match names {
                 Names::Tuples(tuples) => tuples.renamed(layouts, name),
                 Names::Tree(_) => name,
             },
-            Renaming::Layout(_, waiting) | Renaming::Scheme(_, waiting) if name & WAITING != 0 => {
+            Renaming::Layout(_, waiting) | Renaming::Scheme(_, waiting) if name.0 & WAITING != 0 => {
                 names.name(waiting.state(name))
             }
             Renaming::Scheme(tuples, _) => names.name(tuples.load(name)),
@@ -188,7 +188,7 @@ mod tests {
 
     fn walk(spread: u64, most: u8) -> Names {
         let mut names = Names::new(Some(cut()));
-        let mut known: HashMap<Vec<u8>, Name> = HashMap::new();
+        let mut known: HashMap<Vec<u8>, StateRef> = HashMap::new();
         let mut state = vec![0; 10];
         for i in 0..30_000u64 {
             let random = mix(i ^ spread << 32);
@@ -210,7 +210,7 @@ mod tests {
         }
         let distinct: std::collections::HashSet<_> = known.values().collect();
         assert_eq!(distinct.len(), known.len());
-        assert!(known.len() > 1000 && !known.values().any(|&name| name == 0));
+        assert!(known.len() > 1000 && !known.values().any(|&name| name == StateRef::NONE));
         names
     }
 

@@ -8,7 +8,7 @@
 //! multiple of 32 lines, is filled from front to back, and the old one is given back on the way: the two are never there as
 //! a whole. A name whose 32 lines are full is put aside, and the table wants to grow.
 
-use crate::Name;
+use crate::StateRef;
 use crate::coding::{Coding, low_bits};
 use crate::pages::{Pages, prefetch};
 
@@ -75,7 +75,7 @@ impl Quotients {
 
     /// Whether a table of so many lines can keep names of so many bits.
     pub fn fits(width: u32, lines: usize) -> bool {
-        width < Name::BITS && remainder_bits(width, lines) <= Self::REMAINDER
+        width < StateRef::BITS && remainder_bits(width, lines) <= Self::REMAINDER
     }
 
     /// A table for names below 2 to the `width`, of so many lines, a multiple of [`FEWEST`] for which it fits.
@@ -110,17 +110,17 @@ impl Quotients {
     }
 
     #[inline(always)]
-    pub fn prefetch(&self, name: Name) {
+    pub fn prefetch(&self, name: StateRef) {
         // Names that wait for a place have more bits than others, and nothing is prefetched for them.
-        if name >> self.homes.width == 0 {
-            prefetch(&self.lines[self.homes.of(self.coding.scramble(name))]);
+        if name.0 >> self.homes.width == 0 {
+            prefetch(&self.lines[self.homes.of(self.coding.scramble(name.0))]);
         }
     }
 
     /// Whether the name is new; it is remembered from now on.
     #[inline(always)]
-    pub fn insert(&mut self, name: Name) -> bool {
-        self.insert_code(self.coding.scramble(name))
+    pub fn insert(&mut self, name: StateRef) -> bool {
+        self.insert_code(self.coding.scramble(name.0))
     }
 
     #[inline(always)]
@@ -169,7 +169,7 @@ impl Quotients {
 
     /// Gives all names away, in the order of their scrambled forms but for those within a group of lines, and memory back
     /// on the way.
-    pub fn drain(&mut self, mut take: impl FnMut(Name)) {
+    pub fn drain(&mut self, mut take: impl FnMut(StateRef)) {
         let coding = self.coding.clone();
         self.drain_codes(|code| take(coding.decode(code)));
         self.aside.iter().for_each(|&code| take(coding.decode(code)));
@@ -188,7 +188,7 @@ impl Quotients {
     }
 
     /// All names.
-    pub fn names(&self) -> impl Iterator<Item = Name> + '_ {
+    pub fn names(&self) -> impl Iterator<Item = StateRef> + '_ {
         let codes = (0..self.lines.len()).step_by(GROUP).flat_map(move |group| {
             let firsts = firsts(self.homes, group);
             let of_line = |at: usize| codes_of(&self.lines[at], at, self.homes.kept, &firsts);
@@ -233,13 +233,13 @@ mod tests {
             let mut twin = HashSet::new();
             for i in 0..60_000u64 {
                 // Neighbours and strangers.
-                let name = if i % 3 == 0 { mix(i / 2) } else { i } & low_bits(width);
+                let name = StateRef(if i % 3 == 0 { mix(i / 2) } else { i } & low_bits(width));
                 if !table.has_room(1) {
                     // Twice as large, or a little larger.
                     let more = if i % 2 == 0 { table.lines() } else { table.lines() / 3 };
                     table.resize((table.lines() + more).next_multiple_of(FEWEST)).expect("small");
                 }
-                assert_eq!(table.insert(name), twin.insert(name), "{name} of {width} bits");
+                assert_eq!(table.insert(name), twin.insert(name), "{name:?} of {width} bits");
             }
             assert_eq!(table.len(), twin.len());
             assert_eq!(table.names().collect::<HashSet<_>>(), twin);
@@ -253,7 +253,8 @@ mod tests {
     fn names_survive_in_a_table_of_more_lines_than_there_are_names() {
         for width in [5, 6, 7] {
             let mut table = Quotients::new(width, FEWEST).expect("small");
-            let (some, others): (Vec<u64>, Vec<u64>) = (1..1 << width).partition(|name| name % 3 != 0);
+            let (some, others): (Vec<StateRef>, Vec<StateRef>) =
+                (1..1 << width).map(StateRef).partition(|name| name.0 % 3 != 0);
             some.iter().for_each(|&name| assert!(table.insert(name)));
             for lines in [2, 4, 8, 16].map(|times| times * FEWEST) {
                 table.resize(lines).expect("small");
@@ -267,7 +268,7 @@ mod tests {
     #[test]
     fn what_finds_no_place_is_kept_aside_until_the_table_grows() {
         let mut table = Quotients::new(30, FEWEST).expect("small");
-        let all = 0..(FEWEST * LINE + 100) as u64;
+        let all = (0..(FEWEST * LINE + 100) as u64).map(StateRef);
         assert!(all.clone().all(|name| table.insert(name)));
         assert!(all.clone().all(|name| !table.insert(name)));
         assert!(!table.has_room(0));

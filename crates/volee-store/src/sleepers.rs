@@ -6,7 +6,7 @@
 
 use volee_system::SleepSet;
 
-use crate::{Bounded, Name};
+use crate::{Bounded, StateRef};
 
 /// Groups of processes that sleep together.
 const GROUPS: u32 = 4;
@@ -15,7 +15,7 @@ const GROUP: u64 = 0x1111_1111_1111_1111;
 
 impl Bounded {
     /// Who may sleep when the state with this name is to be explored; `None` when it was explored with as few asleep.
-    pub fn explores(&mut self, name: Name, sleep: SleepSet) -> Option<u64> {
+    pub fn explores(&mut self, name: StateRef, sleep: SleepSet) -> Option<u64> {
         let Some(at) = self.table.coding.encode(name).and_then(|hash| self.table.find(hash)) else {
             return Some(sleep.asleep);
         };
@@ -33,7 +33,7 @@ impl Bounded {
 
     /// Remembers a name as the one of a new level of the path, and who sleeps there. It may be on the path before.
     /// `None` when all room is pinned.
-    pub fn enter_asleep(&mut self, name: Name, asleep: u64) -> Option<()> {
+    pub fn enter_asleep(&mut self, name: StateRef, asleep: u64) -> Option<()> {
         let hash = self.encode(name)?;
         let found = self.table.find(hash);
         match found.filter(|&at| self.table.is_pinned(at)) {

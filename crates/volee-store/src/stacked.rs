@@ -3,7 +3,7 @@
 //! A deep search keeps a large part of all states here, so a byte more for each is a byte more for nearly every state. The
 //! array grows by an eighth, not by doubling: what a stack reserves, the table of states does not have.
 
-use crate::Name;
+use crate::StateRef;
 use crate::coding::low_bits;
 
 /// Names of at most some bits, each with a byte of its own.
@@ -35,13 +35,13 @@ impl Stacked {
 
     /// Adds a name at the end.
     #[inline]
-    pub fn push(&mut self, name: Name, own: u8) {
+    pub fn push(&mut self, name: StateRef, own: u8) {
         let len = self.bytes.len();
-        if len + size_of::<Name>() > self.bytes.capacity() {
+        if len + size_of::<StateRef>() > self.bytes.capacity() {
             self.grow();
         }
         // A copy of fixed length is one instruction; what follows the name is written over.
-        self.bytes.extend_from_slice(&name.to_le_bytes());
+        self.bytes.extend_from_slice(&name.0.to_le_bytes());
         self.bytes.truncate(len + self.width);
         self.bytes.push(own);
     }
@@ -53,14 +53,14 @@ impl Stacked {
 
     /// The name at a place.
     #[inline]
-    pub fn name(&self, at: usize) -> Name {
+    pub fn name(&self, at: usize) -> StateRef {
         let start = at * (self.width + 1);
         match self.bytes[start..].first_chunk() {
-            Some(bytes) => u64::from_le_bytes(*bytes) & self.mask,
+            Some(bytes) => StateRef(u64::from_le_bytes(*bytes) & self.mask),
             None => {
-                let mut word = [0; size_of::<Name>()];
+                let mut word = [0; size_of::<StateRef>()];
                 word[..self.width].copy_from_slice(&self.bytes[start..start + self.width]);
-                u64::from_le_bytes(word)
+                StateRef(u64::from_le_bytes(word))
             }
         }
     }
@@ -89,9 +89,9 @@ impl Stacked {
     }
 
     /// Names change, to names of so many bits.
-    pub fn rename(&mut self, bits: u32, mut translate: impl FnMut(Name) -> Name) {
+    pub fn rename(&mut self, bits: u32, mut translate: impl FnMut(StateRef) -> StateRef) {
         let mut other = Stacked::new(bits);
-        other.bytes.reserve_exact(self.len() * (other.width + 1) + size_of::<Name>());
+        other.bytes.reserve_exact(self.len() * (other.width + 1) + size_of::<StateRef>());
         (0..self.len()).for_each(|at| other.push(translate(self.name(at)), self.own(at)));
         *self = other;
     }
@@ -110,11 +110,11 @@ mod tests {
     fn names_of_any_width_come_back_with_their_numbers() {
         for bits in 1..=64 {
             let mut stacked = Stacked::new(bits);
-            let mut twin: Vec<(Name, u8)> = Vec::new();
+            let mut twin: Vec<(StateRef, u8)> = Vec::new();
             for i in 0..3000u64 {
                 let random = mix(i ^ u64::from(bits) << 32);
-                stacked.push(random & low_bits(bits), i as u8);
-                twin.push((random & low_bits(bits), i as u8));
+                stacked.push(StateRef(random & low_bits(bits)), i as u8);
+                twin.push((StateRef(random & low_bits(bits)), i as u8));
                 if random.is_multiple_of(7) {
                     let len = twin.len() - random as usize % 5 % twin.len();
                     stacked.truncate(len);
@@ -125,13 +125,13 @@ mod tests {
                     *stacked.own_mut(stacked.len() - 1) ^= 128;
                 }
             }
-            let all = |stacked: &Stacked| -> Vec<(Name, u8)> {
+            let all = |stacked: &Stacked| -> Vec<(StateRef, u8)> {
                 (0..stacked.len()).map(|at| (stacked.name(at), stacked.own(at))).collect()
             };
             assert_eq!(all(&stacked), twin);
             let wider = (bits + 3).min(64);
-            stacked.rename(wider, |name| name ^ 1);
-            twin.iter_mut().for_each(|(name, _)| *name ^= 1);
+            stacked.rename(wider, |name| StateRef(name.0 ^ 1));
+            twin.iter_mut().for_each(|(name, _)| name.0 ^= 1);
             assert_eq!(all(&stacked), twin);
         }
     }

@@ -7,7 +7,7 @@
 //! later one only where all of the home line is pinned. The report chooses among all visited states; one of the dozen that
 //! share a line is as random.
 
-use crate::Name;
+use crate::StateRef;
 use crate::coding::{Coding, low_bits};
 use crate::line::{Layout, Line, MAX_RANK, REACH, pass, passed};
 use crate::pages::{Pages, prefetch};
@@ -115,7 +115,7 @@ impl Table {
     }
 
     /// The name in a place that is taken.
-    pub(crate) fn name(&self, (line, place): At) -> Name {
+    pub(crate) fn name(&self, (line, place): At) -> StateRef {
         self.coding.decode(self.hash(line, place))
     }
 
@@ -129,7 +129,7 @@ impl Table {
     }
 
     /// All names.
-    pub(crate) fn names(&self) -> impl Iterator<Item = Name> + '_ {
+    pub(crate) fn names(&self) -> impl Iterator<Item = StateRef> + '_ {
         let places = self.layout.places;
         (0..self.count).flat_map(move |line| {
             (0..places)

@@ -23,8 +23,17 @@ const MAX_SHAPES: usize = 4096;
 /// Set in names of states that are not of the first shape (or a word too large to be its own name).
 pub(crate) const WRAPPED: u64 = 1 << 63;
 
-/// The name of a state: equal names of one tree are equal states.
-pub type Name = u64;
+/// A reference to a state that is kept: equal references of one search are equal states. Only what gives references may look inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(transparent)]
+pub struct StateRef(pub u64);
+
+impl StateRef {
+    /// No state has it.
+    pub const NONE: StateRef = StateRef(0);
+    /// Bits of a reference.
+    pub const BITS: u32 = u64::BITS;
+}
 
 /// Why a state got no name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,12 +182,12 @@ impl Tree {
 
     /// The name of a state.
     #[inline(always)]
-    pub fn name(&mut self, state: &[u8]) -> Name {
+    pub fn name(&mut self, state: &[u8]) -> StateRef {
         let number = match self.by_len.get(state.len()) {
             Some(&shape) if shape != 0 => shape as usize - 1,
             _ => match self.add_shape(state) {
                 Some(number) => number,
-                None => return 1,
+                None => return StateRef(1),
             },
         };
         let shape = &self.shapes[number];
@@ -193,30 +202,30 @@ impl Tree {
                 climb(nodes, shape, &mut self.changes)
             }
         };
-        if number == 0 && shape.height() > 0 { root } else { self.wrap(root, number) }
+        if number == 0 && shape.height() > 0 { StateRef(root) } else { self.wrap(root, number) }
     }
 
     /// The name for a root that does not say its shape.
-    fn wrap(&mut self, root: u64, number: usize) -> Name {
+    fn wrap(&mut self, root: u64, number: usize) -> StateRef {
         let number = number as u32;
         if self.shapes[number as usize].height() > 0 {
             let (left, right) = halves(root);
-            return WRAPPED | pair(self.nodes.intern(pair(left, number)), right);
+            return StateRef(WRAPPED | pair(self.nodes.intern(pair(left, number)), right));
         }
         if number == 0 && root < WRAPPED - 1 {
-            return root + 1;
+            return StateRef(root + 1);
         }
         let word = self.nodes.intern(root);
-        WRAPPED | pair(self.nodes.intern(pair(word, number)), 0)
+        StateRef(WRAPPED | pair(self.nodes.intern(pair(word, number)), 0))
     }
 
     /// The shape and the root behind a name.
-    pub(crate) fn unwrap(&self, name: Name) -> (usize, u64) {
-        if name & WRAPPED == 0 {
-            let root = if self.shapes[0].height() > 0 { name } else { name - 1 };
+    pub(crate) fn unwrap(&self, name: StateRef) -> (usize, u64) {
+        if name.0 & WRAPPED == 0 {
+            let root = if self.shapes[0].height() > 0 { name.0 } else { name.0 - 1 };
             return (0, root);
         }
-        let (node, right) = halves(name & !WRAPPED);
+        let (node, right) = halves(name.0 & !WRAPPED);
         let (left, number) = halves(self.nodes.pair(node));
         let number = number as usize;
         let root = if self.shapes[number].height() > 0 { pair(left, right) } else { self.nodes.pair(left) };
@@ -251,7 +260,7 @@ impl Tree {
     }
 
     /// The state of a name, which becomes the base of its shape.
-    pub fn load(&mut self, name: Name, state: &mut Vec<u8>) {
+    pub fn load(&mut self, name: StateRef, state: &mut Vec<u8>) {
         let (number, root) = self.unwrap(name);
         let shape = &mut self.shapes[number];
         if shape.height() == 0 {
@@ -416,8 +425,8 @@ mod tests {
     fn names_are_one_to_one_with_states_of_any_length() {
         let mut tree = Tree::new();
         let mut seed = 1;
-        let mut names: HashMap<Vec<u8>, Name> = HashMap::new();
-        let mut states: HashMap<Name, Vec<u8>> = HashMap::new();
+        let mut names: HashMap<Vec<u8>, StateRef> = HashMap::new();
+        let mut states: HashMap<StateRef, Vec<u8>> = HashMap::new();
         let mut current = vec![0; 40];
         for _ in 0..40_000 {
             // Walk: change a few bytes, sometimes the length; load a known state now and then.

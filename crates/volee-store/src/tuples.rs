@@ -17,12 +17,12 @@
 
 use volee_system::Components;
 
-use crate::Name;
+use crate::StateRef;
 use crate::dictionary::Dictionary;
 use crate::others::Others;
 
 /// Set in the name of a state that waits for wider fields.
-pub const WAITING: Name = 1 << 63;
+pub const WAITING: u64 = 1 << 63;
 
 /// The numbers of all components, side by side.
 pub type Tuple = u128;
@@ -65,8 +65,8 @@ impl Field {
 
     /// The same where the tuple has no more bits than a name.
     #[inline(always)]
-    pub fn of_name(self, name: Name) -> usize {
-        (name >> self.shift & ((1 << self.width) - 1)) as usize
+    pub fn of_ref(self, name: StateRef) -> usize {
+        (name.0 >> self.shift & ((1 << self.width) - 1)) as usize
     }
 }
 
@@ -105,7 +105,7 @@ impl Component {
 #[derive(Debug, Clone, Default)]
 struct Base {
     bytes: Vec<u8>,
-    name: Name,
+    name: StateRef,
     tuple: Tuple,
     /// Where its components begin, and the end of the last.
     starts: Vec<u32>,
@@ -146,7 +146,7 @@ pub struct Layouts {
 impl Layouts {
     /// The tuple, as it is laid out now, of a name that was given before.
     #[inline]
-    fn translate(&self, name: Name) -> Tuple {
+    fn translate(&self, name: StateRef) -> Tuple {
         let old = expand(self.was_wide, &self.others, name);
         let mut new = 0;
         for (from, to) in &self.fields {
@@ -158,12 +158,12 @@ impl Layouts {
 
 /// The tuple of a name.
 #[inline(always)]
-fn expand(wide: bool, others: &Others, name: Name) -> Tuple {
+fn expand(wide: bool, others: &Others, name: StateRef) -> Tuple {
     if !wide {
-        return Tuple::from(name);
+        return Tuple::from(name.0);
     }
-    let number = ((name >> OWN_BITS) as usize).wrapping_sub(1);
-    let own = Tuple::from(name & ((1 << OWN_BITS) - 1));
+    let number = ((name.0 >> OWN_BITS) as usize).wrapping_sub(1);
+    let own = Tuple::from(name.0 & ((1 << OWN_BITS) - 1));
     Tuple::from(others.get(number)) << OWN_BITS | own
 }
 
@@ -225,22 +225,22 @@ impl Tuples {
 
     /// The tuple of a name.
     #[inline(always)]
-    pub fn tuple(&self, name: Name) -> Tuple {
+    pub fn tuple(&self, name: StateRef) -> Tuple {
         expand(self.wide, &self.others, name)
     }
 
     /// The name of a tuple. `None` where there are too many: then the state is to be named, and will wait.
     #[inline(always)]
-    pub fn name_of(&mut self, tuple: Tuple) -> Option<Name> {
-        if self.wide { self.name_of_wide(tuple) } else { Some(tuple as Name) }
+    pub fn name_of(&mut self, tuple: Tuple) -> Option<StateRef> {
+        if self.wide { self.name_of_wide(tuple) } else { Some(StateRef(tuple as u64)) }
     }
 
     #[inline]
-    fn name_of_wide(&mut self, tuple: Tuple) -> Option<Name> {
-        let own = tuple as Name & ((1 << OWN_BITS) - 1);
+    fn name_of_wide(&mut self, tuple: Tuple) -> Option<StateRef> {
+        let own = tuple as u64 & ((1 << OWN_BITS) - 1);
         let word = (tuple >> OWN_BITS) as u64;
-        let number = if (self.base.tuple >> OWN_BITS) as u64 == word && self.base.name != 0 {
-            self.base.name >> OWN_BITS
+        let number = if (self.base.tuple >> OWN_BITS) as u64 == word && self.base.name != StateRef::NONE {
+            self.base.name.0 >> OWN_BITS
         } else {
             let Some(number) = self.others.intern(word) else {
                 self.misfits = true;
@@ -249,7 +249,7 @@ impl Tuples {
             // No name is 0.
             number as u64 + 1
         };
-        Some(number << OWN_BITS | own)
+        Some(StateRef(number << OWN_BITS | own))
     }
 
     /// The bits of all names.
@@ -265,7 +265,7 @@ impl Tuples {
 
     /// The name of a state, or its place among those that wait for one.
     #[inline]
-    pub fn name(&mut self, state: &[u8]) -> Name {
+    pub fn name(&mut self, state: &[u8]) -> StateRef {
         match self.tuple_of(state).and_then(|tuple| self.name_of(tuple)) {
             Some(name) => name,
             None => self.wait(state),
@@ -376,10 +376,10 @@ impl Tuples {
     }
 
     #[cold]
-    fn wait(&mut self, state: &[u8]) -> Name {
+    fn wait(&mut self, state: &[u8]) -> StateRef {
         self.waiting.extend_from_slice(state);
         self.waiting_ends.push(self.waiting.len());
-        WAITING | (self.waiting_ends.len() - 1) as u64
+        StateRef(WAITING | (self.waiting_ends.len() - 1) as u64)
     }
 
     /// Makes fields wide enough for all values, for some with room for more, of so many bits in all where that is possible.
@@ -402,8 +402,8 @@ impl Tuples {
         let layouts = Layouts { fields, was_wide, others: std::mem::take(&mut self.others) };
         if !self.base.starts.is_empty() {
             let tuple = layouts.translate(self.base.name);
-            (self.base.tuple, self.base.name) = (tuple, 0);
-            self.base.name = self.name_of(tuple).unwrap_or(0);
+            (self.base.tuple, self.base.name) = (tuple, StateRef::NONE);
+            self.base.name = self.name_of(tuple).unwrap_or(StateRef::NONE);
         }
         self.changes += 1;
         Some(layouts)
@@ -432,10 +432,10 @@ impl Tuples {
 
     /// The new name of a state that had one before.
     #[inline]
-    pub fn renamed(&mut self, layouts: &Layouts, name: Name) -> Name {
+    pub fn renamed(&mut self, layouts: &Layouts, name: StateRef) -> StateRef {
         let name = self.name_of(layouts.translate(name));
         self.lost |= name.is_none();
-        name.unwrap_or(1)
+        name.unwrap_or(StateRef(1))
     }
 
     /// Takes the states that wait; their names were their places here.
@@ -451,7 +451,7 @@ impl Tuples {
 
     /// The state of a name, which becomes the base.
     #[inline]
-    pub fn load(&mut self, name: Name) -> &[u8] {
+    pub fn load(&mut self, name: StateRef) -> &[u8] {
         let tuple = self.tuple(name);
         let mut differs = tuple ^ self.base.tuple;
         while differs != 0 {
@@ -475,7 +475,7 @@ impl Tuples {
     }
 
     #[cold]
-    fn load_afresh(&mut self, name: Name, tuple: Tuple) -> &[u8] {
+    fn load_afresh(&mut self, name: StateRef, tuple: Tuple) -> &[u8] {
         let base = &mut self.base;
         base.bytes.clear();
         base.owners.clear();
@@ -506,8 +506,8 @@ pub struct Waiting {
 
 impl Waiting {
     /// The state behind the name of one that waited.
-    pub fn state(&self, name: Name) -> &[u8] {
-        let at = (name & !WAITING) as usize;
+    pub fn state(&self, name: StateRef) -> &[u8] {
+        let at = (name.0 & !WAITING) as usize;
         let start = if at == 0 { 0 } else { self.ends[at - 1] };
         &self.bytes[start..self.ends[at]]
     }

@@ -20,7 +20,7 @@ use super::nodes::Nodes;
 use crate::atoms::{Valuation, looks_at_events};
 use crate::effort::Effort;
 use crate::memo::{Memo, Recalled, Stage};
-use volee_store::{Full, Name, Names, Tuple};
+use volee_store::{Full, Names, StateRef, Tuple};
 
 /// The ordinal of the step that a finished run repeats for ever.
 pub(crate) const STUTTER: u32 = u32::MAX;
@@ -49,7 +49,7 @@ pub(crate) enum Stop {
 /// A step of the system, its target already named.
 #[derive(Clone, Copy)]
 struct Staged {
-    name: Name,
+    name: StateRef,
     ordinal: u32,
     label: Option<Label>,
     process: Option<u8>,
@@ -63,12 +63,12 @@ struct Targets<'e> {
 }
 
 impl Stage for Targets<'_> {
-    fn one(&mut self, name: Name) {
+    fn one(&mut self, name: StateRef) {
         let ordinal = if self.numbered { self.steps.len() as u32 } else { UNNUMBERED };
         self.steps.push(Staged { name, ordinal, label: None, process: None });
     }
 
-    fn up_to_two(&mut self, targets: [Name; 2], count: usize) {
+    fn up_to_two(&mut self, targets: [StateRef; 2], count: usize) {
         targets[..count].iter().for_each(|&name| self.one(name));
     }
 }
@@ -210,7 +210,7 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
     }
 
     /// Stages all steps of a state from what is remembered of them; whether that was possible.
-    fn recall(&mut self, name: Name) -> bool {
+    fn recall(&mut self, name: StateRef) -> bool {
         let Some(tuples) = self.names.tuples().filter(|_| self.recalls) else { return false };
         self.steps.clear();
         let mut stage = Targets { steps: &mut self.steps, numbered: true };
@@ -224,7 +224,7 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
 
     /// Stages a persistent set of steps of a state from memory, the first that cuts no cycles; whether there is one. `Err`
     /// when the system is to be asked.
-    fn recall_persistent(&mut self, name: Name) -> Result<bool, Recalled> {
+    fn recall_persistent(&mut self, name: StateRef) -> Result<bool, Recalled> {
         let Some(tuples) = self.names.tuples().filter(|_| self.recalls) else { return Err(Recalled::Ask) };
         let mut attempt = 0;
         loop {
@@ -300,7 +300,7 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
     }
 
     /// Names the targets of the loaded state; a state without steps repeats itself.
-    fn enumerate(&mut self, name: Name) -> Result<Enabled, Stop> {
+    fn enumerate(&mut self, name: StateRef) -> Result<Enabled, Stop> {
         self.steps.clear();
         let mut enabled = Enabled::default();
         let mut fault: Option<(u32, FaultId)> = None;

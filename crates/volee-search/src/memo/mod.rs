@@ -20,7 +20,7 @@ mod sets;
 mod table;
 mod word;
 
-use volee_store::{Name, Tuples};
+use volee_store::{StateRef, Tuples};
 use volee_system::{Divisible, Fineness, Flow, Part, PersistentSet, Step, System, Touched};
 
 use sets::Sets;
@@ -123,17 +123,17 @@ pub(crate) struct Memo<W> {
     expansions: u64,
     executions: u64,
     scratch: Vec<Part>,
-    targets: Vec<Name>,
+    targets: Vec<StateRef>,
     /// What is remembered of persistent sets.
     sets: Sets<W>,
 }
 
 /// Takes the targets of steps, in order.
 pub(crate) trait Stage {
-    fn one(&mut self, target: Name);
+    fn one(&mut self, target: StateRef);
 
     /// Takes the first `count` of these; nobody can foresee whether there is one, so that is better not a branch.
-    fn up_to_two(&mut self, targets: [Name; INLINE], count: usize);
+    fn up_to_two(&mut self, targets: [StateRef; INLINE], count: usize);
 }
 
 /// What an expansion came to.
@@ -147,7 +147,7 @@ pub(crate) enum Recalled {
 
 /// A state that is expanded, loaded when somebody asks for it.
 struct Loaded<'s, W> {
-    name: Name,
+    name: StateRef,
     word: W,
     state: &'s mut Vec<u8>,
     done: bool,
@@ -188,7 +188,7 @@ impl<W: Word> Memo<W> {
         &mut self,
         system: &mut S,
         tuples: &mut Tuples,
-        (name, state): (Name, &mut Vec<u8>),
+        (name, state): (StateRef, &mut Vec<u8>),
         stage: &mut impl Stage,
     ) -> Recalled {
         if self.off {
@@ -213,7 +213,7 @@ impl<W: Word> Memo<W> {
         &mut self,
         system: &mut S,
         tuples: &mut Tuples,
-        ((name, state), attempt): ((Name, &mut Vec<u8>), u32),
+        ((name, state), attempt): ((StateRef, &mut Vec<u8>), u32),
         stage: &mut impl Stage,
     ) -> Result<Option<PersistentSet>, Recalled> {
         if self.off {
@@ -243,7 +243,7 @@ impl<W: Word> Memo<W> {
 
     /// Brings what will be looked up for a state near, where there is so much of it that this pays.
     #[inline]
-    pub(crate) fn prefetch(&self, tuples: &Tuples, name: Name) {
+    pub(crate) fn prefetch(&self, tuples: &Tuples, name: StateRef) {
         if !self.steps.is_large() || self.layout != tuples.changes() {
             return;
         }
@@ -384,7 +384,7 @@ impl<W: Word> Memo<W> {
         tuples: &Tuples,
         at: usize,
         (word, touched): (W, Touched),
-        targets: &[Name],
+        targets: &[StateRef],
         faulty: bool,
     ) {
         if tuples.has_waiting() || self.layout != tuples.changes() {

@@ -2,7 +2,7 @@
 
 use std::ops::{BitAnd, BitOr, BitXor};
 
-use volee_store::{Field, Name, Tuple, Tuples};
+use volee_store::{Field, StateRef, Tuple, Tuples};
 
 use super::{INLINE, Stage};
 
@@ -12,7 +12,7 @@ pub(crate) trait Word:
 {
     const ALL: Self;
 
-    fn of(tuples: &Tuples, name: Name) -> Self;
+    fn of(tuples: &Tuples, name: StateRef) -> Self;
     fn mask(field: Field) -> Self;
     fn number(self, field: Field) -> usize;
     fn hash(self) -> u64;
@@ -29,8 +29,8 @@ impl Word for u64 {
     const ALL: u64 = u64::MAX;
 
     #[inline(always)]
-    fn of(_: &Tuples, name: Name) -> u64 {
-        name
+    fn of(_: &Tuples, name: StateRef) -> u64 {
+        name.0
     }
 
     #[inline(always)]
@@ -40,7 +40,7 @@ impl Word for u64 {
 
     #[inline(always)]
     fn number(self, field: Field) -> usize {
-        field.of_name(self)
+        field.of_ref(StateRef(self))
     }
 
     #[inline(always)]
@@ -62,7 +62,7 @@ impl Word for u64 {
 
     #[inline(always)]
     fn stage(words: [u64; INLINE], count: usize, _: &mut Tuples, stage: &mut impl Stage) -> Option<()> {
-        stage.up_to_two(words, count);
+        stage.up_to_two(words.map(StateRef), count);
         Some(())
     }
 }
@@ -71,7 +71,7 @@ impl Word for Tuple {
     const ALL: Tuple = Tuple::MAX;
 
     #[inline(always)]
-    fn of(tuples: &Tuples, name: Name) -> Tuple {
+    fn of(tuples: &Tuples, name: StateRef) -> Tuple {
         tuples.tuple(name)
     }
 

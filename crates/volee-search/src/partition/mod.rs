@@ -18,7 +18,7 @@ use self::witness::Walk;
 pub use self::witness::{PartialOutcome, WitnessWalk, join};
 use crate::check::Check;
 use crate::questions::{Finding, OnFault, Questions};
-use volee_store::{Exact, Full, Name, Tree, Visited};
+use volee_store::{Exact, Full, StateRef, Tree, Visited};
 
 /// Targets that are worth looking up together.
 const BATCH: usize = 32;
@@ -42,7 +42,7 @@ pub struct Partition<'s, 'c, S: ?Sized> {
     tree: Tree,
     visited: Exact,
     /// All our states, in the order of discovery.
-    names: Vec<Name>,
+    names: Vec<StateRef>,
     parents: Vec<u32>,
     /// The numbers of those that are not expanded.
     levels: Levels,
@@ -58,7 +58,7 @@ pub struct Partition<'s, 'c, S: ?Sized> {
 /// A state of ours that waits to be looked up.
 #[derive(Debug, Clone, Copy)]
 struct Staged {
-    name: Name,
+    name: StateRef,
     parent: u32,
     level: Level,
 }

@@ -8,7 +8,7 @@ use super::{NONE, garbled};
 use crate::check::{Check, Outcome, Statistics};
 use crate::explorer::place_of;
 use crate::questions::{Finding, answers_from};
-use volee_store::{Name, Tree};
+use volee_store::{StateRef, Tree};
 
 /// A packet of walks: which witness, steps so far, number of the state.
 const WALK: u8 = 2;
@@ -26,7 +26,7 @@ pub struct WitnessWalk {
     pub(super) me: usize,
     pub(super) packing: Packing,
     pub(super) tree: Tree,
-    pub(super) names: Vec<Name>,
+    pub(super) names: Vec<StateRef>,
     pub(super) parents: Vec<u32>,
     pub(super) queue: Vec<Walk>,
     pub(super) figures: Figures,

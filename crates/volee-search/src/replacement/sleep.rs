@@ -32,7 +32,7 @@ use volee_system::{Awake, Flow, SleepSet, System};
 use super::{Path, collect, note_forgetting};
 use crate::explorer::Explorer;
 use crate::reducing::MOST_ATTEMPTS;
-use volee_store::{Bounded, Name};
+use volee_store::{Bounded, StateRef};
 
 /// The path, and who may sleep in what waits along it.
 struct Sleepy<'p> {
@@ -77,7 +77,7 @@ pub(super) fn one_by_one<S: System + ?Sized>(
 fn descend<S: System + ?Sized>(
     explorer: &mut Explorer<'_, '_, S, Bounded>,
     sleepy: &mut Sleepy<'_>,
-    name: Name,
+    name: StateRef,
     asleep: u64,
 ) -> Flow {
     let depth = explorer.visited.depth();

@@ -3,7 +3,7 @@
 //! Both happen in place, for there is no room for two tables. What does not fit afterwards is forgotten, the path never is.
 
 use super::Bounded;
-use crate::Name;
+use crate::StateRef;
 use crate::coding::{Coding, low_bits, whole_bytes};
 use crate::exact::Exact;
 use crate::line::Line;
@@ -40,7 +40,7 @@ impl Bounded {
     /// The hash of a name. A name that has none yet makes all codes wider, and the table forgets what is not pinned: its
     /// places change their order, and there is no room for two tables. It happens a few times in a search at most.
     #[inline(always)]
-    pub(crate) fn encode(&mut self, name: Name) -> Option<u64> {
+    pub(crate) fn encode(&mut self, name: StateRef) -> Option<u64> {
         match self.table.coding.encode(name) {
             None => self.widen(name),
             hash => hash,
@@ -48,13 +48,17 @@ impl Bounded {
     }
 
     #[cold]
-    fn widen(&mut self, name: Name) -> Option<u64> {
+    fn widen(&mut self, name: StateRef) -> Option<u64> {
         self.recode(self.table.coding.wider(name), &mut |name| name)?;
         self.table.coding.encode(name)
     }
 
     /// Names are coded in another way, and are perhaps others. Only those of the path, and what waits along it, remain.
-    pub(super) fn recode(&mut self, coding: Coding, translate: &mut dyn FnMut(Name) -> Name) -> Option<()> {
+    pub(super) fn recode(
+        &mut self,
+        coding: Coding,
+        translate: &mut dyn FnMut(StateRef) -> StateRef,
+    ) -> Option<()> {
         if self.fits {
             (self.fits, self.purged) = (false, Some(0));
         }
@@ -80,8 +84,8 @@ impl Bounded {
 
 /// Which bits the names of a store vary in, with those that node numbers may still grow into.
 pub fn coding_of(exact: &Exact, nodes: u64) -> Coding {
-    let base = exact.names().next().unwrap_or(1);
-    let varies = exact.names().fold(0, |varies, name| varies | name ^ base);
+    let base = exact.names().next().unwrap_or(StateRef(1));
+    let varies = exact.names().fold(0, |varies, name| varies | name.0 ^ base.0);
     if nodes == 0 {
         return Coding::new(base, whole_bytes(varies));
     }
