@@ -2,6 +2,7 @@
 //!
 //! A place of the table has the number of a word and, in the bits that numbers leave, a few of its hash: so a look-up reads
 //! one word, the right one, nearly always. The words grow by an eighth at a time, for there may be about as many as states.
+//! Words of more than 64 bits have the rest of them in an array of its own, which is there only where it is needed.
 
 use crate::hash::mix;
 
@@ -9,6 +10,9 @@ use crate::hash::mix;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Others {
     words: Vec<u64>,
+    /// The bits of each word above the 64th; empty where words have none.
+    tops: Vec<u32>,
+    is_tall: bool,
     /// By hash: the number of a word plus one, and above it some bits of its hash. 0 is a free place.
     places: Vec<u32>,
 }
@@ -19,28 +23,45 @@ impl Others {
     /// Numbers plus one have so many bits.
     pub const NUMBER_BITS: u32 = 23;
 
+    /// Words have so many bits, at most.
+    pub const WORD_BITS: u32 = 64 + u32::BITS;
+
+    /// For words of so many bits.
+    pub fn new(bits: u32) -> Self {
+        debug_assert!(bits <= Self::WORD_BITS, "words of {bits} bits are too long");
+        Others { is_tall: bits > 64, ..Others::default() }
+    }
+
     /// The word of a number; 0 where there is none.
     #[inline(always)]
-    pub fn get(&self, number: usize) -> u64 {
-        self.words.get(number).copied().unwrap_or(0)
+    pub fn get(&self, number: usize) -> u128 {
+        let word = u128::from(self.words.get(number).copied().unwrap_or(0));
+        match self.tops.get(number) {
+            Some(&top) => u128::from(top) << 64 | word,
+            None => word,
+        }
     }
 
     /// The number of a word, a new one if it is new. `None` when there are too many.
     #[inline]
-    pub fn intern(&mut self, word: u64) -> Option<usize> {
+    pub fn intern(&mut self, word: u128) -> Option<usize> {
         if self.words.len() * 4 >= self.places.len() * 3 {
             self.grow();
         }
-        let hash = mix(word);
+        let (low, top) = (word as u64, (word >> 64) as u32);
+        let hash = hash(low, top);
         let mask = self.places.len() - 1;
         let mut at = (hash >> 32) as usize & mask;
         loop {
             let place = self.places[at];
             if place == 0 {
-                return self.add(word, at);
+                return self.add((low, top), hash, at);
             }
             let number = (place & NUMBER) as usize - 1;
-            if (place ^ tag(hash)) & !NUMBER == 0 && self.words[number] == word {
+            if (place ^ tag(hash)) & !NUMBER == 0
+                && self.words[number] == low
+                && (!self.is_tall || self.tops[number] == top)
+            {
                 return Some(number);
             }
             at = (at + 1) & mask;
@@ -48,7 +69,7 @@ impl Others {
     }
 
     #[cold]
-    fn add(&mut self, word: u64, at: usize) -> Option<usize> {
+    fn add(&mut self, (low, top): (u64, u32), hash: u64, at: usize) -> Option<usize> {
         let number = self.words.len();
         if number + 1 > NUMBER as usize {
             return None;
@@ -56,8 +77,14 @@ impl Others {
         if number == self.words.capacity() {
             self.words.reserve_exact(number / 8 + 64);
         }
-        self.words.push(word);
-        self.places[at] = tag(mix(word)) & !NUMBER | (number as u32 + 1);
+        self.words.push(low);
+        if self.is_tall {
+            if number == self.tops.capacity() {
+                self.tops.reserve_exact(number / 8 + 64);
+            }
+            self.tops.push(top);
+        }
+        self.places[at] = tag(hash) & !NUMBER | (number as u32 + 1);
         Some(number)
     }
 
@@ -66,8 +93,8 @@ impl Others {
         let len = (self.places.len() * 2).max(64);
         self.places = Vec::new();
         self.places = vec![0; len];
-        for (number, &word) in self.words.iter().enumerate() {
-            let hash = mix(word);
+        for (number, &low) in self.words.iter().enumerate() {
+            let hash = hash(low, self.tops.get(number).copied().unwrap_or(0));
             let mut at = (hash >> 32) as usize & (len - 1);
             while self.places[at] != 0 {
                 at = (at + 1) & (len - 1);
@@ -77,8 +104,13 @@ impl Others {
     }
 
     pub fn bytes(&self) -> u64 {
-        (self.words.capacity() * 8 + self.places.capacity() * 4) as u64
+        (self.words.capacity() * 8 + (self.tops.capacity() + self.places.capacity()) * 4) as u64
     }
+}
+
+#[inline(always)]
+fn hash(low: u64, top: u32) -> u64 {
+    mix(low ^ u64::from(top).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 /// Bits of a hash that its place does not tell, where numbers leave room.
@@ -93,15 +125,19 @@ mod tests {
 
     #[test]
     fn words_keep_their_numbers() {
-        let mut others = Others::default();
-        let mut twin = std::collections::HashMap::new();
-        for i in (0..30_000u64).chain(0..30_000) {
-            let word = mix(i / 2) >> (i % 3 * 20);
-            let next = twin.len();
-            let number = *twin.entry(word).or_insert(next);
-            assert_eq!(others.intern(word), Some(number));
-            assert_eq!(others.get(number), word);
+        for bits in [64, Others::WORD_BITS] {
+            let mut others = Others::new(bits);
+            let mut twin = std::collections::HashMap::new();
+            for i in (0..30_000u64).chain(0..30_000) {
+                // Many words differ above the 64th bit alone.
+                let word = u128::from(mix(i / 2) >> (i % 3 * 20)) | u128::from(i % 5) << 64;
+                let word = word & ((1 << bits) - 1);
+                let next = twin.len();
+                let number = *twin.entry(word).or_insert(next);
+                assert_eq!(others.intern(word), Some(number));
+                assert_eq!(others.get(number), word);
+            }
+            assert_eq!(others.get(twin.len()), 0);
         }
-        assert_eq!(others.get(twin.len()), 0);
     }
 }

@@ -31,8 +31,9 @@ pub type Tuple = u128;
 const NAME_BITS: u32 = 63;
 /// Bits of the fields that a name has itself where it does not have them all.
 const OWN_BITS: u32 = NAME_BITS - Others::NUMBER_BITS;
-/// Bits of all fields, at most: what a name does not have itself is a word.
-const MOST_BITS: u32 = OWN_BITS + 64;
+/// Bits of all fields, at most: what a name does not have itself is a word, and no field begins after the last bit of a tuple.
+const MOST_BITS: u32 = Tuple::BITS - 1;
+const _: () = assert!(MOST_BITS - OWN_BITS <= Others::WORD_BITS);
 
 /// Components at most: a set of them is a word.
 pub const MOST_COMPONENTS: usize = 64;
@@ -164,7 +165,7 @@ fn expand(wide: bool, others: &Others, name: StateRef) -> Tuple {
     }
     let number = ((name.0 >> OWN_BITS) as usize).wrapping_sub(1);
     let own = Tuple::from(name.0 & ((1 << OWN_BITS) - 1));
-    Tuple::from(others.get(number)) << OWN_BITS | own
+    others.get(number) << OWN_BITS | own
 }
 
 impl Tuples {
@@ -238,8 +239,8 @@ impl Tuples {
     #[inline]
     fn name_of_wide(&mut self, tuple: Tuple) -> Option<StateRef> {
         let own = tuple as u64 & ((1 << OWN_BITS) - 1);
-        let word = (tuple >> OWN_BITS) as u64;
-        let number = if (self.base.tuple >> OWN_BITS) as u64 == word && self.base.name != StateRef::NONE {
+        let word = tuple >> OWN_BITS;
+        let number = if self.base.tuple >> OWN_BITS == word && self.base.name != StateRef::NONE {
             self.base.name.0 >> OWN_BITS
         } else {
             let Some(number) = self.others.intern(word) else {
@@ -391,7 +392,12 @@ impl Tuples {
         let total = |factor| self.components.iter().map(|c| c.bits(factor)).sum::<u32>();
         let least = total(1);
         let wide = least > NAME_BITS;
-        let bits = if wide { MOST_BITS } else { bits.max(least + SPARE_BITS).min(NAME_BITS) };
+        let bits = match least {
+            _ if wide => MOST_BITS,
+            // The store's wish is out of reach, for long: let names change as rarely as possible.
+            _ if least > bits + SPARE_BITS => NAME_BITS,
+            _ => bits.max(least + SPARE_BITS).min(NAME_BITS),
+        };
         // No field may stand on the border between what names have themselves and the rest.
         let factor = [4, 2, 1].into_iter().find(|&f| {
             let gap = if wide { self.largest(f) } else { 0 };
@@ -399,7 +405,9 @@ impl Tuples {
         })?;
         let fields = self.place_fields(factor, wide);
         let was_wide = std::mem::replace(&mut self.wide, wide);
-        let layouts = Layouts { fields, was_wide, others: std::mem::take(&mut self.others) };
+        let taken: u32 = self.components.iter().map(|c| c.field.shift + c.field.width).max().unwrap_or(0);
+        let others = std::mem::replace(&mut self.others, Others::new(taken.saturating_sub(OWN_BITS)));
+        let layouts = Layouts { fields, was_wide, others };
         if !self.base.starts.is_empty() {
             let tuple = layouts.translate(self.base.name);
             (self.base.tuple, self.base.name) = (tuple, StateRef::NONE);

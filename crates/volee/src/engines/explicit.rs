@@ -33,8 +33,10 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     let stopped_early = !all.goes_on(outcome.answers.iter().map(|a| a.errors).sum());
     let complete = outcome.limit.is_none() && !stopped_early;
     let reduced = outcome.statistics.reduced > 0;
+    let used = outcome.statistics.memory_bytes;
     let mut part = Part { explored: Some((outcome.statistics, complete)), ..Part::default() };
-    part.unreached = if complete { unreached(&mut model, reduced, job.meter) } else { Some(Vec::new()) };
+    part.unreached =
+        if complete { unreached(&mut model, reduced.then_some(used), job.meter) } else { Some(Vec::new()) };
     part.coverage = if job.settings.coverage { coverage(model.system.as_mut()) } else { Vec::new() };
     let never = sides.iter().zip(&all.goals[goals..]);
     let never = never.filter(|(found, _)| complete && matches!(found.verdict, Verdict::Violated(_)));
@@ -63,17 +65,20 @@ fn with_left_sides(mut all: Check, system: &mut dyn System) -> Check {
     all
 }
 
-/// Memory for finding out what a reduced search has passed over.
-const COVERAGE_MEMORY: u64 = 16 << 20;
+/// The least and the most memory for finding out what a reduced search has passed over. Between them, as much as that search used
+/// itself: who waits for an answer does not wait much longer for a remark.
+const COVERAGE_MEMORY: (u64, u64) = (1 << 20, 16 << 20);
 
-/// The statements that no run executes; `None` if that is not known. A search that takes fewer steps may pass over statements that
-/// can be reached: then those that it did not meet are looked for once more among all steps, if these are few.
-fn unreached(model: &mut Model, reduced: bool, meter: &Meter) -> Option<Vec<Unreached>> {
+/// The statements that no run executes; `None` if that is not known. A search that takes fewer steps (and used `reduced` bytes for
+/// it) may pass over statements that can be reached: then those that it did not meet are looked for once more among all steps, if
+/// these are few.
+fn unreached(model: &mut Model, reduced: Option<u64>, meter: &Meter) -> Option<Vec<Unreached>> {
     let unmet = unreached_by(model.system.as_mut());
-    if !reduced || unmet.is_empty() {
+    let Some(used) = reduced.filter(|_| !unmet.is_empty()) else {
         return Some(unmet);
-    }
-    let memory = meter.budget().memory.map_or(COVERAGE_MEMORY, |all| all.min(COVERAGE_MEMORY));
+    };
+    let (least, most) = COVERAGE_MEMORY;
+    let memory = meter.budget().memory.unwrap_or(u64::MAX).min(used.clamp(least, most));
     let budget = Budget { memory: Some(memory), ..meter.left() };
     let everything = Check::new().deadlocks(false).faults(false).all_errors(true).replacement(None);
     let outcome = check(model.system.as_mut(), &everything, &Meter::start(budget), &mut Quiet);
