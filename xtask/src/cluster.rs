@@ -27,6 +27,9 @@ const NO_DEADLOCK: &str = "nu X . (<true> true and [true] X)";
 /// A property that fails after a few steps: the second message is never put twice in a row.
 const EARLY: &str = "[true* . \"GET !1\" . true* . \"GET !2\"] false";
 
+/// Two blocks, the outer of which ends early if the inner is closed in time.
+const LIVELOCK: &str = "mu X . ((nu Y . <tau> Y) or <true> X)";
+
 /// What a call cost and said.
 struct Measured {
     cpu: f64,
@@ -57,7 +60,9 @@ pub fn bench(arguments: &[String]) -> Result<(), String> {
          memory_per_worker_mb,memory_ratio,variables,messages,termination_messages,termination_share\n",
     );
     let volee = binary()?;
-    for (question, formula) in [("F1", F1), ("no deadlock", NO_DEADLOCK), ("early", EARLY)] {
+    for (question, formula) in
+        [("F1", F1), ("no deadlock", NO_DEADLOCK), ("early", EARLY), ("livelock", LIVELOCK)]
+    {
         compare(
             &volee,
             &folder,

@@ -7,7 +7,7 @@ use volee_system::{Meter, Progress};
 
 use super::partition::{Partition, Share};
 use super::{SolveError, Solved, Solver, Ticker, single};
-use crate::graph::BooleanGraph;
+use crate::graph::{BooleanGraph, Trouble};
 use crate::variables::one_to_a_key;
 
 /// Expansions between two looks at the clock.
@@ -32,7 +32,7 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
         ticker.look(&statistics, pending)?;
         match part.advance(QUANTUM, &mut nobody)? {
             Work::More => {}
-            Work::Idle => closing = part.close_block(),
+            Work::Idle => closing = part.begin_stage().map_err(|e| Trouble(e.to_string()))?,
             Work::Decided => closing = false,
         }
     }

@@ -83,3 +83,56 @@ fn a_large_system_is_explored_as_a_whole_by_all_workers() {
         assert_eq!(joint.accounts.iter().any(|a| a.messages > 0), workers > 1);
     }
 }
+
+/// A least fixed point along a chain without end, each of whose links asks for a greatest one in a later block: a short
+/// chain that ends (false) everywhere, but a cycle (true) at one link.
+#[derive(Clone, Copy)]
+struct Chain {
+    cycle_at: u32,
+}
+
+impl BooleanGraph for Chain {
+    fn root(&mut self) -> Result<(Vec<u8>, volee_bes::Node), volee_bes::Trouble> {
+        Ok((vec![0; 8], 0))
+    }
+    fn blocks(&self) -> &[volee_bes::Sign] {
+        &[volee_bes::Sign::Mu, volee_bes::Sign::Nu]
+    }
+    fn nodes(&self) -> volee_bes::Node {
+        2
+    }
+    fn equation(&self, _: &[u8], node: volee_bes::Node) -> (volee_bes::Operator, u16) {
+        (volee_bes::Operator::Or, node)
+    }
+    fn successors(
+        &mut self,
+        place: &[u8],
+        node: volee_bes::Node,
+        sink: &mut dyn volee_bes::Successors,
+    ) -> Result<(), volee_bes::Trouble> {
+        let (link, within) = place.split_at(4);
+        let number = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        let (link, within) = (number(link), number(within));
+        let at = |link: u32, within: u32| [link.to_le_bytes(), within.to_le_bytes()].concat();
+        let _ = match node {
+            0 => {
+                sink.variable(&at(link, 0), 1).is_continue()
+                    && sink.variable(&at(link + 1, 0), 0).is_continue()
+            }
+            _ if within < 5 => sink.variable(&at(link, within + 1), 1).is_continue(),
+            _ if link == self.cycle_at => sink.variable(&at(link, 2), 1).is_continue(),
+            _ => true,
+        };
+        Ok(())
+    }
+}
+
+#[test]
+fn a_later_block_is_closed_before_the_earlier_one_is_explored() {
+    for workers in 1..=4 {
+        let joint = solve_on(workers, "a chain without end", || Chain { cycle_at: 20 });
+        assert!(joint.value);
+        let variables = joint.statistics.variables;
+        assert!(variables <= 21 * 7 * 5, "{variables} variables on {workers} workers");
+    }
+}

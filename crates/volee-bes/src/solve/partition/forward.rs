@@ -140,9 +140,9 @@ impl<G: BooleanGraph> Partition<G> {
         }
         let record = &mut self.records[successor as usize];
         if !record.is_met() {
-            let (operator, _) = self.batch.equation(&self.graph, &self.variables, at);
+            let (operator, block) = self.batch.equation(&self.graph, &self.variables, at);
             *record = Record::met(operator);
-            self.agenda.meet(successor, level.saturating_add(1));
+            self.agenda.meet(successor, block, level.saturating_add(1));
         }
         if record.is_stable() {
             let told = record.told();
@@ -196,9 +196,9 @@ impl<G: BooleanGraph> Partition<G> {
         for (a, &successor) in self.arrivals.iter().zip(&self.arrived) {
             let record = &mut self.records[successor as usize];
             if !record.is_met() {
-                let (operator, _) = self.variables.equation(&self.graph, &bytes[a.begin..a.end], a.node);
+                let (operator, block) = self.variables.equation(&self.graph, &bytes[a.begin..a.end], a.node);
                 *record = Record::met(operator);
-                self.agenda.meet(successor, a.level);
+                self.agenda.meet(successor, block, a.level);
             }
             let dependant = self.packing.pack(from, a.dependant);
             if record.is_stable() {

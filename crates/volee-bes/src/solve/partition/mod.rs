@@ -9,19 +9,25 @@
 //! may be neutral for any operator), and a variable whose successors are all neutral takes the neutral value of its
 //! operator, not the default of its block.
 //!
-//! **Closing.** Expansion of all blocks runs at once, without regard to their order. Suppose that every part is idle and
-//! no message is in flight. Then (1) every met variable is stable or expanded, and all successors of an expanded one are
-//! met, by their owners; (2) every stable value has been told to all who depend on it, so an unstable variable has no
-//! successor with a deciding value, and its count is the number of its unstable successors, at least one. Let M be the
-//! last block that has an unstable variable anywhere. Blocks depend on later ones only, so the unstable successors of
-//! its unstable variables are all in M. Giving all of them the default of M (mu false, nu true) satisfies their
-//! equations: a disjunction has no true successor and may be false, a conjunction has no false one and at least one that
-//! now becomes false (dually for nu); and since stable values are forced in every solution, this one is the least (or
-//! greatest). So each part may close its own variables of M without asking anybody. The values spread, and when all is
-//! quiet again the same holds for the block before. Parts agree on M by counting: they close one block per quiet moment,
-//! from the last down to the main variable's, empty ones too. Nothing depends on variables of blocks before that, so
-//! the last closing spreads nothing. A part may hear values of a closed block before it has closed the block itself:
-//! they are the very default that it is about to give.
+//! **Closing.** Later blocks are expanded first, earlier ones by grants (`agenda`): a block waits until what it has asked
+//! for in later ones is known, so that a formula with several blocks stops as early as one with a single block. Suppose
+//! that every part is idle and no message is in flight, and let M be the last block with variables that were met since it
+//! was closed last. If blocks from M on have no variable that is not expanded, then (1) every met variable of these blocks
+//! is stable or expanded, and all successors of an expanded one are met, by their owners; (2) every stable value has been
+//! told to all who depend on it, so an unstable variable has no successor with a deciding value, and its count is the
+//! number of its unstable successors, at least one. Blocks depend on later ones only, and those have no unstable
+//! variable, so the unstable successors of the unstable variables of M are all in M; what earlier blocks have met or not
+//! does not matter. Giving all of them the default of M (mu false, nu true) satisfies their equations: a disjunction has
+//! no true successor and may be false, a conjunction has no false one and at least one that now becomes false (dually for
+//! nu); and since stable values are forced in every solution, this one is the least (or greatest). So each part may close
+//! its own variables of M without asking anybody. The values spread, and when all is quiet again the same is asked anew.
+//! A variable of M that is met later on finds the others stable.
+//!
+//! Whether to close a block or to grant the last unexpanded one more is the same everywhere because all know the same: in
+//! a quiet moment each part tells all others its last open and its last unexpanded block, and in the next all decide by
+//! the maxima (`ballot`). When the main variable's block is closed all is over, since nothing depends on blocks before it. A
+//! part may hear values of a closed block before it has closed the block itself: they are the very default that it is
+//! about to give.
 //!
 //! **Ranks.** A worker numbers its variables as they become stable. Numbers travel with values, and a worker goes on
 //! counting above the largest it has heard of (Lamport's clock), so whatever a variable rests on has a smaller rank,
@@ -34,6 +40,7 @@
 
 mod agenda;
 mod backward;
+mod ballot;
 mod forward;
 mod record;
 mod spreading;
@@ -42,6 +49,7 @@ use volee_system::Limit;
 use volee_system::part::{Figures, Level, Outbox, Packing, Part, PartError, Work};
 
 use self::agenda::Agenda;
+use self::ballot::{Ballot, Decision, VOTE};
 use self::forward::{Arrival, Expanded};
 use self::record::{MAXIMUM_RANK, Record, Told};
 use self::spreading::spread;
@@ -100,8 +108,7 @@ pub struct Partition<G> {
     cursors: Vec<(u32, Told)>,
     told: Vec<(u32, Told)>,
     in_flight: usize,
-    /// The unstable variables by block, once everything is explored; the last block is the next to be closed.
-    open: Option<Vec<Vec<u32>>>,
+    ballot: Ballot,
     statistics: Statistics,
 }
 
@@ -127,6 +134,7 @@ impl<G: BooleanGraph> Partition<G> {
             return Err(SolveError::Alternating);
         }
         let signs = graph.blocks().to_vec();
+        let blocks = signs.len();
         let (place, node) = graph.root()?;
         let (operator, root_block) = graph.equation(&place, node);
         let spread = spread(&mut graph, &place, node, share);
@@ -143,7 +151,7 @@ impl<G: BooleanGraph> Partition<G> {
             variables,
             records,
             edges: Pieces::new(),
-            agenda: Agenda::new(share.peers),
+            agenda: Agenda::new(share.peers, blocks),
             posted: vec![0; usize::from(share.peers)],
             stable: Vec::new(),
             replies: Vec::new(),
@@ -158,7 +166,7 @@ impl<G: BooleanGraph> Partition<G> {
             cursors: Vec::new(),
             told: Vec::new(),
             in_flight: FIRST_IN_FLIGHT,
-            open: None,
+            ballot: Ballot::new(share),
             statistics: Statistics::default(),
         };
         let mut key = Vec::new();
@@ -166,7 +174,7 @@ impl<G: BooleanGraph> Partition<G> {
             let root = part.variables.insert(&place, node)?;
             part.make_records()?;
             part.records[root as usize] = Record::met(operator);
-            part.agenda.meet(root, 0);
+            part.agenda.meet(root, root_block, 0);
             part.root = Some(root);
         }
         Ok(part)
@@ -196,6 +204,7 @@ impl<G: BooleanGraph> Partition<G> {
     /// # Errors
     /// A limit, or a right-hand side without meaning.
     pub fn advance(&mut self, quantum: usize, out: &mut Outbox) -> Result<Work, SolveError> {
+        self.ballot.cast(self.agenda.open(), self.agenda.unexpanded(), out);
         let until = self.statistics.expanded.saturating_add(quantum as u64);
         let mut tell = quantum.saturating_mul(TOLD_PER_EXPANSION);
         loop {
@@ -203,7 +212,7 @@ impl<G: BooleanGraph> Partition<G> {
             if self.is_decided() {
                 return Ok(Work::Decided);
             }
-            if self.agenda.pending() == 0 && self.connected == self.expanded.len() && quiet {
+            if !self.agenda.is_ready() && self.connected == self.expanded.len() && quiet {
                 return Ok(Work::Idle);
             }
             if !quiet || self.statistics.expanded >= until {
@@ -225,7 +234,7 @@ impl<G: BooleanGraph> Partition<G> {
             self.look_up(self.in_flight / 2, out)?;
             self.connect(self.in_flight)?;
         }
-        if self.agenda.pending() == 0 || self.batch.len() > FULL {
+        if !self.agenda.is_ready() || self.batch.len() > FULL {
             self.look_up(0, out)?;
             self.connect(0)?;
             self.batch.clear();
@@ -236,34 +245,34 @@ impl<G: BooleanGraph> Partition<G> {
         Ok(())
     }
 
-    /// Gives the default of the next block to its unstable variables; `false` when the main variable's block is closed.
-    pub fn close_block(&mut self) -> bool {
-        if self.open.is_none() {
-            self.open = Some(self.unstable());
-        }
-        let Some(open) = &mut self.open else { return false };
-        let block = open.len().checked_sub(1).filter(|block| *block >= usize::from(self.root_block));
-        let (Some(block), Some(variables)) = (block, open.pop()) else { return false };
-        for variable in variables {
-            if !self.records[variable as usize].is_stable() {
-                self.set(variable, self.signs[block].default_value());
+    /// All is quiet: asks what all parts have open, or closes a block or grants one more; `false` when the main variable's
+    /// block is closed.
+    ///
+    /// # Errors
+    /// Somebody has not said what is open there.
+    pub fn begin_stage(&mut self) -> Result<bool, PartError> {
+        let (open, unexpanded) = (self.agenda.open(), self.agenda.unexpanded());
+        match self.ballot.decide(open, unexpanded)? {
+            Decision::Ask => Ok(true),
+            Decision::Grant(block) => {
+                self.agenda.grant(block);
+                Ok(true)
+            }
+            Decision::Close(block) => {
+                self.close(block);
+                Ok(block > self.root_block)
             }
         }
-        block > usize::from(self.root_block)
     }
 
-    /// The unstable variables by block.
-    fn unstable(&self) -> Vec<Vec<u32>> {
-        let mut by_block: Vec<Vec<u32>> = vec![Vec::new(); self.signs.len()];
-        let mut scratch = [0; 4];
-        for variable in self.agenda.iter() {
+    /// Gives the default of a block to its unstable variables.
+    fn close(&mut self, block: u16) {
+        let default = self.signs[usize::from(block)].default_value();
+        for variable in self.agenda.close(block) {
             if !self.records[variable as usize].is_stable() {
-                let (place, node) = self.variables.get(variable, &mut scratch);
-                let (_, block) = self.graph.equation(place, node);
-                by_block[usize::from(block)].push(variable);
+                self.set(variable, default);
             }
         }
-        by_block
     }
 
     /// What it cost so far, and how much waits to be expanded.
@@ -306,6 +315,7 @@ impl<G: BooleanGraph> Part for Partition<G> {
         match kind {
             EXPAND => self.take_dependencies(from, records),
             VALUE => self.take_values(records),
+            VOTE => self.ballot.take(records),
             _ => Err(garbled()),
         }
     }
@@ -315,7 +325,7 @@ impl<G: BooleanGraph> Part for Partition<G> {
     }
 
     fn next_stage(&mut self) -> Result<bool, PartError> {
-        Ok(self.close_block())
+        self.begin_stage()
     }
 
     fn figures(&self) -> Figures {
