@@ -155,9 +155,10 @@ fn forgotten_verb(arguments: &[OsString], error: &clap::Error) -> Option<String>
     let words = || arguments.iter().skip(1).filter_map(|a| a.to_str());
     let is_model = |word: &&str| {
         let extensions = volee::model::FRONT_ENDS.iter().flat_map(|front_end| front_end.extensions);
-        !word.starts_with('-') && extensions.into_iter().any(|e| word.ends_with(&format!(".{e}")))
+        extensions.into_iter().any(|e| word.ends_with(&format!(".{e}")))
     };
-    let _model = words().find(is_model)?;
+    // A word that is no model is a verb that is misspelt.
+    words().find(|word| !word.starts_with('-')).filter(is_model)?;
     Some(format!(
         "what is to be done with it? To check a model: volee check {}",
         words().collect::<Vec<_>>().join(" ")

@@ -303,6 +303,8 @@ fn an_answer_that_cannot_be_written_is_an_error_and_a_model_without_a_verb_is_un
     let forgotten = sandbox.volee("m.pml");
     assert_eq!(forgotten.code, 2);
     assert!(forgotten.stderr.contains("volee check m.pml"), "{}", forgotten.stderr);
+    let misspelt = sandbox.volee("chek m.pml");
+    assert!(!misspelt.stderr.contains("volee check chek"), "{}", misspelt.stderr);
 }
 
 const POST: &str = "chan c = [2] of { byte, bit };

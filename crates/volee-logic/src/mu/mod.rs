@@ -76,6 +76,13 @@ mod tests {
     }
 
     #[test]
+    fn a_variable_after_the_end_of_its_fixed_point_is_told_how_far_that_reaches() {
+        let help = |text| read("f", text).expect_err("unbound")[0].help.clone().unwrap_or_default();
+        assert!(help("nu X . <true> true and [true] X").contains("`nu X . ( … )`"));
+        assert!(help("nu X . <true> true and [true] Y").contains("macro"));
+    }
+
+    #[test]
     fn ill_formed_texts_are_refused_with_their_places() {
         for (text, message) in [
             ("", "f:1:1: expected a formula, found the end of the formula"),

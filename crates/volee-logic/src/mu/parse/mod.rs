@@ -332,11 +332,19 @@ impl<'t> Parser<'t> {
                         })
                     }
                     None => {
+                        // Binders that were left are still known by name.
+                        let help = if self.scope.contains_key(word) {
+                            format!(
+                                "a fixed point ends before the next `and`, `or`, `implies`: write `mu {word} . ( … )` or `nu {word} . ( … )` with all of it in the parentheses"
+                            )
+                        } else {
+                            "a macro is used with its arguments in parentheses".to_string()
+                        };
                         self.unbound.push(
                             span.error(format!(
                                 "`{word}` is not bound by any `mu {word} .` or `nu {word} .` around it"
                             ))
-                            .with_help("a macro is used with its arguments in parentheses"),
+                            .with_help(help),
                         );
                         Ok(self.push(Term::Constant(false), span))
                     }
