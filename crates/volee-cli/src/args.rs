@@ -16,6 +16,13 @@ pub struct ModelArgs {
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
+    #[command(flatten)]
+    reading: ReadingArgs,
+}
+
+/// How a model is read.
+#[derive(Debug, Clone, Args)]
+pub struct ReadingArgs {
     /// Define a preprocessor name, as in `#define NAME VALUE`
     #[arg(short = 'D', value_name = "NAME[=VALUE]", help_heading = "Model")]
     pub defines: Vec<String>,
@@ -39,7 +46,7 @@ fn parse_copies(text: &str) -> Result<(String, u32), String> {
     Ok((name.to_string(), n))
 }
 
-impl ModelArgs {
+impl ReadingArgs {
     /// The options for opening the model.
     pub fn options(&self) -> Options {
         Options {
@@ -50,6 +57,20 @@ impl ModelArgs {
             capacity: self.capacity,
             ..Options::default()
         }
+    }
+}
+
+impl ModelArgs {
+    /// The options for opening the model.
+    pub fn options(&self) -> Options {
+        self.reading.options()
+    }
+
+    /// The same model with every optimisation off.
+    #[must_use]
+    pub fn plain(mut self) -> Self {
+        self.reading.plain = true;
+        self
     }
 
     /// The model and all its options.

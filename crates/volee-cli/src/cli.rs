@@ -4,10 +4,11 @@ use std::any::Any;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{CommandFactory as _, Parser, ValueEnum};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 use volee::report::{Answer, VerdictWord, diagnostics_text};
 use volee::system::{Diagnostic, guard, parse_duration, parse_size};
 
@@ -15,6 +16,10 @@ use crate::commands::Command;
 use crate::context::Context;
 use crate::cut;
 use crate::outcome::{Ended, Failure, Outcome};
+use crate::suite::{Suite, SuiteArgs};
+
+/// Of a call about several models, the one that is checked by this process.
+pub const MEMBER: &str = "--member";
 
 /// volee verifies concurrent systems and protocols, on the fly: does it deadlock, can this go wrong, show me how.
 #[derive(Debug, Parser)]
@@ -36,8 +41,34 @@ pub struct Cli {
     #[arg(long, global = true, value_name = "TIME", value_parser = parse_duration, help_heading = "Budget")]
     pub time: Option<Duration>,
 
+    /// Check only this model, for the call that asks about several
+    #[arg(long, hide = true, value_name = "MODEL")]
+    pub member: Option<PathBuf>,
+
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Cli {
+    /// Whether processes of their own do the work.
+    pub fn is_suite(&self) -> bool {
+        matches!(&self.command, Command::Check(check) if Suite::of(check, &[]).is_some())
+    }
+}
+
+/// The call that these words make, the program's name first.
+pub fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let is_member = arguments.get(1).is_some_and(|word| word == MEMBER);
+    // What a project says may be said again by the user, who then has the last word.
+    let mut command = Cli::command().args_override_self(is_member);
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    let mut cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    if let (Some(model), Command::Check(check)) = (&cli.member, &mut cli.command) {
+        check.models = vec![model.clone()];
+        check.suite = SuiteArgs::default();
+        cli.format = Format::Json;
+    }
+    Ok(cli)
 }
 
 /// The forms of an answer.
@@ -51,13 +82,20 @@ pub enum Format {
 pub fn run(arguments: Vec<OsString>) -> ExitCode {
     quiet_panics();
     let arguments = automaton_forms(arguments);
-    let cli = match Cli::try_parse_from(&arguments) {
+    let cli = match parse(&arguments) {
         Ok(cli) => cli,
         Err(error) => return answer_usage(&arguments, &error),
     };
     let context = Context::new(&cli);
     let verb = cli.command.name();
-    let ended = std::panic::catch_unwind(AssertUnwindSafe(|| cli.command.run(&context)));
+    let ended = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        if let Command::Check(check) = &cli.command
+            && let Some(suite) = Suite::of(check, &arguments)
+        {
+            return suite.run(&context);
+        }
+        cli.command.run(&context)
+    }));
     let ended = ended.unwrap_or_else(|panic| Err(internal_error(panic.as_ref())));
     if !guard::claim_answer() {
         cut::wait_for_end();
@@ -96,6 +134,9 @@ fn print_outcome(context: &Context, mut outcome: Outcome) -> ExitCode {
         Format::Text => outcome.text,
         Format::Json => {
             outcome.answer.warn(&context.take_warnings());
+            if context.is_member {
+                outcome.answer.add("text", outcome.text);
+            }
             outcome.answer.to_json()
         }
     };
@@ -167,6 +208,9 @@ fn forgotten_verb(arguments: &[OsString], error: &clap::Error) -> Option<String>
 
 /// Whether `--format json` is among the arguments, even when the rest of them makes no sense.
 fn asks_for_json(arguments: &[OsString]) -> bool {
+    if arguments.get(1).is_some_and(|word| word == MEMBER) {
+        return true;
+    }
     let mut before: Option<&str> = None;
     for argument in arguments.iter().skip(1) {
         let argument = argument.to_str();

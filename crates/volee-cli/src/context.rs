@@ -30,6 +30,8 @@ pub struct Context {
     time: Option<Duration>,
     start: Instant,
     told: Cell<bool>,
+    /// Whether another process asks, which shows the text to people.
+    pub is_member: bool,
 }
 
 impl Context {
@@ -47,7 +49,9 @@ impl Context {
         // Servers live as long as their users want; what they are asked has limits of its own.
         let serves = matches!(verb, "lsp" | "explore" | "worker");
         let memory = cli.memory.or_else(|| usual_memory().filter(|_| !serves));
-        let limits = Limits { memory, time: cli.time, start, cancelled: Arc::clone(&cancelled) };
+        // Of several models each has a process that keeps the time itself, and tells what it has found by then.
+        let time = cli.time.filter(|_| !cli.is_suite());
+        let limits = Limits { memory, time, start, cancelled: Arc::clone(&cancelled) };
         guard::watch(limits, move |limit, at| cut::answer(format, verb, &limit, &at), cut::leave);
         Context {
             format,
@@ -59,6 +63,7 @@ impl Context {
             time: cli.time,
             start,
             told: Cell::default(),
+            is_member: cli.member.is_some(),
         }
     }
 
@@ -74,6 +79,11 @@ impl Context {
     pub fn budget(&self) -> Budget {
         let cancelled = Arc::clone(&self.cancelled);
         Budget { memory: self.memory, time: self.time, depth: None, cancelled, since: Some(self.start) }
+    }
+
+    /// What is left of the time for all that is done.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.time.map(|time| time.saturating_sub(self.start.elapsed()))
     }
 
     /// The memory that the process may use.
@@ -105,5 +115,6 @@ impl Context {
 fn palette(is_terminal: bool) -> Palette {
     let refused = env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())
         || env::var_os("TERM").is_some_and(|t| t == "dumb");
-    if is_terminal && !refused { Palette::Colour } else { Palette::Plain }
+    let forced = env::var_os("CLICOLOR_FORCE").is_some_and(|v| v != "0" && !v.is_empty());
+    if (is_terminal || forced) && !refused { Palette::Colour } else { Palette::Plain }
 }

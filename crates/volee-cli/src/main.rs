@@ -16,6 +16,7 @@ mod explicit;
 mod flags;
 mod outcome;
 mod progress;
+mod suite;
 mod witness;
 
 use std::process::ExitCode;

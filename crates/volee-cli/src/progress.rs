@@ -1,4 +1,5 @@
-//! Progress of a long search on stderr: only on a terminal, and only when the search lasts.
+//! Progress of a long search on stderr: one line that changes on a terminal, elsewhere a line every ten seconds, as logs want
+//! it; and only when the search lasts.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
@@ -8,6 +9,8 @@ use volee::report::{bytes, count};
 use volee::system::{Progress, Snapshot, guard};
 
 const PATIENCE: Duration = Duration::from_millis(500);
+const ON_A_TERMINAL: Duration = Duration::from_millis(100);
+const IN_A_LOG: Duration = Duration::from_secs(10);
 
 /// One line on stderr that follows a search: states, states per second, transitions, depth, memory.
 pub struct ProgressLine {
@@ -27,6 +30,17 @@ impl ProgressLine {
         ProgressLine { start, budget, last: (start, 0), rate: 0.0, bar: None, shown }
     }
 
+    fn is_due(&self, now: Instant) -> bool {
+        let period = if self.shown { ON_A_TERMINAL } else { IN_A_LOG };
+        now.duration_since(self.start) >= PATIENCE && now.duration_since(self.last.0) >= period
+    }
+
+    /// A line of a log.
+    fn line(&self, snapshot: &Snapshot, now: Instant) -> String {
+        let elapsed = now.duration_since(self.start).as_secs();
+        format!("after {elapsed} s: {}", describe(snapshot, self.rate, self.budget))
+    }
+
     fn draw(&mut self, snapshot: &Snapshot) {
         let bar = self.bar.get_or_insert_with(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
@@ -43,17 +57,17 @@ impl ProgressLine {
 impl Progress for ProgressLine {
     fn report(&mut self, snapshot: &Snapshot) {
         guard::note(snapshot);
-        if !self.shown {
-            return;
-        }
         let now = Instant::now();
-        let since = now.duration_since(self.last.0);
-        if now.duration_since(self.start) < PATIENCE || since < Duration::from_millis(100) {
+        if !self.is_due(now) {
             return;
         }
+        let since = now.duration_since(self.last.0);
         self.rate = snapshot.states.saturating_sub(self.last.1) as f64 / since.as_secs_f64();
         self.last = (now, snapshot.states);
-        self.draw(snapshot);
+        match self.shown {
+            true => self.draw(snapshot),
+            false => eprintln!("{}", self.line(snapshot, now)),
+        }
     }
 
     fn say(&mut self, message: &str) {
@@ -88,4 +102,24 @@ fn describe(snapshot: &Snapshot, rate: f64, budget: Option<u64>) -> String {
         count(snapshot.transitions),
         count(snapshot.depth),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_gets_a_line_every_ten_seconds_and_a_terminal_ten_in_one() {
+        let start = Instant::now();
+        let mut line =
+            ProgressLine { start, budget: None, last: (start, 0), rate: 0.0, bar: None, shown: false };
+        let after = |ms: u64| start + Duration::from_millis(ms);
+        assert!(!line.is_due(after(9_999)) && line.is_due(after(10_000)));
+        let snapshot = Snapshot { states: 1234, ..Snapshot::default() };
+        assert!(line.line(&snapshot, after(10_400)).starts_with("after 10 s: 1,234 states"));
+        line.shown = true;
+        assert!(!line.is_due(after(400)) && line.is_due(after(600)));
+        line.last = (after(600), 7);
+        assert!(!line.is_due(after(650)) && line.is_due(after(700)));
+    }
 }

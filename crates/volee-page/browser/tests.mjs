@@ -311,3 +311,120 @@ test('a report stands alone: verdicts, reasons, run and source, without an engin
   await close();
   assert.ok(fs.statSync(path.join(here, 'report.html')).size < 400_000);
 });
+
+async function tab(page, name) {
+  for (let n = 0; n < 5 && !(await page.locator(`[data-tab=${name}][aria-selected=true]`).count()); n += 1) await page.keyboard.press(']');
+  assert.equal(await page.locator(`[data-tab=${name}][aria-selected=true]`).count(), 1);
+}
+
+test('visited states, runs side by side and a line of the source, by keyboard alone', async () => {
+  const { page, seen, close } = await explore(['phil.pml']);
+  await page.keyboard.press('1');
+  await until(page, 1);
+  await page.waitForFunction(() => document.querySelectorAll('#next-list .row').length === 3);
+  await page.keyboard.press('1');
+  await until(page, 2);
+  await tab(page, 'graph');
+  await page.waitForSelector('#graph .node');
+  await page.locator('#graph .node', { hasText: '#0' }).first().focus();
+  await page.keyboard.press('Enter');
+  assert.deepEqual(await where(page), [0, 2]);
+  await page.keyboard.press('End');
+  await page.keyboard.press('k');
+  await page.keyboard.press('ArrowLeft');
+  await page.waitForFunction(() => document.querySelectorAll('#next-list .row').length === 3);
+  await page.keyboard.press('2');
+  await until(page, 2);
+  await tab(page, 'compare');
+  assert.match(await page.textContent('#parting'), /the same for 1 step, then they part/);
+  await page.locator('.halves .list').first().focus();
+  await page.keyboard.press('ArrowUp');
+  assert.equal(await page.locator('.halves [aria-selected=true]').count(), 2, 'both sides go along');
+  await page.focus('#code-list');
+  await page.keyboard.press('ArrowDown');
+  assert.ok(await page.locator('#code-list [aria-selected=true]').count() === 1);
+  clean(seen);
+  await close();
+});
+
+test('a run of ten thousand steps, by keyboard alone', async () => {
+  const { page, seen, close } = await explore(['clock.pml', `run:${Array.from({ length: 2500 }, () => '1x3.0').join('.')}`, '--plain']);
+  await page.keyboard.press('End');
+  await until(page, 10000);
+  await tab(page, 'history');
+  await page.focus('#history-list');
+  await page.keyboard.press('PageUp');
+  await page.waitForFunction(() => !document.getElementById('where').textContent.startsWith('10000'));
+  await page.keyboard.press('Home');
+  await until(page, 0);
+  clean(seen);
+  await close();
+});
+
+test('a process is hidden by keyboard', async () => {
+  const { page, seen, close } = await explore(['phil.pml', 'run:0x2.1x2', '--plain']);
+  await page.keyboard.press('End');
+  const head = page.locator('#chart .life[title^="Philosopher(1)"]');
+  await head.focus();
+  await page.keyboard.press('Enter');
+  await head.waitFor({ state: 'detached' });
+  clean(seen);
+  await close();
+});
+
+const NET = `<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml"><net id="n" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="p">
+<place id="a"><initialMarking><text>2</text></initialMarking></place><place id="b"/><transition id="t"/>
+<arc id="x" source="a" target="t"/><arc id="y" source="t" target="b"/></page></net></pnml>`;
+const MACHINES = `scm ping :
+nb_channels = 1 ;
+parameters :
+real m ;
+automaton A :
+initial : 0
+state 0 :
+to 0 : when true , 0 ! m ;
+automaton B :
+initial : 0
+state 0 :
+to 0 : when true , 0 ? m ;
+`;
+const COUNTERS = `model up { var x; states s;
+  transition add := { from := s; to := s; guard := true; action := x' = x + 2; }; }
+strategy t { Region init := { state = s && x = 0 }; Transitions all := { add }; Region reach := post*(init, all); }
+`;
+
+for (const [name, text] of [['net.pnml', NET], ['ping.scm', MACHINES], ['up.fst', COUNTERS], ['abp.family', 'abp messages=2 capacity=1']]) {
+  test(`${name} is explored in the same page`, async () => {
+    write(name, text);
+    const { page, seen, close } = await explore([name]);
+    await page.keyboard.press('1');
+    await until(page, 1);
+    assert.ok(await page.locator('#variable-list .row').count() > 0, 'it has variables');
+    await page.keyboard.press('ArrowLeft');
+    await until(page, 0);
+    clean(seen);
+    await close();
+  });
+}
+
+test('a test graph is explored, and the log of its runs is looked at', async () => {
+  write('machine.aut', 'des (0, 2, 2)\n(0, "?coin", 1)\n(1, "!tea", 0)\n');
+  write('rude.sh', 'read line; echo coffee\n');
+  assert.equal(command('tests', 'machine.aut', '--cover', '!tea', '-o', 'tea.json').status, 0);
+  const { page, seen, close } = await explore(['tea.json']);
+  assert.match(await page.textContent('#next-list'), /coin/);
+  await page.keyboard.press('1');
+  await until(page, 1);
+  clean(seen);
+  await close();
+  const run = command('conform', 'tea.json', '--log', 'log.json', '--', 'sh', 'rude.sh');
+  assert.equal(run.status, 1, run.stdout + run.stderr);
+  const log = await explore(['log.json']);
+  assert.match(await log.page.textContent('#answer'), /violated/);
+  await tab(log.page, 'chart');
+  assert.match(await log.page.textContent('#chart'), /tester/);
+  assert.match(await log.page.textContent('#chart'), /coffee/);
+  assert.equal(await log.page.locator('.live:visible').count(), 0, 'what needs an engine is not there');
+  clean(log.seen);
+  await log.close();
+});

@@ -94,6 +94,28 @@ impl Server {
         Ok(Server { listener, guard, desk, warnings, view: page_view(filter) })
     }
 
+    /// A page that needs no engine, of what was stored before.
+    ///
+    /// # Errors
+    /// The port is not to be had.
+    pub fn still(data: Value, filter: &Filter, port: u16) -> Result<Server, ServerError> {
+        let busy = |source| ServerError::Port { port, source };
+        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).map_err(busy)?;
+        let guard = Guard::new(listener.local_addr().map_err(busy)?.port()).map_err(ServerError::Token)?;
+        let (desk, letters) = channel::<Letter>();
+        let sit = move || {
+            for (errand, reply) in letters {
+                let answer = match errand {
+                    Errand::Document => Ok(data.clone()),
+                    Errand::Question(_) => Err(Complaint("there is no engine behind this page".into())),
+                };
+                let _ = reply.send(answer);
+            }
+        };
+        std::thread::Builder::new().name("explorer".into()).spawn(sit).map_err(busy)?;
+        Ok(Server { listener, guard, desk, warnings: Vec::new(), view: page_view(filter) })
+    }
+
     /// The address to open, with its token.
     pub fn url(&self) -> String {
         self.guard.url()
@@ -153,7 +175,9 @@ fn document(guard: &Guard, desk: &Mutex<Sender<Letter>>, view: &Value) -> Respon
     match ask(desk, Errand::Document) {
         Ok(mut data) => {
             data["view"] = view.clone();
-            data["live"] = json!({ "token": guard.token() });
+            if data["still"] != true {
+                data["live"] = json!({ "token": guard.token() });
+            }
             let title = data["model"]["name"].as_str().unwrap_or("volee").to_string();
             let page = page(&title, &data, Behind::Server);
             Response::page(page.html, page.policy)

@@ -110,6 +110,9 @@ const heads = make('div', { class: 'chart-heads' });
 const space = make('div', { class: 'chart-space' });
 const view = make('div', { id: 'chart', class: 'chart', tabindex: '0', role: 'group', 'aria-label': 'Message-sequence chart' }, heads, space);
 let width = 150;
+// As they were last: asking for them after a change makes the browser lay the page out.
+const seen = { width: 0, height: 0, top: 0, heads: 0 };
+let headed = '';
 
 const x = (of) => GUTTER + width * (of.column + 0.5);
 
@@ -117,13 +120,16 @@ function layout() {
   const lives = Math.max(1, drawn.lives.size);
   // Beside messages alone nothing is told of changes.
   const beside = noise.messages ? 16 : 120;
-  const room = view.clientWidth - GUTTER - beside - 10;
+  const room = seen.width - GUTTER - beside - 10;
   width = Math.max(86, Math.min(230, room / lives));
-  const whole = Math.max(GUTTER + width * lives + beside, view.clientWidth - 2);
+  const whole = Math.max(GUTTER + width * lives + beside, seen.width - 2);
+  const ordered = [...drawn.lives.values()].sort((a, b) => a.column - b.column);
+  const wanted = JSON.stringify([width, whole, drawn.rows.length, ordered.map((one) => [one.name, one.pid, one.column])]);
+  if (wanted === headed) return;
+  headed = wanted;
   space.style.height = `${drawn.rows.length * TALL + 24}px`;
   space.style.width = `${whole}px`;
   heads.style.width = `${whole}px`;
-  const ordered = [...drawn.lives.values()].sort((a, b) => a.column - b.column);
   fill(heads, ordered.map((one) => {
     const head = make('button', { class: `life hue${one.pid % 8}`, text: cutName(one.name, width - 16), title: `${one.name} (click: hide it)`, onclick: () => hideProcess(one.name) });
     head.style.left = `${x(one) - width / 2 + 5}px`;
@@ -134,9 +140,9 @@ function layout() {
 
 function paint() {
   if (!view.isConnected) return;
-  const top = Math.max(0, view.scrollTop - heads.offsetHeight);
+  const top = Math.max(0, seen.top - seen.heads);
   const first = Math.max(0, Math.floor(top / TALL) - MARGIN);
-  const last = Math.min(drawn.rows.length, Math.ceil((top + view.clientHeight) / TALL) + MARGIN);
+  const last = Math.min(drawn.rows.length, Math.ceil((top + seen.height) / TALL) + MARGIN);
   const svg = makeSvg('svg', { width: parseFloat(space.style.width), height: Math.max(TALL, (last - first) * TALL + 24) });
   svg.style.top = `${first * TALL}px`;
   const y = (row) => (row - first + 0.5) * TALL;
@@ -241,8 +247,11 @@ export function refreshChart() {
   layout();
   const row = store.at === 0 ? 0 : drawn.firsts[store.at - 1];
   const top = row * TALL;
-  const height = view.clientHeight - heads.offsetHeight;
-  if (top < view.scrollTop || top > view.scrollTop + height - 2 * TALL) view.scrollTop = top - height / 2;
+  const height = seen.height - seen.heads;
+  if (seen.height && (top < seen.top || top > seen.top + height - 2 * TALL)) {
+    view.scrollTop = top - height / 2;
+    seen.top = view.scrollTop;
+  }
   paint();
 }
 
@@ -257,13 +266,16 @@ export function chartView() {
 }
 
 export function startChart() {
-  view.addEventListener('scroll', paint);
+  view.addEventListener('scroll', () => { seen.top = view.scrollTop; paint(); });
   view.addEventListener('click', clicked);
   view.addEventListener('keydown', (event) => {
     const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20 }[event.key];
     if (by) { event.preventDefault(); event.stopPropagation(); goTo(store.at + by); }
   });
-  new ResizeObserver(refreshChart).observe(view);
+  new ResizeObserver(() => {
+    Object.assign(seen, { width: view.clientWidth, height: view.clientHeight, top: view.scrollTop, heads: heads.offsetHeight });
+    refreshChart();
+  }).observe(view);
   listen('moved line', refreshChart);
   listen('noise', () => { drawn.run = null; refreshChart(); });
 }

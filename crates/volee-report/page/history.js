@@ -57,8 +57,7 @@ export function refreshHistory() {
   const current = filtered ? filtered.indexOf(store.at) : store.at;
   note.textContent = wanted ? `${plural(filtered.length, 'step')} with “${wanted}”` : '';
   note.hidden = !wanted;
-  list.update(filtered ? filtered.length : store.run.length + 1, current);
-  if (current >= 0) list.show(current);
+  list.update(filtered ? filtered.length : store.run.length + 1, current, current);
 }
 
 export function historyView() {

@@ -101,6 +101,12 @@ export function refreshVariables() {
   list.update(rows.length);
 }
 
+// Another state: the first variable that has changed is in sight.
+function moved() {
+  collect();
+  list.update(rows.length, -1, rows.findIndex((row) => row.name && changed.has(row.name)));
+}
+
 // One line for each process: where it is, and what it waits for.
 function drawProcess(p) {
   const name = `${p.process}(${p.pid})`;
@@ -158,9 +164,7 @@ export function startState() {
   fill(byId('variables-body'), list.node);
   byId('filter').addEventListener('input', refreshVariables);
   listen('moved', () => {
-    refreshVariables();
-    const first = rows.findIndex((row) => row.name && changed.has(row.name));
-    if (first >= 0) { list.show(first); list.current = -1; list.paint(); }
+    moved();
     if (!store.look) refreshProcesses();
   });
   listen('look', () => { refreshVariables(); refreshProcesses(); });

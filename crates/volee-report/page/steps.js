@@ -62,9 +62,8 @@ function refresh() {
   if (look.end) note.textContent = look.end === 'valid' ? 'nobody can move: a valid end' : 'deadlock: nobody can move';
   else note.textContent = look.total > look.steps.length ? `the first ${look.steps.length} of ${look.total}` : plural(look.total, 'step');
   const next = store.at < store.run.length ? look.steps.findIndex((s) => s.ordinal === store.run.steps[store.at].ordinal) : 0;
-  list.update(look.steps.length, look.steps.length ? Math.max(0, next) : -1);
-  list.node.scrollTop = 0;
-  if (next > 0) list.show(next);
+  list.scroll(0);
+  list.update(look.steps.length, look.steps.length ? Math.max(0, next) : -1, next);
 }
 
 export function startSteps() {

@@ -3,14 +3,14 @@
 //! Fields may be added, never renamed; scripts depend on them. A command fills in what it knows: `check` its
 //! questions, `reduce` the size of its result. What ended badly is an answer too: the same frame with `errors`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use volee_system::{Diagnostic, Limit, Place, Reason, Run, Variable, Verdict};
+use volee_system::{Diagnostic, Limit, Place, Reason, Run, Severity, Variable, Verdict};
 
 use crate::typed::Typed;
 
 /// The four words an answer can be, from best to worst.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VerdictWord {
     /// Everything asked for is so.
@@ -117,6 +117,17 @@ impl Answer {
         self.results.push(result);
     }
 
+    /// Adds a result that counts as another verdict than its own: it is as it was expected to be, or is not.
+    pub fn push_as(&mut self, counts: VerdictWord, result: QuestionAnswer) {
+        self.verdict = self.verdict.max(counts);
+        self.results.push(result);
+    }
+
+    /// The answer is at least as bad as this.
+    pub fn worsen(&mut self, verdict: VerdictWord) {
+        self.verdict = self.verdict.max(verdict);
+    }
+
     /// Sets one figure of `statistics`.
     pub fn set(&mut self, name: &str, value: impl Into<Value>) {
         self.statistics.insert(name.to_string(), value.into());
@@ -150,7 +161,7 @@ impl Answer {
 }
 
 /// The answer to one question.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct QuestionAnswer {
     /// What was asked, e.g. `deadlock`, `assertions`, `invariant x < 3`.
     pub question: String,
@@ -161,11 +172,17 @@ pub struct QuestionAnswer {
     /// The run that shows it.
     pub witness: Option<Value>,
     /// What there is to say about the end of the run: why nobody moves, what never happens in its cycle.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub why: Vec<String>,
     /// The command that replays it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
+    /// The model, where the answer is about several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What the verdict was expected to be, where a project says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<VerdictWord>,
 }
 
 impl QuestionAnswer {
@@ -178,6 +195,8 @@ impl QuestionAnswer {
             witness: None,
             why: Vec::new(),
             replay: None,
+            model: None,
+            expected: None,
         }
     }
 
@@ -202,6 +221,8 @@ impl QuestionAnswer {
             witness: None,
             why: Vec::new(),
             replay: None,
+            model: None,
+            expected: None,
         }
     }
 
@@ -214,12 +235,14 @@ impl QuestionAnswer {
             witness: run.map(run_value),
             why: Vec::new(),
             replay: None,
+            model: None,
+            expected: None,
         }
     }
 }
 
 /// Why a question is violated or unknown.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ReasonEntry {
     /// A word of the list in the book, e.g. `invalid-end-state`, `memory`.
     pub kind: String,
@@ -228,6 +251,13 @@ pub struct ReasonEntry {
     /// The place, where there is one.
     #[serde(flatten)]
     place: PlaceFields,
+}
+
+impl ReasonEntry {
+    /// The place, where there is one.
+    pub fn place(&self) -> Option<Place> {
+        self.place.place()
+    }
 }
 
 impl From<&Limit> for ReasonEntry {
@@ -252,7 +282,7 @@ impl From<&Reason> for ReasonEntry {
 }
 
 /// One thing that is wrong with the input or the call.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ErrorEntry {
     /// What is wrong.
     pub message: String,
@@ -260,11 +290,24 @@ pub struct ErrorEntry {
     #[serde(flatten)]
     place: PlaceFields,
     /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
     /// What kind of mistake it is, where it has a name.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
+}
+
+impl ErrorEntry {
+    /// The place, where there is one.
+    pub fn place(&self) -> Option<Place> {
+        self.place.place()
+    }
+
+    /// The message again, as an error or a warning.
+    pub fn diagnostic(&self, severity: Severity) -> Diagnostic {
+        let error = Diagnostic::error(self.message.clone(), self.place());
+        Diagnostic { severity, help: self.help.clone(), code: self.code.as_deref().map(Into::into), ..error }
+    }
 }
 
 impl From<&Diagnostic> for ErrorEntry {
@@ -278,11 +321,17 @@ impl From<&Diagnostic> for ErrorEntry {
     }
 }
 
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct PlaceFields {
     file: Option<String>,
     line: Option<u32>,
     column: Option<u32>,
+}
+
+impl PlaceFields {
+    fn place(&self) -> Option<Place> {
+        Some(Place::new(self.file.as_deref()?, self.line?, self.column?))
+    }
 }
 
 impl From<Option<&Place>> for PlaceFields {

@@ -10,8 +10,8 @@ use sha2::{Digest as _, Sha256};
 
 const SHELL: &str = include_str!("../page/index.html");
 const STYLE: &str = include_str!("../page/style.css");
-/// Graph layout by dagre, MIT licence: see `page/vendor/dagre.LICENSE.txt`.
-const LAYOUT: &str = include_str!("../page/vendor/dagre.min.js");
+/// Graph layout by dagre, MIT licence: see `page/vendor/dagre.LICENSE.txt`. As a module it comes after the page is there.
+const LAYOUT: &str = concat!(include_str!("../page/vendor/dagre.min.js"), "globalThis.dagre = dagre;");
 /// The icon that browsers ask for.
 pub const ICON: &str = include_str!("../page/icon.svg");
 
@@ -73,9 +73,9 @@ pub fn page(title: &str, data: &Value, behind: Behind) -> Page {
         ("{{policy}}", policy.clone()),
         ("{{icon}}", data_url(ICON)),
         ("{{style}}", STYLE.to_string()),
-        ("{{layout}}", LAYOUT.to_string()),
         ("{{data}}", json_in_html(data)),
         ("{{script}}", script),
+        ("{{layout}}", LAYOUT.to_string()),
     ];
     Page { html: filled(&parts), policy }
 }

@@ -30,6 +30,19 @@ pub struct JunitCase {
 
 /// A suite as JUnit XML.
 pub fn junit(suite: &str, cases: &[JunitCase]) -> String {
+    junit_suites([(suite, cases)])
+}
+
+/// Several suites as JUnit XML.
+pub fn junit_suites<'a>(suites: impl IntoIterator<Item = (&'a str, &'a [JunitCase])>) -> String {
+    let mut report = Report::new("volee");
+    for (suite, cases) in suites {
+        report.add_test_suite(test_suite(suite, cases));
+    }
+    report.to_string().unwrap_or_else(|e| unreachable!("the report is written to memory: {e}"))
+}
+
+fn test_suite(suite: &str, cases: &[JunitCase]) -> TestSuite {
     let mut all = TestSuite::new(suite);
     for case in cases {
         let non_success = |kind: NonSuccessKind, word: &str, message: &str| {
@@ -50,9 +63,7 @@ pub fn junit(suite: &str, cases: &[JunitCase]) -> String {
         }
         all.add_test_case(entry);
     }
-    let mut report = Report::new("volee");
-    report.add_test_suite(all);
-    report.to_string().unwrap_or_else(|e| unreachable!("the report is written to memory: {e}"))
+    all
 }
 
 #[cfg(test)]

@@ -26,6 +26,8 @@ pub mod replay;
 mod settings;
 mod solve;
 mod source;
+mod stored;
+pub mod suite;
 pub mod walk;
 
 pub use answer::{
@@ -43,6 +45,7 @@ pub use question::{Kind, Question};
 pub use settings::{Asked, Emptiness, Setting, Settings};
 pub use solve::{Equations, Resolution};
 pub use source::Source;
+pub use stored::{Stored, stored};
 
 pub use model::{Model, Naming, Options};
 pub use volee_bes as bes;

@@ -16,10 +16,11 @@ use volee::{
 
 use self::args::{DirectionArg, FamiliesArgs, QuestionArgs, StorageArgs, TemporalArgs};
 use crate::advice::advice;
-use crate::args::{BudgetArgs, ModelArgs, WorkersArgs};
+use crate::args::{BudgetArgs, ReadingArgs, WorkersArgs};
 use crate::context::Context;
 use crate::outcome::{Ended, Failure, Outcome};
 use crate::progress::ProgressLine;
+use crate::suite::SuiteArgs;
 use crate::witness::{MESSAGES, TraceArgs, replay_command};
 
 #[derive(Debug, Args)]
@@ -41,10 +42,20 @@ Examples:
                                                   with unbounded integers, for every N
   volee check big.pml --memory 2G --time 5m       within a budget; exit code 3 when it is not enough
   volee check big.pml --workers 4                 by four workers; --cluster hosts.toml for several machines
+  volee check                                     all that volee.toml names, against what it expects
+  volee check models --junit results.xml          every model of a folder, with a summary
+  volee check mutex.pml --watch                   again whenever the file changes
   volee check big.pml --approximate bitstate      look for errors among more states than fit; proves nothing")]
 pub struct Check {
+    /// The models: files whose extensions tell their languages, folders of them, or a project [default: volee.toml]
+    #[arg(value_name = "MODEL")]
+    pub models: Vec<PathBuf>,
+
     #[command(flatten)]
-    model: ModelArgs,
+    reading: ReadingArgs,
+
+    #[command(flatten)]
+    pub suite: SuiteArgs,
 
     #[command(flatten)]
     questions: QuestionArgs,
@@ -91,6 +102,16 @@ pub struct Check {
 }
 
 impl Check {
+    /// What a call about several models cannot do, for they would all write the same file.
+    pub fn single_file(&self) -> Option<&'static str> {
+        let flags = [
+            (!self.trace.trace.is_empty(), "--trace"),
+            (self.report.is_some(), "--report"),
+            (self.temporal.diagnostic.is_some(), "--diagnostic"),
+        ];
+        flags.iter().find(|(given, _)| *given).map(|(_, flag)| *flag)
+    }
+
     pub fn run(self, context: &Context) -> Ended {
         let (only, of_run): (Vec<String>, _) =
             self.questions.only.iter().cloned().partition(|w| w != MESSAGES);
@@ -102,7 +123,8 @@ impl Check {
         }
         let form = self.temporal.diagnostic.as_deref().map(form_of).transpose()?;
         let naming = self.temporal.labels.into();
-        let source = Source::new(&self.model.model, Options { naming, ..self.model.options() });
+        let [model] = &self.models[..] else { return Err(Failure::new("one model at a time")) };
+        let source = Source::new(model, Options { naming, ..self.reading.options() });
         let mut asked = ask(&source)
             .questions(self.questions.named()?)
             .only(only)

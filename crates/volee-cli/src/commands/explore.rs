@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use clap::Args;
+use volee::Stored;
 use volee::report::Answer;
 use volee_page::{Server, ServerError};
 
@@ -22,7 +23,8 @@ Examples:
   volee explore mutex.pml                step through the model in a browser
   volee explore mutex.pml bug.json       walk through a stored run
   volee explore mutex.pml run:0.2.1x5    or through one that `check` has printed
-  volee explore door.aut --no-open --port 8080")]
+  volee explore door.aut --no-open --port 8080
+  volee explore test.json                a test, or a log of `volee conform --log`")]
 pub struct Explore {
     #[command(flatten)]
     model: ModelArgs,
@@ -49,9 +51,18 @@ pub struct Explore {
 impl Explore {
     pub fn run(self, context: &Context) -> Ended {
         let run = self.run.as_deref().map(run_text).transpose()?;
-        let server =
-            Server::new(self.model.source(), run, &self.filter.filter(self.only.only.is_some()), self.port)
-                .map_err(failure)?;
+        let filter = self.filter.filter(self.only.only.is_some());
+        let mut source = self.model.source();
+        let stored = source.path.extension().is_some_and(|e| e == "json");
+        let server = match stored.then(|| volee::stored(&source.path)).transpose()? {
+            Some(Stored::Log(data)) => Server::still(data, &filter, self.port),
+            Some(Stored::Test(system)) => {
+                source.path = system.path().to_path_buf();
+                Server::new(source, run, &filter, self.port)
+            }
+            None => Server::new(source, run, &filter, self.port),
+        };
+        let server = server.map_err(failure)?;
         context.warn(server.warnings());
         let url = server.url();
         announce(&url, &self.model.model, context);

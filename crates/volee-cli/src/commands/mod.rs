@@ -5,7 +5,7 @@
 //! one with a model and budgets; CONTRIBUTING.md tells the conventions.
 
 mod automaton;
-mod check;
+pub mod check;
 mod compare;
 mod completions;
 mod conform;

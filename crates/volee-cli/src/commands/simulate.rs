@@ -62,7 +62,7 @@ impl Simulate {
     }
 
     fn plain(&self) -> ModelArgs {
-        ModelArgs { plain: true, ..self.model.clone() }
+        self.model.clone().plain()
     }
 
     fn report(

@@ -32,7 +32,7 @@ fn json_is_exactly_one_object_whatever_happens() {
         ("check lively.aut --max-depth 1", "unknown", 3),
         ("check broken.aut", "error", 2),
         ("check missing.aut", "error", 2),
-        ("check .", "error", 2),
+        ("simulate .", "error", 2),
         ("check", "error", 2),
         ("chekc lively.aut", "error", 2),
         ("check lively.aut --memory much", "error", 2),
@@ -150,8 +150,8 @@ fn wrong_calls_say_what_to_do() {
         .write("note.doc", "x");
     let calls = [
         ("check missing.aut", "there is no such file"),
-        ("check .", "it is a directory"),
-        ("check models", "it is a directory"),
+        ("simulate .", "it is a directory"),
+        ("replay models run:0", "it is a directory"),
         ("check m.exe", "there is no such file"),
         ("check note.doc", "models end in"),
         ("check empty.aut", "empty.aut"),

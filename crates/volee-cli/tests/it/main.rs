@@ -14,6 +14,8 @@ mod formulas;
 mod limits;
 mod memory;
 mod sandbox;
+mod schema;
+mod suite;
 mod systems;
 mod temporal;
 mod truth;

@@ -83,6 +83,7 @@ impl Sandbox {
         command
             .current_dir(self.folder.path())
             .env_remove("RUST_BACKTRACE")
+            .env_remove("GITHUB_ACTIONS")
             .env("TMPDIR", self.folder.path());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("it runs");

@@ -12,7 +12,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use volee_system::Meter;
 
 use super::guide::{After, Guide, Plan};
@@ -43,7 +43,7 @@ pub struct Rules {
 }
 
 /// What happened.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "event")]
 pub enum Event {
     /// The tester sent something.
@@ -70,7 +70,7 @@ pub enum Event {
 }
 
 /// An event and when it happened.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// Milliseconds since the start of the run.
     pub milliseconds: u64,
@@ -80,7 +80,7 @@ pub struct Entry {
 }
 
 /// Why a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// The purpose is reached.
@@ -112,7 +112,7 @@ pub enum Cause {
 }
 
 /// How a run went.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Report {
     /// The verdict.
     pub verdict: Verdict,
