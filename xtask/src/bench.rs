@@ -1,6 +1,6 @@
 //! `cargo xtask bench WHAT`: measurements beside those of peers, stored in `bench/`.
 
-use crate::{cluster, conform, counters, equations, lts, memory_bench, nets, temporal_bench};
+use crate::{cluster, conform, counters, equations, lts, memory_bench, models, nets, temporal_bench};
 
 /// A benchmark: its name, and how it runs.
 type Benchmark = (&'static str, fn(&[String]) -> Result<(), String>);
@@ -12,6 +12,7 @@ const BENCHMARKS: &[Benchmark] = &[
     ("equations", equations::bench),
     ("lts", lts::bench),
     ("memory", xtask::protocols::bench),
+    ("models", models::bench),
     ("nets", nets::run),
     ("promela", xtask::bench_promela::run),
     ("random-graphs", memory_bench::run),

@@ -16,11 +16,16 @@ mod memory;
 mod memory_bench;
 mod memory_plot;
 mod memory_twin;
+mod models;
 mod nets;
 mod package;
 mod resident;
 mod temporal;
 mod temporal_bench;
+/// The worked example, measured as it is.
+#[allow(dead_code)]
+#[path = "../../crates/volee-models/examples/models/two_phase.rs"]
+mod two_phase;
 
 use std::process::ExitCode;
 

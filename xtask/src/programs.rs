@@ -17,13 +17,26 @@ use volee_testkit::agreement::Hooks;
 use volee_testkit::oracle::{self, Tally};
 use volee_testkit::spin::Spin;
 
+use crate::oracle::understood;
 use crate::promela::option;
+
+pub(crate) const USAGE: &str = "cargo xtask oracle programs [--count N] [--seed S] [--most-states N] [--spin]
+
+Random programs, each searched in every way: all must agree. Without --seed the seeds are those of the day; --most-states
+passes over larger programs; --spin compares the counts and verdicts of SPIN too. What differs is made smaller and printed.";
+
+/// Programs between two lines of figures.
+const CHAPTER: u64 = 1_000;
 
 /// `cargo xtask oracle programs`.
 ///
 /// # Errors
 /// A wrong call, SPIN is asked for and not there, or a program differs.
 pub fn run(arguments: &[String]) -> Result<(), String> {
+    if arguments.iter().any(|a| a == "--help" || a == "-h") {
+        return Err(format!("usage: {USAGE}"));
+    }
+    understood(arguments, &["--count", "--seed", "--most-states"], &["--spin"])?;
     let number = |name: &str, usual: u64| match option(arguments, name) {
         None => Ok(usual),
         Some(text) => text.parse().map_err(|_| format!("{name} NUMBER")),
@@ -40,8 +53,16 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         by_two: Some(&by_two),
         most_states: most_states.map(|most| most as usize),
     };
-    let tally = oracle::run(seed..seed + count, spin.as_ref(), hooks);
-    println!("{tally}");
+    let mut tally = Tally::default();
+    let started = std::time::Instant::now();
+    for first in (seed..seed + count).step_by(CHAPTER as usize) {
+        tally.add(oracle::run(first..(first + CHAPTER).min(seed + count), spin.as_ref(), hooks));
+        println!(
+            "{tally}; seeds {seed} to {}, {:.0} s",
+            (first + CHAPTER).min(seed + count) - 1,
+            started.elapsed().as_secs_f64()
+        );
+    }
     match tally.differing.is_empty() {
         true => Ok(()),
         false => Err(format!("seeds that differ: {:?}", tally.differing)),

@@ -8,7 +8,7 @@
 //! the formula's action predicates, and the enumeration starts again.
 
 use volee_logic::mu::{Equations, Item, Labels, Local, LocalOp, Operator, Sign};
-use volee_system::{Diagnostic, Flow, Label, PredicateId, Step, System, collect_initial};
+use volee_system::{Diagnostic, Flow, Label, PredicateId, Step, System, collect_initial, compile_predicate};
 
 use crate::graph::{BooleanGraph, Node, Shape, Successors, Trouble};
 
@@ -48,7 +48,8 @@ impl<'s, S: System + ?Sized> ModelGraph<'s, S> {
     pub fn new(system: &'s mut S, equations: Equations) -> Result<Self, Diagnostic> {
         let mut predicates = Vec::new();
         for predicate in &equations.formula.predicates {
-            let id = system.predicate(&predicate.text).map_err(|error| relocate(error, &predicate.place))?;
+            let id = compile_predicate(system, &predicate.text)
+                .map_err(|error| relocate(error, &predicate.place))?;
             predicates.push(id);
         }
         let initial = collect_initial(system);
@@ -265,7 +266,11 @@ impl<S: System + ?Sized> BooleanGraph for ModelGraph<'_, S> {
         if plan.asked == 0 && plan.steps.is_empty() {
             return Ok(());
         }
-        match self.push_steps(place, node, sink) {
+        let enabled = self.push_steps(place, node, sink);
+        if let Some(limit) = self.system.left_out() {
+            return Err(Trouble(limit.to_string()));
+        }
+        match enabled {
             Some(enabled) if self.plans[usize::from(node)].asked != 0 => {
                 self.push_locals(place, node, enabled, sink).map(|_| ())
             }

@@ -114,6 +114,7 @@ impl SourceArgs {
             sync: self.sync.clone(),
             defines: self.defines.clone(),
             plain: self.plain,
+            made: Vec::new(),
         }
     }
 }

@@ -101,7 +101,7 @@ fn store(model: &Path, trace: &Trace) -> Result<PathBuf, Diagnostic> {
 }
 
 /// A word as a shell reads it back.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let harmless = |c: char| c.is_alphanumeric() || "_-./=:,+@%~".contains(c);
     if !word.is_empty() && word.chars().all(harmless) {
         return word.to_string();

@@ -235,6 +235,9 @@ impl<'s> Specification<'s> {
             steps.push((step, states.insert(target)));
             Flow::Continue(())
         });
+        if let Some(limit) = self.system.left_out() {
+            return Err(limit.into());
+        }
         if self.edges.len() + self.steps.len() >= u32::MAX as usize - 1 {
             return Err(Limit::Other { message: "2³² steps of the specification are too many".into() }.into());
         }

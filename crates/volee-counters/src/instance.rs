@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use num_bigint::BigInt;
 use volee_integers::{Conjunct, Effort, Int, Row};
 use volee_system::{
-    Action, Diagnostic, Fault, FaultId, FaultKind, Flow, Label, PredicateId, Sink, Step, System, Variable,
+    Action, Diagnostic, Fault, FaultId, FaultKind, Flow, Label, PredicateId, Predicates, Sink, Step, System,
+    Variable,
 };
 
 use crate::fst::parse_condition;
@@ -182,6 +183,18 @@ impl System for Instance {
         std::iter::once(Variable { name: "location".into(), value: location }).chain(values).collect()
     }
 
+    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
+        Some(self)
+    }
+
+    fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
+        let state = decode(state);
+        let regions = &self.predicates[predicate.0 as usize];
+        Ok(regions.iter().any(|r| r.location == state.location && holds(&r.conjunct, &state.values)))
+    }
+}
+
+impl Predicates for Instance {
     /// `target`, or a condition over variables and `state`, as in `.fst`.
     fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
         let regions = match text.trim() {
@@ -190,12 +203,6 @@ impl System for Instance {
         };
         self.predicates.push(regions);
         Ok(PredicateId(self.predicates.len() as u32 - 1))
-    }
-
-    fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
-        let state = decode(state);
-        let regions = &self.predicates[predicate.0 as usize];
-        Ok(regions.iter().any(|r| r.location == state.location && holds(&r.conjunct, &state.values)))
     }
 }
 

@@ -52,6 +52,7 @@ pub fn events(
             Flow::Continue(())
         });
     }
+    let limit = limit.or_else(|| system.left_out());
     let mut found = BTreeMap::new();
     for (at, uses) in uses.into_iter().enumerate().filter(|(_, uses)| *uses > 0) {
         *found.entry(system.label(Label(at as u32)).into_owned()).or_insert(0) += uses;

@@ -149,6 +149,9 @@ impl Graph {
             row.push((step, StateId(states.insert(target))));
             Flow::Continue(())
         });
+        if let Some(limit) = system.left_out() {
+            return Err(LtsError::Limit(limit));
+        }
         if self.states.len() >= u32::MAX as usize - 1 {
             return Err(LtsError::input("2³² states are more than volee stores"));
         }

@@ -12,7 +12,7 @@ use volee::report::{FileNames, Trace, run_from_word, step_story, variables};
 use volee::search::Claim;
 use volee::system::{
     Diagnostic, PredicateId, RunState, RunStep, Step, Variable, Witness, collect_initial, collect_steps,
-    inspect, lift, value,
+    compile_predicate, inspect, lift, value,
 };
 use volee::{Model, Options, Source};
 
@@ -107,7 +107,7 @@ impl Explorer {
         let claims = properties(&self.model).into_iter().map(|(n, t)| json!({ "name": n, "text": t }));
         let claims: Vec<Value> = claims.collect();
         let warnings: Vec<String> = self.model.warnings.iter().map(ToString::to_string).collect();
-        let has_expressions = self.model.system.predicate("true").is_ok();
+        let has_expressions = compile_predicate(self.model.system.as_mut(), "true").is_ok();
         let look = self.look(start)?;
         Ok(json!({
             "model": {
@@ -324,7 +324,7 @@ impl Explorer {
             self.predicates.clear();
             self.claims.clear();
         }
-        let made = self.model.system.predicate(text)?;
+        let made = compile_predicate(self.model.system.as_mut(), text)?;
         self.predicates.insert(text.to_string(), made);
         Ok(made)
     }

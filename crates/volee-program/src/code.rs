@@ -212,6 +212,8 @@ pub(crate) struct Compiled {
     pub bodies: Vec<Body>,
     pub monitor: Option<Monitor>,
     pub faults: Vec<Fault>,
+    /// What blocks a sequence that is longer than anybody waits for: not an error, but a limit.
+    pub too_long: FaultId,
     /// Some process may be kept from moving by a `provided` clause or by priorities.
     pub restricted: bool,
     /// For each transition number: proctype, node, index in the node.

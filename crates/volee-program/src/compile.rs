@@ -447,5 +447,5 @@ pub(crate) fn compile(program: &Program) -> Compiled {
     });
     let faults = std::mem::take(&mut compiler.faults);
     let restricted = layout.has_priority || program.proctypes.iter().any(|p| p.provided.is_some());
-    Compiled { layout, bodies, monitor, faults, restricted, transitions }
+    Compiled { layout, bodies, monitor, faults, too_long: FaultId(u32::MAX), restricted, transitions }
 }

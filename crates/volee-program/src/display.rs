@@ -260,6 +260,7 @@ impl Teller<'_> {
             message: &mut self.message,
             reached: &mut self.reached,
             passed: None,
+            further: None,
         }
     }
 }

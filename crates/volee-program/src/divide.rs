@@ -16,7 +16,7 @@ use crate::eval::Context;
 use crate::footprint::{EVERYTHING, Footprint, Owners, is_handed_over};
 use crate::frame::Frame;
 use crate::machine::{Machine, first_step};
-use crate::moves::{Level, SMALL_PART, Visitor, sending};
+use crate::moves::{Level, Visitor, sending};
 
 /// What is needed to tell what steps depend on.
 #[derive(Debug, Clone, Default)]
@@ -206,8 +206,9 @@ impl Divisible for Machine {
             touched.reads |= footprint.touched;
             touched.writes = recorder.writes.unwrap_or(0) & !touched.reads;
         }
-        // Long sequences are cut where they come back, and where depends on what else was enumerated.
-        if self.enumerator.moves > SMALL_PART { Flow::Break(()) } else { flow.map_continue(|_| ()) }
+        // What a sequence that was cut looked at is not in the footprint, and whether a process runs for ever is for all its
+        // parts to say together.
+        if self.enumerator.sequences.was_cut() { Flow::Break(()) } else { flow.map_continue(|_| ()) }
     }
 }
 

@@ -127,6 +127,7 @@ impl EventLabels {
             message: &mut self.message,
             reached: &mut self.reached,
             passed: Some(&mut self.key),
+            further: None,
         };
         let op = op_of(compiled, transition);
         match taken {

@@ -9,7 +9,7 @@ use crate::code::{Code, Compiled, Field, Move, Op, Receive, Run, Send, Target};
 use crate::eval::{Context, read_scalar, write_scalar};
 use crate::frame::{ChannelAt, Frame};
 
-/// A `d_step` that takes more steps than this is taken to run for ever.
+/// A `d_step` that takes more steps than this is left out.
 const LONGEST_D_STEP: u32 = 10_000_000;
 
 /// Steps of a `d_step` up to which nobody asks whether it runs for ever.
@@ -138,6 +138,8 @@ pub(crate) struct Executor<'a> {
     /// The messages that enter and leave buffers, where somebody wants to know: which way, the channel's number, how many
     /// values, the values.
     pub passed: Option<&'a mut Vec<i32>>,
+    /// The errors after the first, where somebody wants to know.
+    pub further: Option<&'a mut Vec<FaultId>>,
 }
 
 /// Numbers before the values of a message that passed.
@@ -427,12 +429,14 @@ impl Executor<'_> {
         for taken in 0..LONGEST_D_STEP {
             if taken >= SHORT_D_STEP {
                 if node == mark.0 && self.frame.bytes == mark.1 {
-                    break;
+                    self.blocked = Some(blocked);
+                    return;
                 }
                 if taken.is_power_of_two() {
                     mark = (node, self.frame.bytes.clone());
                 }
             }
+            let first = self.fault.take();
             let chosen = match handed_over {
                 Some(channel) => self.first_accepting(&body.nodes[node as usize], channel).ok_or(None),
                 None => self.first_ready(&body.nodes[node as usize], rendezvous),
@@ -440,6 +444,7 @@ impl Executor<'_> {
             let m = match chosen {
                 Ok(m) => m,
                 Err(failed) => {
+                    self.keep_first(first);
                     self.blocked = failed.or(Some(blocked));
                     return;
                 }
@@ -452,6 +457,7 @@ impl Executor<'_> {
                 Some(channel) => self.take(&m.op, channel),
                 None => self.apply(&m.op),
             }
+            self.keep_first(first);
             if self.blocked.is_some() {
                 return;
             }
@@ -460,7 +466,18 @@ impl Executor<'_> {
                 return;
             }
         }
-        self.blocked = Some(blocked);
+        self.blocked = Some(compiled.too_long);
+    }
+
+    /// The first error stays the first; what came after it is noted by itself.
+    fn keep_first(&mut self, first: Option<FaultId>) {
+        let Some(known) = first else { return };
+        let later = self.fault.replace(known).filter(|&later| later != known);
+        if let (Some(later), Some(further)) = (later, &mut self.further)
+            && !further.contains(&later)
+        {
+            further.push(later);
+        }
     }
 
     /// The first statement that can be done; else the first error met looking for one.

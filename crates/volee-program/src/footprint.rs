@@ -360,6 +360,7 @@ impl Footprint<'_> {
             message,
             reached: self.reached,
             passed: None,
+            further: None,
         }
     }
 

@@ -23,6 +23,7 @@ mod permission;
 mod persistent;
 mod program;
 mod reduction;
+mod sequences;
 mod types;
 mod why;
 

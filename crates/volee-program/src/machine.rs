@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use volee_system::{
     Action, Awake, Components, Covered, Diagnostic, Divisible, Fault, FaultId, FaultKind, Flow, Followed,
-    Inspectable, Inspection, Label, Liftable, Marks, Move, PersistentSet, PredicateId, ProcessSet, Reducible,
-    Sink, SleepSet, Step, System, Variable,
+    Inspectable, Inspection, Label, Liftable, Limit, Marks, Move, PersistentSet, PredicateId, Predicates,
+    ProcessSet, Reducible, Sink, SleepSet, Step, System, Variable,
 };
 
 use crate::code::{Code, Compiled};
@@ -33,6 +33,10 @@ use crate::why;
 
 /// Numbers of errors in predicates start here, above those of the program.
 const PREDICATE_FAULTS: u32 = 1 << 31;
+
+/// Why not every step of a state is known.
+const TOO_LONG: &str =
+    "an atomic sequence or d_step is longer than what is followed, so that what it does is not known";
 
 /// Turns the text of a predicate into an expression over the program.
 pub type PredicateCompiler = Arc<dyn Fn(&str) -> Result<Expr, Diagnostic> + Send + Sync>;
@@ -93,6 +97,8 @@ pub struct Machine {
     /// Errors of predicates, numbered from [`PREDICATE_FAULTS`] on.
     predicate_faults: Vec<Fault>,
     options: MachineOptions,
+    /// States were asked for, so that predicates are fixed.
+    in_use: bool,
     /// Which processes may move first without loss; made when first asked for.
     choice: Option<Choice>,
     /// For each transition, those that are merged into it.
@@ -119,6 +125,7 @@ impl Machine {
             predicate_exprs: Vec::new(),
             predicate_faults: Vec::new(),
             options,
+            in_use: false,
             choice: None,
             merged: Arc::default(),
             division: None,
@@ -143,7 +150,7 @@ impl Machine {
             message: "an atomic sequence runs for ever without ever letting another process move".into(),
             place: None,
         });
-        self.enumerator = Enumerator::new(compiled.transitions.len(), endless);
+        self.enumerator = Enumerator::new(compiled.transitions.len(), endless, self.options.plain);
         self.merged = Arc::new(merged_transitions(&self.program, &compiled));
         self.compiled = Arc::new(compiled);
         self.choice = None;
@@ -232,6 +239,7 @@ impl Machine {
                 message: &mut message,
                 reached,
                 passed: None,
+                further: None,
             };
             let declared = self.compiled.bodies[usize::from(proctype.0)].priority;
             executor.start(usize::from(proctype.0), declared, &[]);
@@ -328,6 +336,7 @@ impl Visitor for Explainer<'_> {
 
 impl System for Machine {
     fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
+        self.in_use = true;
         let frame = self.initial_state();
         push(&frame.bytes)
     }
@@ -369,6 +378,10 @@ impl System for Machine {
         resting && self.trace_is_complete(frame) && (!self.options.strict_ends || drained())
     }
 
+    fn left_out(&self) -> Option<Limit> {
+        self.enumerator.sequences.some_left_out().then(|| Limit::Other { message: TOO_LONG.into() })
+    }
+
     fn fault(&self, fault: FaultId) -> Fault {
         match fault.0.checked_sub(PREDICATE_FAULTS) {
             Some(index) => self.predicate_faults[index as usize].clone(),
@@ -390,11 +403,8 @@ impl System for Machine {
         display::variables(&self.program, &self.compiled, &frame)
     }
 
-    fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
-        let Some(compile) = self.options.predicates.clone() else {
-            return Err(Diagnostic::error("predicates over this program cannot be given as text", None));
-        };
-        Ok(self.add_predicate(&compile(text)?))
+    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
+        Some(self)
     }
 
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
@@ -440,6 +450,21 @@ impl System for Machine {
     }
 }
 
+impl Predicates for Machine {
+    fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
+        let Some(compile) = self.options.predicates.clone() else {
+            return Err(Diagnostic::error("predicates over this program cannot be given as text", None));
+        };
+        if self.in_use && !self.options.plain {
+            let message = format!(
+                "`{text}` comes too late: what it looks at may be forgotten in states that are known already"
+            );
+            return Err(Diagnostic::error(message, None));
+        }
+        Ok(self.add_predicate(&compile(text)?))
+    }
+}
+
 impl Inspectable for Machine {
     fn inspect(&mut self, state: &[u8]) -> Inspection {
         self.frame.load(&self.compiled.layout, state);
@@ -475,7 +500,7 @@ impl Liftable for Machine {
             follower.found
         };
         find(Wanted::Moves(moves)).or_else(|| {
-            let mut enumerator = Enumerator::new(compiled.transitions.len(), FaultId(0));
+            let mut enumerator = Enumerator::new(compiled.transitions.len(), FaultId(0), true);
             let (target, made) = walk(&mut enumerator, &compiled, &merged, state, moves)?;
             find(Wanted::Target(&target, made))
         })

@@ -6,11 +6,9 @@
 //! Order: processes from the youngest to the oldest, statements as written; so it is in SPIN, and so counts and
 //! counterexamples can be compared.
 //!
-//! A sequence that returns to a state it has been in is cut there; where an expansion takes long, every sequence is cut that
-//! comes to a point where another has been. If a process can do nothing but run for ever
-//! inside an `atomic`, that is reported as an error rather than passed over in silence.
+//! A sequence is cut where it comes to a point whose future is known (see [`crate::sequences`]). If a process can do nothing
+//! but run for ever inside an `atomic`, that is reported as an error rather than passed over in silence.
 
-use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use volee_system::{FaultId, Flow};
@@ -20,22 +18,13 @@ use crate::eval::Context;
 use crate::exec::{Executor, Ready, accepts, prepare, ready};
 use crate::frame::Frame;
 use crate::permission::{is_provided, may_move};
+use crate::sequences::{Sequences, Way};
 
-/// Levels up to which returning to an earlier state of the sequence is not looked for.
-const SHORT_SEQUENCE: usize = 100;
+/// Moves inside sequences that begin alike before points are remembered, where transitions are counted as SPIN counts them.
+const PLAIN_PATIENCE: u32 = 10_000;
 
-/// Levels after which a sequence is taken to run for ever.
-const LONGEST_SEQUENCE: usize = 200_000;
-
-/// Moves inside sequences that an expansion may make before it begins to remember where it was: few do.
-const SMALL_EXPANSION: u32 = 10_000;
-
-/// Moves inside sequences of a part that is made by itself. Fewer than this are never cut, alone or with others: there are
-/// fewer than a hundred parts that make as many.
-pub(crate) const SMALL_PART: u32 = 64;
-
-/// Points inside sequences that an expansion remembers.
-const MOST_POINTS: usize = 1 << 20;
+/// The same where they are not.
+const PATIENCE: u32 = 500;
 
 /// One move: who did which transition, with whom.
 #[derive(Debug, Clone, Copy, Default)]
@@ -77,6 +66,8 @@ pub(crate) struct Level {
     partner: Option<Partner>,
     /// The first error since the step began.
     fault: Option<FaultId>,
+    /// Errors of the move that was made last from here, after the first: a `d_step` may have several.
+    further: Vec<FaultId>,
     message: Vec<i32>,
 }
 
@@ -97,6 +88,16 @@ impl Level {
     /// Whether nobody else can move.
     pub fn timeout(&self) -> bool {
         self.timeout
+    }
+
+    /// The process that goes on alone.
+    pub fn only(&self) -> Option<usize> {
+        self.only
+    }
+
+    /// The first error since the step began.
+    pub fn fault(&self) -> Option<FaultId> {
+        self.fault
     }
 
     fn restart(&mut self, only: Option<usize>, timeout: bool) {
@@ -147,10 +148,7 @@ pub(crate) struct Enumerator {
     /// How often each transition was executed.
     pub reached: Vec<u64>,
     endless: Option<FaultId>,
-    /// Moves inside sequences of the last expansion.
-    pub moves: u32,
-    /// The points inside sequences that were met in this expansion, once it is a large one.
-    met: HashSet<Point>,
+    pub sequences: Sequences,
 }
 
 /// What is known of the sequences that one process begins.
@@ -161,29 +159,29 @@ struct Turn {
     emitted: bool,
     /// The first move of one that was cut where it came back.
     endless: Option<TakenMove>,
+    /// One of them was left out, so that nobody knows whether it ends.
+    left_out: bool,
 }
 
 /// Tells the errors of the moves of a sequence, each where it happened, but for the first so many: that one is told with the
 /// whole step.
 fn tell_errors<V: Visitor>(levels: &[Level], known: usize, visitor: &mut V) -> Flow {
-    let failed = levels.iter().enumerate().filter_map(|(at, level)| Some((at, level.made.fault?)));
+    let failed = levels.iter().enumerate().flat_map(|(at, level)| {
+        level.made.fault.into_iter().chain(level.further.iter().copied()).map(move |fault| (at, fault))
+    });
     for (at, fault) in failed.skip(known) {
         visitor.stuck(&levels[..=at], fault)?;
     }
     Flow::Continue(())
 }
 
-/// A point inside a sequence: who goes on alone, the first error so far, and the state.
-type Point = (usize, Option<FaultId>, Box<[u8]>);
-
 impl Enumerator {
-    pub fn new(transitions: usize, endless: FaultId) -> Self {
+    pub fn new(transitions: usize, endless: FaultId, plain: bool) -> Self {
         Enumerator {
             levels: Vec::new(),
             reached: vec![0; transitions],
             endless: Some(endless),
-            moves: 0,
-            met: HashSet::new(),
+            sequences: Sequences::new(if plain { PLAIN_PATIENCE } else { PATIENCE }),
         }
     }
 
@@ -231,12 +229,6 @@ impl Enumerator {
         self.explore(compiled, visitor)
     }
 
-    fn forget_points(&mut self) {
-        if !self.met.is_empty() {
-            self.met = HashSet::new();
-        }
-    }
-
     fn reserve(&mut self, levels: usize) {
         if self.levels.len() < levels {
             self.levels.resize_with(levels, Level::default);
@@ -247,8 +239,7 @@ impl Enumerator {
     fn explore<V: Visitor>(&mut self, compiled: &Compiled, visitor: &mut V) -> ControlFlow<(), bool> {
         let mut top = 0;
         let mut turn = Turn::default();
-        self.moves = 0;
-        self.forget_points();
+        self.sequences.begin();
         loop {
             self.reserve(top + 2);
             let (lower, upper) = self.levels.split_at_mut(top + 1);
@@ -256,11 +247,15 @@ impl Enumerator {
             if lower[0].made.pid != turn.pid {
                 let pid = lower[0].made.pid;
                 self.end_turn(turn, visitor)?;
-                self.forget_points();
                 turn = Turn { pid, ..Turn::default() };
             }
             let (lower, upper) = self.levels.split_at_mut(top + 1);
             match attempted {
+                Attempt::Stuck(blocked) if blocked == compiled.too_long => {
+                    turn.left_out = true;
+                    self.sequences.leave_out();
+                    tell_errors(lower, 0, visitor)?;
+                }
                 Attempt::Stuck(blocked) => {
                     turn.emitted = true;
                     tell_errors(lower, 0, visitor)?;
@@ -273,10 +268,16 @@ impl Enumerator {
                 }
                 Attempt::Taken { keeps: Some(pid) } => {
                     upper[0].restart(Some(pid), false);
+                    if top == 0 {
+                        self.sequences.begin_move();
+                    }
                     top += 1;
-                    self.moves += 1;
-                    if self.returns(top) || self.moves > SMALL_EXPANSION && self.is_met(top, pid) {
-                        turn.endless = Some(self.levels[0].made);
+                    let way = self.sequences.arrive(&self.levels[..=top]);
+                    if way != Way::On {
+                        match way {
+                            Way::TooLong => turn.left_out = true,
+                            _ => turn.endless = Some(self.levels[0].made),
+                        }
                         top -= 1;
                         tell_errors(&self.levels[..=top], 0, visitor)?;
                     }
@@ -301,7 +302,9 @@ impl Enumerator {
 
     /// All sequences of a process are enumerated. If they only ran for ever, that is an error.
     fn end_turn<V: Visitor>(&mut self, turn: Turn, visitor: &mut V) -> Flow {
-        let (Some(first), false) = (turn.endless, turn.emitted) else { return Flow::Continue(()) };
+        let (Some(first), false) = (turn.endless, turn.emitted || turn.left_out) else {
+            return Flow::Continue(());
+        };
         let made = std::mem::replace(&mut self.levels[0].made, first);
         let flow = visitor.stuck(&self.levels[..1], self.endless.expect("set when made"));
         self.levels[0].made = made;
@@ -342,30 +345,6 @@ impl Enumerator {
         }
         None
     }
-
-    /// Whether the point that a sequence has come to was met before in this expansion: what can follow is known already.
-    /// A sequence that runs through more points than anybody would wait for is taken to run for ever.
-    #[cold]
-    fn is_met(&mut self, top: usize, pid: usize) -> bool {
-        let level = &self.levels[top];
-        self.met.len() >= MOST_POINTS
-            || !self.met.insert((pid, level.fault, level.frame.bytes.as_slice().into()))
-    }
-
-    /// Whether the sequence has come back to a state it was in, or is too long to be anything else.
-    fn returns(&self, top: usize) -> bool {
-        if top < SHORT_SEQUENCE {
-            return false;
-        }
-        if top >= LONGEST_SEQUENCE {
-            return true;
-        }
-        // Powers of two as in Brent's cycle finding: any loop is seen after at most twice its length.
-        let mark = usize::pow(2, usize::ilog2(top)) - 1;
-        mark < top
-            && self.levels[mark].only == self.levels[top].only
-            && self.levels[mark].frame.bytes == self.levels[top].frame.bytes
-    }
 }
 
 /// Makes the next move possible at `level`, into `next`.
@@ -399,6 +378,7 @@ fn attempt(compiled: &Compiled, level: &mut Level, next: &mut Level, reached: &m
             let answer = ready(&mut cx, &m.op, level.process_moved);
             if let Some(fault) = cx.fault {
                 level.next_move += 1;
+                level.further.clear();
                 level.made = TakenMove { pid: pid as u8, transition: m.id, partner: None, fault: None };
                 level.moved = true;
                 return Attempt::Stuck(fault);
@@ -431,6 +411,7 @@ fn make(
     reached: &mut [u64],
 ) -> Attempt {
     next.frame.copy_from(&level.frame);
+    level.further.clear();
     let mut executor = Executor {
         compiled,
         frame: &mut next.frame,
@@ -441,6 +422,7 @@ fn make(
         message: &mut level.message,
         reached,
         passed: None,
+        further: Some(&mut level.further),
     };
     executor.reached[m.id as usize] += 1;
     if !matches!(m.op, Op::End) {
@@ -527,6 +509,7 @@ fn hand_over(
     let channel = partner.channel;
     next.frame.copy_from(&level.frame);
     next.message.clone_from(&level.message);
+    level.further.clear();
     let mut executor = Executor {
         compiled,
         frame: &mut next.frame,
@@ -537,6 +520,7 @@ fn hand_over(
         message: &mut next.message,
         reached,
         passed: None,
+        further: Some(&mut level.further),
     };
     executor.reached[m.id as usize] += 1;
     executor.reached[other.id as usize] += 1;

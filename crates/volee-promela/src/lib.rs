@@ -41,7 +41,7 @@ use volee_system::{Diagnostic, Severity};
 /// What the user says beside the file.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// `-D NAME` or `-D NAME=VALUE`; a name without a value is defined as 1.
+    /// `NAME` or `NAME=VALUE`; a name without a value is defined as 1.
     pub defines: Vec<(String, Option<String>)>,
     /// Where `#include` looks after the directory of the including file.
     pub include_dirs: Vec<PathBuf>,
@@ -117,7 +117,7 @@ pub fn study(file: &str, text: &str, options: &Options) -> Study {
     Study { model, diagnostics, index }
 }
 
-/// Resolves an expression over a finished model, as in `--invariant 'x < 3 && P[1]@cs'`: globals, symbolic names,
+/// Resolves an expression over a finished model, such as the invariant `x < 3 && P[1]@cs`: globals, symbolic names,
 /// macros, and remote references to the labels and variables of processes. Places count from line 1, column 1 of
 /// `text`.
 ///

@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use volee_system::{
-    Inspection, PredicateId, Standing, System, Witness, collect_initial, collect_steps, inspect,
+    Inspection, PredicateId, Standing, System, Witness, collect_initial, collect_steps, compile_predicate,
+    inspect,
 };
 
 /// States of a cycle that are looked at; a longer cycle is not explained.
@@ -18,7 +19,9 @@ const LONGEST_RUN: usize = 1 << 20;
 pub fn why(system: &mut dyn System, witness: &Witness, conditions: &[String]) -> Vec<String> {
     // Before any state is asked for: what is looked at may decide what a state has in it.
     let compiled: Vec<(&String, PredicateId)> = match witness.loop_start {
-        Some(_) => conditions.iter().filter_map(|text| Some((text, system.predicate(text).ok()?))).collect(),
+        Some(_) => {
+            conditions.iter().filter_map(|text| Some((text, compile_predicate(system, text).ok()?))).collect()
+        }
         None => Vec::new(),
     };
     let Some((before, cycle)) = walked(system, witness) else { return Vec::new() };

@@ -4,7 +4,7 @@
 //! any of the names of its step: `Sender[2]:c!msg,3`, or the statement `Sender[2] c!msg,n` behind it.
 
 use volee_logic::formula::{Atom, AtomKind, EventMatcher, EventPattern, Formula, LabelPattern};
-use volee_system::{Diagnostic, FaultId, Label, Place, PredicateId, System};
+use volee_system::{Diagnostic, FaultId, Label, Place, PredicateId, System, compile_predicate};
 
 use crate::silence::Letters;
 
@@ -41,7 +41,7 @@ pub fn bind<S: System + ?Sized>(
     text: &str,
     file: &str,
 ) -> Result<Vec<BoundAtom>, Diagnostic> {
-    let has_predicates = system.predicate("true").is_ok();
+    let has_predicates = compile_predicate(system, "true").is_ok();
     let mut atoms = Vec::new();
     for id in formula.atoms() {
         let atom = &formula.pool.atoms()[id.0 as usize];
@@ -74,7 +74,7 @@ fn predicate<S: System + ?Sized>(
     text: &str,
     file: &str,
 ) -> Result<BoundAtom, Diagnostic> {
-    system.predicate(expression).map(BoundAtom::Predicate).map_err(|wrong| {
+    compile_predicate(system, expression).map(BoundAtom::Predicate).map_err(|wrong| {
         let before = &text[..atom.span.start.min(text.len())];
         let line = before.matches('\n').count() as u32 + 1;
         let column = before.rsplit('\n').next().unwrap_or("").chars().count() as u32 + 1;

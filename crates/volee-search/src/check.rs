@@ -268,6 +268,7 @@ pub fn check<S: System + ?Sized>(
 ) -> Outcome {
     let mut questions = Questions::new(check);
     let (mut statistics, limit) = search(system, &mut questions, meter, progress);
+    let limit = limit.or_else(|| system.left_out());
     statistics.seconds = meter.elapsed().as_secs_f64();
     statistics.bytes_per_state = statistics.memory_bytes as f64 / statistics.states.max(1) as f64;
     let answers = questions.answers(limit.as_ref());

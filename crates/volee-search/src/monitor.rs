@@ -11,8 +11,8 @@ use std::borrow::Cow;
 use volee_logic::formula::Formula;
 use volee_logic::tl::{Alphabet, DfaState, Limits, Monitor, MonitorState, Verdict3};
 use volee_system::{
-    Action, Diagnostic, Fault, FaultId, Flow, Label, Marks, Meter, PredicateId, Progress, Reason, ReasonKind,
-    Sink, Step, System, Variable, Verdict,
+    Action, Diagnostic, Fault, FaultId, Flow, Label, Limit, Marks, Meter, PredicateId, Progress, Reason,
+    ReasonKind, Sink, Step, System, Variable, Verdict,
 };
 
 use crate::atoms::{BoundAtom, Names, Valuation, bind};
@@ -240,6 +240,10 @@ impl<S: System + ?Sized> System for Monitored<'_, S> {
         self.system.is_valid_end(own)
     }
 
+    fn left_out(&self) -> Option<Limit> {
+        self.system.left_out()
+    }
+
     fn fault(&self, fault: FaultId) -> Fault {
         self.system.fault(fault)
     }
@@ -251,10 +255,6 @@ impl<S: System + ?Sized> System for Monitored<'_, S> {
 
     fn variables(&self, state: &[u8]) -> Vec<Variable> {
         self.system.variables(self.own(state))
-    }
-
-    fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
-        self.system.predicate(text)
     }
 
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {

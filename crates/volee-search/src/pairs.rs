@@ -80,6 +80,9 @@ pub(crate) fn expand<S: System + ?Sized>(
     if let Some((ordinal, met)) = fault.filter(|_| faults == Faults::End) {
         return Err(Stop::Fault(Some(ordinal), system.fault(met).into()));
     }
+    if let Some(limit) = system.left_out() {
+        return Err(Stop::Limit(limit));
+    }
     if steps.is_empty() {
         steps.push((None, STUTTER, state.to_vec()));
     }

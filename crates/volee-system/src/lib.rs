@@ -17,6 +17,7 @@ mod liftable;
 pub mod memory;
 pub mod part;
 mod place;
+mod predicates;
 mod progress;
 mod reducible;
 mod run;
@@ -32,6 +33,7 @@ pub use inspection::{
 pub use lift::{LiftError, Lifted, lift};
 pub use liftable::{Followed, Liftable, Move};
 pub use place::{Diagnostic, Edit, Fix, Place, Severity};
+pub use predicates::{Predicates, compile_predicate};
 pub use progress::{Progress, Quiet, Snapshot};
 pub use reducible::{Awake, PersistentSet, ProcessSet, Reducible, SleepSet};
 pub use run::{ReplayError, Run, RunState, RunStep, Witness, replay, replay_end, walk};

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use crate::run::nth_step;
-use crate::{Components, Diagnostic, Divisible, Inspectable, Liftable, Place, Reducible};
+use crate::{Components, Divisible, Inspectable, Liftable, Limit, Place, Predicates, Reducible};
 
 /// Whether the receiver of pushed states wants more.
 pub type Flow = ControlFlow<()>;
@@ -28,7 +28,7 @@ pub struct Label(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FaultId(pub u32);
 
-/// A state predicate, made by [`System::predicate`] and evaluated by [`System::holds`].
+/// A state predicate, fixed when the system is built ([`Predicates`]) and evaluated by [`System::holds`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PredicateId(pub u32);
 
@@ -97,6 +97,12 @@ pub trait System {
         Fault { kind: FaultKind::Runtime, message: format!("fault {}", fault.0), place: None }
     }
 
+    /// What could not be enumerated so far, if anything: an answer that needs every step is then not known. A search asks when it
+    /// is over.
+    fn left_out(&self) -> Option<Limit> {
+        None
+    }
+
     /// What a human wants to know of the `ordinal`-th step of `state`: one action, or several where the step is an
     /// indivisible sequence. Never called in a hot loop.
     fn explain(&mut self, state: &[u8], ordinal: usize) -> Vec<Action> {
@@ -110,18 +116,7 @@ pub trait System {
         vec![Variable { name: "state".into(), value: hex }]
     }
 
-    /// Compiles a state predicate written in the system's own expression language.
-    ///
-    /// # Errors
-    /// The text is not an expression of this system. The place counts from line 1, column 1 of `text`.
-    fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
-        Err(Diagnostic::error(
-            format!("this system has no state predicates, so `{text}` means nothing here"),
-            None,
-        ))
-    }
-
-    /// Evaluates a predicate made by [`System::predicate`] in a state.
+    /// Evaluates one of its predicates in a state.
     ///
     /// # Errors
     /// The expression has no value in this state (a division by zero, say).
@@ -142,6 +137,11 @@ pub trait System {
 
     /// How the bytes of states are cut into components, where the system can tell. It stays so once a state was asked for.
     fn components(&self) -> Option<Components> {
+        None
+    }
+
+    /// The same system as one that is told what will be asked of its states, where it has expressions for that.
+    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
         None
     }
 

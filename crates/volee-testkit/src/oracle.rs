@@ -27,6 +27,20 @@ pub struct Tally {
     pub differing: Vec<u64>,
 }
 
+impl Tally {
+    /// Adds the figures of more programs.
+    pub fn add(&mut self, other: Tally) {
+        let Tally { compared, refused, too_large, counted, claims, passed_over, differing } = other;
+        self.compared += compared;
+        self.refused += refused;
+        self.too_large += too_large;
+        self.counted += counted;
+        self.claims += claims;
+        self.passed_over += passed_over;
+        self.differing.extend(differing);
+    }
+}
+
 impl std::fmt::Display for Tally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Tally { compared, refused, too_large, counted, claims, passed_over, differing } = self;

@@ -15,7 +15,8 @@ use volee_logic::ltl::translate;
 use volee_program::{Machine, MachineOptions};
 use volee_search::{Check, ClaimOptions, Fairness, LtlQuestion, Reduction, is_strongly_fair};
 use volee_system::{
-    Budget, Meter, PredicateId, Quiet, System, Verdict, Witness, collect_initial, collect_steps,
+    Budget, Meter, PredicateId, Predicates as _, Quiet, System, Verdict, Witness, collect_initial,
+    collect_steps,
 };
 
 const ATOMS: usize = 3;

@@ -5,8 +5,8 @@
 use std::borrow::Cow;
 
 use volee_system::{
-    Action, Diagnostic, Fault, FaultId, Flow, Inspectable, Label, Liftable, Marks, PredicateId, Sink, System,
-    Variable,
+    Action, Fault, FaultId, Flow, Inspectable, Label, Liftable, Limit, Marks, PredicateId, Predicates, Sink,
+    System, Variable,
 };
 
 /// The system, and nothing but its states and steps.
@@ -33,6 +33,10 @@ impl<S: System> System for Bare<S> {
         self.0.is_valid_end(state)
     }
 
+    fn left_out(&self) -> Option<Limit> {
+        self.0.left_out()
+    }
+
     fn fault(&self, fault: FaultId) -> Fault {
         self.0.fault(fault)
     }
@@ -49,8 +53,8 @@ impl<S: System> System for Bare<S> {
         self.0.variables(state)
     }
 
-    fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
-        self.0.predicate(text)
+    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
+        self.0.predicates()
     }
 
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {

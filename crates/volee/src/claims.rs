@@ -13,7 +13,7 @@ use crate::question::Question;
 
 /// The claims that a model makes about itself: its formulas, its never claim, its accept labels.
 pub fn claims(model: &Model) -> Vec<Question> {
-    let Some(lowered) = &model.promela else { return Vec::new() };
+    let Some(lowered) = &model.promela else { return model.claims.clone() };
     let blocks = lowered.model().ltl.iter();
     let blocks = blocks.map(|p| Question::Ltl { name: Some(p.name.to_string()), text: p.text.to_string() });
     let program = &lowered.program;

@@ -17,7 +17,8 @@ use volee_bes::Solver;
 use volee_conform::run::{Mapping, RandomWalk, Report, Rules, StoredTest, Wire, execute};
 use volee_conform::{
     ConformError, DELTA, Determinised, Interface, Livelock, Matcher, MetaId, Moves, Purpose, Selected,
-    Specification, Suite, TestGraph, by_equations, covering_suite, direct, ioco, read_test, test_of_trace,
+    Specification, Suite, TestFile, TestGraph, by_equations, covering_suite, direct, ioco, read_test,
+    test_of_trace, write_dot,
 };
 use volee_logic::formula;
 use volee_system::{Diagnostic, Meter, Progress, Snapshot};
@@ -91,6 +92,70 @@ impl Derived<Option<Selected>> {
     /// The shortest controllable test case, if there is a test at all.
     pub fn case(&self) -> Option<TestGraph> {
         self.tests.as_ref().map(|selected| selected.graph.case())
+    }
+}
+
+/// The forms of a test file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TestForm {
+    /// To be run.
+    Json,
+    /// A picture.
+    Dot,
+    /// A transition system.
+    Lts,
+}
+
+impl TestForm {
+    /// The form that an extension names.
+    ///
+    /// # Errors
+    /// It names none.
+    pub fn of(path: &Path) -> Result<TestForm, Diagnostic> {
+        match path.extension().and_then(|e| e.to_str()) {
+            Some("json") => Ok(TestForm::Json),
+            Some("dot" | "gv") => Ok(TestForm::Dot),
+            Some("aut") => Ok(TestForm::Lts),
+            _ => Err(Diagnostic::error(
+                format!("`{}`: the extension names no form of a test", path.display()),
+                None,
+            )
+            .with_help("known are .json (for volee conform), .aut and .dot")),
+        }
+    }
+}
+
+impl Contract {
+    /// Writes a test, in the form that the extension names; `purpose` is what it is for.
+    ///
+    /// # Errors
+    /// The extension names no form, or the file cannot be written.
+    pub fn write_test(&self, test: &TestGraph, path: &Path, purpose: &str) -> Result<(), AskError> {
+        let form = TestForm::of(path)?;
+        files::write_with(path, |out| -> Result<(), AskError> {
+            let written = match form {
+                TestForm::Lts => return Ok(volee_lts::write_as(&test.to_lts(), path, out)?),
+                TestForm::Dot => write_dot(test, out),
+                TestForm::Json => {
+                    TestFile::new(test, &self.source.path.display().to_string(), purpose, self.livelock)
+                        .write(out)
+                }
+            };
+            Ok(written.map_err(|e| files::cannot_write(path, &e))?)
+        })
+    }
+
+    /// Writes the tests of a suite into a folder.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn write_suite(&self, suite: &Suite, folder: &Path) -> Result<(), AskError> {
+        std::fs::create_dir_all(folder).map_err(|e| files::cannot_write(folder, &e))?;
+        for (at, test) in suite.tests.iter().enumerate() {
+            let path = folder.join(format!("test-{:03}.json", at + 1));
+            self.write_test(&test.case, &path, &format!("cover {}", test.path.join(" · ")))?;
+        }
+        Ok(())
     }
 }
 
@@ -168,8 +233,21 @@ impl Contract {
         meter: &Meter,
         progress: &mut dyn Progress,
     ) -> Result<Derived<Option<Misbehaviour>>, AskError> {
-        let path = implementation.to_path_buf();
-        let other = Contract { source: Source { path, ..self.source.clone() }, ..self.clone() };
+        let options = Options { made: None, ..self.source.options.clone() };
+        self.against_source(Source::new(implementation, options), meter, progress)
+    }
+
+    /// The same for an implementation that is read in its own way, or no file.
+    ///
+    /// # Errors
+    /// As for [`Contract::against`].
+    pub fn against_source(
+        &self,
+        implementation: Source,
+        meter: &Meter,
+        progress: &mut dyn Progress,
+    ) -> Result<Derived<Option<Misbehaviour>>, AskError> {
+        let other = Contract { source: implementation, ..self.clone() };
         let progress = RefCell::new(progress);
         self.explore(&|_| Ok(Purpose::nothing()), meter, &mut Shared(&progress), |product| {
             let nothing = |_: &Model| Ok(Purpose::nothing());

@@ -28,6 +28,7 @@ use crate::answer::AskError;
 use crate::judge::Defect;
 use crate::model::{Model, Naming, Options};
 use crate::picture::Picture;
+use crate::source::Source;
 
 /// How systems are read and what is done to their labels first.
 #[derive(Debug, Clone, Default)]
@@ -46,6 +47,8 @@ pub struct Graphs {
     pub defines: Vec<String>,
     /// All states and steps of the language's semantics.
     pub plain: bool,
+    /// Systems of the caller's own, meant by their names where a file is named.
+    pub made: Vec<Source>,
 }
 
 /// What the steps of a program are called.
@@ -333,7 +336,10 @@ impl Graphs {
     /// counts steps, the others tell apart what was not hidden, and what is hidden is chosen after the system is read. So
     /// nothing is merged, whether a plain model is asked for or not.
     fn open_model(&self, path: &Path) -> Result<Read<Box<dyn System>>, AskError> {
-        let options = Options { defines: self.defines.clone(), plain: self.plain, ..Options::default() };
+        let own = self.made.iter().find(|source| source.path == path);
+        let made = own.and_then(|source| source.options.made.clone());
+        let options =
+            Options { defines: self.defines.clone(), plain: self.plain, made, ..Options::default() };
         let naming = match self.labels {
             Labels::Text => Naming::Text,
             Labels::Events | Labels::Who => Naming::Events,
@@ -374,6 +380,10 @@ impl System for Anonymous {
 
     fn label(&self, label: Label) -> Cow<'_, str> {
         without_who(&self.system.label(label)).into()
+    }
+
+    fn left_out(&self) -> Option<Limit> {
+        self.system.left_out()
     }
 
     fn fault(&self, fault: FaultId) -> Fault {

@@ -17,8 +17,8 @@ use volee_search::{
     BoundAtom, DeterministicProperty, LtlQuestion, Names, Runs, TlQuestion, bind, is_fair, is_strongly_fair,
 };
 use volee_system::{
-    Diagnostic, Fault, PredicateId, Reason, ReasonKind, Run, Step, System, Witness, collect_steps, lift,
-    replay_end, walk,
+    Diagnostic, Fault, PredicateId, Reason, ReasonKind, Run, Step, System, Witness, collect_steps,
+    compile_predicate, lift, replay_end, walk,
 };
 
 use crate::answer::LONGEST_RUN;
@@ -270,7 +270,7 @@ impl Hearing<'_> {
     }
 
     fn value(&mut self, text: &str, wanted: bool) -> Result<(), Objection> {
-        let predicate = self.plain.predicate(text)?;
+        let predicate = compile_predicate(self.plain, text)?;
         match self.plain.holds(predicate, &self.end.state) {
             Ok(value) if value == wanted => Ok(()),
             Ok(value) => Err(Objection::new(format!("`{text}` is {value} where the run ends"))),
@@ -309,7 +309,7 @@ impl Hearing<'_> {
     fn conditions(&mut self, claim: &Claim) -> Result<Vec<PredicateId>, Objection> {
         let atoms = match claim.kind {
             ClaimKind::Invariant | ClaimKind::Reachable => {
-                return Ok(vec![self.plain.predicate(&claim.text)?]);
+                return Ok(vec![compile_predicate(self.plain, &claim.text)?]);
             }
             ClaimKind::Ltl | ClaimKind::Tl => {
                 let text = self.formula(&claim.text);

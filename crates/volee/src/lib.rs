@@ -3,6 +3,7 @@
 //! [`ask`] is the door: a [`Source`] (or a [`System`] of one's own, [`ask_system`]), [`Question`]s, an [`Engine`] and a budget
 //! go in, [`Answers`] come out, of the same type whoever answers. The rooms of the house are re-exported whole, under short names.
 
+pub mod advise;
 mod answer;
 mod ask;
 mod audit;
@@ -10,12 +11,14 @@ mod bare;
 mod bundle;
 pub mod claims;
 pub mod conformance;
+pub mod conversation;
 mod engine;
 mod engines;
 pub mod files;
 pub mod graphs;
 mod html;
 pub mod judge;
+mod made;
 pub mod model;
 mod near;
 mod picture;
@@ -30,6 +33,7 @@ mod stored;
 pub mod suite;
 pub mod walk;
 
+pub use advise::{Advice, advise};
 pub use answer::{
     Answer, Answers, AskError, Certificate, ExplanationForm, Figures, LONGEST_RUN, Role, ShownRun,
 };
@@ -47,6 +51,7 @@ pub use solve::{Equations, Resolution};
 pub use source::Source;
 pub use stored::{Stored, stored};
 
+pub use made::Made;
 pub use model::{Model, Naming, Options};
 pub use volee_bes as bes;
 pub use volee_channels as channels;

@@ -15,6 +15,8 @@ use volee_system::{Diagnostic, System};
 
 use crate::bare::Bare;
 use crate::files::{explain, read_bytes};
+use crate::made::Made;
+use crate::question::Question;
 
 /// What a program can have at most: a number of a process, and the length of a channel, is one byte.
 const MOST_PROCESSES: usize = 255;
@@ -23,7 +25,7 @@ const LARGEST_BUFFER: u32 = 255;
 /// How a model is to be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
-    /// Preprocessor definitions, `NAME` or `NAME=VALUE`, as after `-D`.
+    /// Preprocessor definitions, `NAME` or `NAME=VALUE`.
     pub defines: Vec<String>,
     /// Every optimisation off: the states and steps that the language's semantics has, one by one.
     pub plain: bool,
@@ -44,6 +46,9 @@ pub struct Options {
     /// The folder below which everything must be that a model includes: for models that came from elsewhere.
     #[serde(skip)]
     pub within: Option<PathBuf>,
+    /// There is no file: this makes the system.
+    #[serde(skip)]
+    pub made: Option<Made>,
 }
 
 /// What the single steps of a program are called.
@@ -88,6 +93,8 @@ pub struct Model {
     pub system: Box<dyn System>,
     /// The program behind a Promela model, for engines that read programs.
     pub promela: Option<Lowered>,
+    /// What a model that is no file claims of itself.
+    pub claims: Vec<Question>,
 }
 
 /// A kind of file that can be opened.
@@ -265,7 +272,7 @@ fn open_family(path: &Path, _: &Options) -> Result<Opened, Vec<Diagnostic>> {
     Ok(Opened { system, warnings: Vec::new(), promela: None })
 }
 
-/// Nets; a definition `-D place=3` chooses how many tokens a place starts with.
+/// Nets; a definition `place=3` chooses how many tokens a place starts with.
 fn open_net(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic>> {
     let bytes = read_bytes(path).map_err(|d| vec![d])?;
     let (text, name) = (String::from_utf8_lossy(&bytes), path.display().to_string());
@@ -277,8 +284,11 @@ fn open_net(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic>> {
     };
     for define in &options.defines {
         let Some((place, Ok(tokens))) = define.split_once('=').map(|(p, n)| (p, n.trim().parse())) else {
-            let message = format!("`-D {define}` does not say how many tokens a place starts with");
-            return Err(vec![Diagnostic::error(message, None).with_help("write -D PLACE=NUMBER")]);
+            let message =
+                format!("the definition `{define}` does not say how many tokens a place starts with");
+            return Err(vec![
+                Diagnostic::error(message, None).with_help("a place is defined as PLACE=NUMBER"),
+            ]);
         };
         net.start_with(place.trim(), tokens).map_err(|d| vec![d])?;
     }
@@ -286,7 +296,7 @@ fn open_net(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic>> {
     Ok(Opened { system: Box::new(volee_nets::Instance::least(net)), warnings, promela: None })
 }
 
-/// A counter program; a definition `-D x=3` chooses what a variable starts with.
+/// A counter program; a definition `x=3` chooses what a variable starts with.
 fn open_counters(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic>> {
     let bytes = read_bytes(path).map_err(|d| vec![d])?;
     let text = String::from_utf8_lossy(&bytes);
@@ -296,15 +306,17 @@ fn open_counters(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnosti
         let value =
             define.split_once('=').and_then(|(name, n)| Some((name.trim(), n.trim().parse::<i64>().ok()?)));
         let Some((name, value)) = value else {
-            let message = format!("`-D {define}` does not say what a variable starts with");
-            return Err(vec![Diagnostic::error(message, None).with_help("write -D VARIABLE=NUMBER")]);
+            let message = format!("the definition `{define}` does not say what a variable starts with");
+            return Err(vec![
+                Diagnostic::error(message, None).with_help("a variable is defined as VARIABLE=NUMBER"),
+            ]);
         };
         chosen.push((name.to_string(), value.into()));
     }
     let (system, open) = volee_counters::Instance::new(program, &chosen).map_err(|d| vec![d])?;
     let told = open.iter().take(4).map(|name| {
         let message = format!("`{name}` may start with several values; one of them is taken");
-        Diagnostic::warning(message, None).with_help(format!("choose an instance with -D {name}=NUMBER"))
+        Diagnostic::warning(message, None).with_help(format!("choose an instance: define {name}=NUMBER"))
     });
     Ok(Opened { warnings: told.collect(), system: Box::new(system), promela: None })
 }
@@ -317,7 +329,7 @@ fn open_places(net: &volee_nets::Net) -> Vec<Diagnostic> {
     let told = open.iter().take(TOLD).map(|&p| {
         let (place, least) = (&net.places[p], initial.base[p]);
         let message = format!("`{place}` may start with any number from {least} on; it starts with {least}");
-        Diagnostic::warning(message, None).with_help(format!("choose an instance with -D {place}=NUMBER"))
+        Diagnostic::warning(message, None).with_help(format!("choose an instance: define {place}=NUMBER"))
     });
     let mut all: Vec<Diagnostic> = told.collect();
     if open.len() > TOLD {
@@ -335,6 +347,9 @@ impl Model {
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Model, Vec<Diagnostic>> {
         let path = path.as_ref();
         let name = path.display().to_string();
+        if let Some(made) = &options.made {
+            return Ok(made.model(name));
+        }
         let front_end = match options.text_of(path) {
             Some(_) => front_end_of(path),
             None => recognise(path),
@@ -343,7 +358,7 @@ impl Model {
         front_end.refuse(options).map_err(|d| vec![d])?;
         let opened = (front_end.open)(path, options)?;
         let Opened { system, warnings, promela } = opened;
-        Ok(Model { name, language: front_end.language, warnings, system, promela })
+        Ok(Model { name, language: front_end.language, warnings, system, promela, claims: Vec::new() })
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use volee_system::{Meter, PredicateId, System, collect_initial, collect_steps, value};
+use volee_system::{Meter, PredicateId, System, collect_initial, collect_steps, compile_predicate, value};
 
 /// States that are looked at.
 const MOST_STATES: usize = 200_000;
@@ -106,9 +106,10 @@ fn look(system: &mut dyn System, parts: &mut [Part], state: &[u8], depth: usize)
 }
 
 fn part(system: &mut dyn System, text: &str) -> Option<Part> {
-    let predicate = system.predicate(text).ok()?;
-    let sides = sides(text)
-        .and_then(|(left, right)| Some((system.predicate(left).ok()?, system.predicate(right).ok()?)));
+    let predicate = compile_predicate(system, text).ok()?;
+    let sides = sides(text).and_then(|(left, right)| {
+        Some((compile_predicate(system, left).ok()?, compile_predicate(system, right).ok()?))
+    });
     Some(Part { text: text.to_string(), predicate, sides, ever: false, nearest: None })
 }
 

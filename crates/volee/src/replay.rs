@@ -91,7 +91,7 @@ fn confirm(
 ) -> Result<Confirmed, Diagnostic> {
     let refuse = |why: String| {
         Diagnostic::error(format!("the trace does not fit `{}`: {why}", model.name), None)
-            .with_help("was the trace or the model changed since the trace was made, or is the model read with other -D?")
+            .with_help("was the trace or the model changed since the trace was made, or is the model read with other definitions?")
     };
     let lowered = model.promela.as_ref();
     let system = model.system.as_mut();

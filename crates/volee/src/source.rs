@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use volee_system::{Diagnostic, System};
 
+use crate::made::Made;
 use crate::model::{Model, Options};
 
 /// A model file and how it is to be read.
@@ -31,6 +32,11 @@ impl Source {
     /// A model file and how it is to be read; whether it exists is seen when it is read.
     pub fn new(path: impl Into<PathBuf>, options: Options) -> Self {
         Source { path: path.into(), options }
+    }
+
+    /// A system of the caller's own, under this name.
+    pub fn made(name: &str, made: Made) -> Self {
+        Source::new(name, Options { made: Some(made), ..Options::default() })
     }
 
     /// Defines a name of the preprocessor; of a net, how many tokens a place starts with.
@@ -112,6 +118,7 @@ impl Subject<'_> {
                 warnings: Vec::new(),
                 system: make(),
                 promela: None,
+                claims: Vec::new(),
             }),
         }
     }

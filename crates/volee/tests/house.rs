@@ -94,23 +94,25 @@ fn the_arrows_of_the_table_point_one_way() {
     }
 }
 
-/// The text of every Rust file below a folder.
-fn rust_text(folder: &Path) -> String {
-    let mut text = String::new();
+/// Every Rust file below a folder.
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
+        for path in fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
             match path.extension() {
                 _ if path.is_dir() => folders.push(path),
-                Some(extension) if extension == "rs" => {
-                    text.push_str(&fs::read_to_string(&path).expect("source is text"));
-                }
+                Some(extension) if extension == "rs" => files.push(path),
                 _ => {}
             }
         }
     }
-    text
+    files
+}
+
+/// Their text.
+fn rust_text(folder: &Path) -> String {
+    rust_files(folder).iter().map(|path| fs::read_to_string(path).expect("source is text")).collect()
 }
 
 /// Whether `name` stands in `text` as a word of its own.
@@ -140,6 +142,44 @@ fn every_dependency_is_named_in_the_code_that_may_use_it() {
         }
     }
     assert!(unused.is_empty(), "dependencies that no code names: {unused:?}");
+}
+
+/// Rooms whose callers are people at a command line, or who write its commands for them, and what only tests use.
+const KNOW_FLAGS: &[&str] = &["volee-cli", "volee-lsp", "volee-page", "volee-testkit"];
+
+/// The flags that stand in the code of a file, tests left out: `--word`, `-D`.
+fn flags_in(text: &str) -> Vec<String> {
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let word = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    let mut flags = Vec::new();
+    for line in code.lines() {
+        for (at, _) in line.match_indices('-') {
+            let rest = &line[at..];
+            let long =
+                rest.strip_prefix("--").is_some_and(|r| r.starts_with(|c: char| c.is_ascii_lowercase()));
+            let define = rest.strip_prefix("-D").is_some_and(|r| !r.starts_with(|c: char| c.is_lowercase()));
+            if (long || define) && !line[..at].ends_with(word) {
+                flags.push(line.trim().to_string());
+            }
+        }
+    }
+    flags
+}
+
+#[test]
+fn no_crate_below_the_command_line_names_a_flag() {
+    assert_eq!(flags_in("a --x\nb - -3\nc--d x-D\n\"-D N\"").len(), 2);
+    let mut named = Vec::new();
+    for entry in fs::read_dir(root().join("crates")).expect("the rooms").flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !KNOW_FLAGS.contains(&name.as_str()) {
+            for path in rust_files(&entry.path().join("src")) {
+                let text = fs::read_to_string(&path).expect("source is text");
+                named.extend(flags_in(&text).into_iter().map(|line| format!("{}: {line}", path.display())));
+            }
+        }
+    }
+    assert!(named.is_empty(), "only the command line knows the names of flags: {named:#?}");
 }
 
 /// Licences that ask for no more than their text and notices.

@@ -6,7 +6,9 @@
 
 use std::borrow::Cow;
 
-use volee_system::{Diagnostic, FaultId, Flow, Label, Meter, PredicateId, Quiet, Sink, Step, System};
+use volee_system::{
+    Diagnostic, FaultId, Flow, Label, Meter, PredicateId, Predicates, Quiet, Sink, Step, System,
+};
 
 use super::Explanation;
 use crate::game::{Player, build, zielonka};
@@ -50,9 +52,8 @@ impl<S: System + ?Sized> System for Excerpt<'_, S> {
         self.system.names(self.shown.transitions[label.0 as usize].id)
     }
 
-    fn predicate(&mut self, _: &str) -> Result<PredicateId, Diagnostic> {
-        self.asked += 1;
-        Ok(PredicateId(self.asked - 1))
+    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
+        Some(self)
     }
 
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
@@ -61,6 +62,13 @@ impl<S: System + ?Sized> System for Excerpt<'_, S> {
 
     fn numbered(&self) -> Option<u32> {
         u32::try_from(self.shown.states.len()).ok()
+    }
+}
+
+impl<S: System + ?Sized> Predicates for Excerpt<'_, S> {
+    fn predicate(&mut self, _: &str) -> Result<PredicateId, Diagnostic> {
+        self.asked += 1;
+        Ok(PredicateId(self.asked - 1))
     }
 }
 

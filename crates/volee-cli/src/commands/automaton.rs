@@ -1,17 +1,10 @@
 //! `volee automaton FORMULA`: the automaton of a temporal formula, as figures, a graph, or text for other tools.
 
-use std::fmt::Write as _;
-
 use clap::{Args, ValueEnum};
-use volee::logic::automaton::Automaton as Buchi;
-use volee::logic::formula::{self, Formula};
-use volee::logic::hoa;
-use volee::logic::ltl::{translate, translate_to_buchi};
-use volee::logic::tl::{Alphabet, Dfa, Limits, Verdict3, compile};
-use volee::report::{Answer, counted};
+use volee::render::automaton::{Form, Words, automaton};
 
 use crate::context::Context;
-use crate::outcome::{Ended, Failure, Outcome};
+use crate::outcome::{Ended, Failure};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -46,8 +39,8 @@ pub struct Automaton {
     generalised: bool,
 
     /// What to print
-    #[arg(long = "as", value_name = "FORM", value_enum, default_value_t = Form::Size)]
-    form: Form,
+    #[arg(long = "as", value_name = "FORM", value_enum, default_value_t = FormArg::Size)]
+    form: FormArg,
 
     /// Finite words: also list the states with what must still hold in each
     #[arg(long, conflicts_with = "infinite")]
@@ -56,7 +49,7 @@ pub struct Automaton {
 
 /// What is printed of an automaton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Form {
+enum FormArg {
     Size,
     Dot,
     Hoa,
@@ -65,85 +58,31 @@ enum Form {
 
 impl Automaton {
     pub fn run(self, _: &Context) -> Ended {
-        let formula = formula::parse(&self.formula, "formula")?;
-        let formula = if self.negate { formula.negated() } else { formula };
-        if self.infinite { self.infinite_words(&formula) } else { self.finite_words(&formula) }
-    }
-
-    fn finite_words(&self, formula: &Formula) -> Ended {
-        let alphabet = if self.sets { Alphabet::Sets } else { Alphabet::Events };
-        let dfa = compile(&formula.pool, formula.root, &formula.atoms(), alphabet, Limits::default())
-            .map_err(|e| {
-                Failure::new(e.to_string()).with_help(
-                    "its conjuncts are small automata each: volee check --tl never builds the whole",
-                )
-            })?;
-        let names: Vec<String> = formula.atoms().iter().map(|&a| formula.atom_text(a)).collect();
-        let mut answer = Answer::new("automaton");
-        answer.set("states", dfa.len() as u64);
-        answer.set("states_trimmed", dfa.trimmed_len() as u64);
-        let edges: usize = dfa.all_states().map(|s| dfa.edges(s).len()).sum();
-        answer.set("transitions", edges as u64);
-        let text = match self.form {
-            Form::Size => self.size(&dfa),
-            Form::Dot => hoa::dfa_dot(&dfa, &names),
-            Form::Hoa => hoa::dfa_hoa(&dfa, &names, &self.formula),
-            Form::Never => {
+        let form = match self.form {
+            FormArg::Size => Form::Size { derivatives: self.derivatives },
+            FormArg::Dot => Form::Dot,
+            FormArg::Hoa => Form::Hoa,
+            FormArg::Never if !self.infinite => {
                 return Err(Failure::new("a never claim watches infinite runs").with_help("add --infinite"));
             }
-        };
-        answer.add("output", text.as_str());
-        Ok(Outcome::new(answer, text))
-    }
-
-    fn size(&self, dfa: &Dfa) -> String {
-        let mut text =
-            format!("{} ({} without the rejecting sink)\n", counted(dfa.len(), "state"), dfa.trimmed_len());
-        if self.derivatives {
-            for state in dfa.all_states() {
-                let mark = match (dfa.verdict(state), dfa.is_accepting(state)) {
-                    (Verdict3::Satisfied, _) => "satisfied for good",
-                    (Verdict3::Violated, _) => "violated for good",
-                    (Verdict3::Open, true) => "accepting",
-                    (Verdict3::Open, false) => "rejecting",
-                };
-                let _ = writeln!(text, "  {:<3} {mark:<18} {}", state.0, dfa.derivative(state));
+            FormArg::Never if self.generalised => {
+                let message = "a never claim has one acceptance set";
+                return Err(Failure::new(message).with_help("leave out --generalised"));
             }
-        }
-        text
-    }
-
-    fn infinite_words(&self, formula: &Formula) -> Ended {
-        let translated = if self.generalised { translate(formula) } else { translate_to_buchi(formula) };
-        let mut automaton = translated.map_err(|e| Failure::new(e.to_string()))?;
-        let mut answer = Answer::new("automaton");
-        answer.set("states", automaton.len() as u64);
-        answer.set("transitions", automaton.pairs() as u64);
-        answer.set("acceptance_sets", u64::from(automaton.sets));
-        let deterministic = automaton.nondeterministic_state().is_none();
-        answer.set("deterministic", deterministic);
-        let text = match self.form {
-            Form::Size => buchi_size(&automaton, deterministic),
-            Form::Dot => hoa::dot(&mut automaton),
-            Form::Hoa => hoa::hoa(&mut automaton, &self.formula),
-            Form::Never if self.generalised => {
-                return Err(
-                    Failure::new("a never claim has one acceptance set").with_help("leave out --generalised")
-                );
-            }
-            Form::Never => hoa::never_claim(&mut automaton, &self.formula),
+            FormArg::Never => Form::Never,
         };
-        answer.add("output", text.as_str());
-        Ok(Outcome::new(answer, text))
+        let words = match (self.infinite, self.sets, self.generalised) {
+            (false, sets, _) => Words::Finite { sets },
+            (true, _, generalised) => Words::Infinite { generalised },
+        };
+        automaton(&self.formula, self.negate, words, form).map_err(|wrong| {
+            let too_large = wrong.place.is_none() && !self.infinite;
+            let failure = Failure::from(wrong);
+            let advice = "its conjuncts are small automata each: volee check --tl never builds the whole";
+            match too_large {
+                true => failure.with_help(advice),
+                false => failure,
+            }
+        })
     }
-}
-
-fn buchi_size(automaton: &Buchi, deterministic: bool) -> String {
-    format!(
-        "{}, {}, {}, {}\n",
-        counted(automaton.len(), "state"),
-        counted(automaton.pairs(), "transition"),
-        counted(automaton.sets as usize, "acceptance set"),
-        if deterministic { "deterministic" } else { "not deterministic" }
-    )
 }

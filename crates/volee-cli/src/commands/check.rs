@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use volee::advise::{Use, advise};
+use volee::render::advise::{others, value as advice_value};
 use volee::render::check::{View, answers as rendered};
 use volee::system::Diagnostic;
 use volee::{
@@ -15,6 +17,7 @@ use volee::{
 };
 
 use self::args::{DirectionArg, FamiliesArgs, QuestionArgs, StorageArgs, TemporalArgs};
+use super::advise::commands;
 use crate::advice::advice;
 use crate::args::{BudgetArgs, ReadingArgs, WorkersArgs};
 use crate::context::Context;
@@ -69,8 +72,9 @@ pub struct Check {
     /// Who answers: explicit search of all states; one answer for every number of processes; whether channels, taken as
     /// unbounded, can grow for ever; sets of integers, taken as unbounded; or boolean equations
     ///
-    /// The default is whoever answers questions of that kind: mostly the explicit search
-    #[arg(long, value_name = "ENGINE", value_parser = PossibleValuesParser::new(Engine::NAMES))]
+    /// The default is whoever answers questions of that kind: mostly the explicit search. With `auto` the answer also tells which other
+    /// engines could answer more about this model, and what stands in their way (see `volee advise`)
+    #[arg(long, value_name = "ENGINE", value_parser = PossibleValuesParser::new(engines()))]
     engine: Option<String>,
 
     #[command(flatten)]
@@ -99,6 +103,13 @@ pub struct Check {
 
     #[command(flatten)]
     workers: WorkersArgs,
+}
+
+/// Whoever fits, and what the others would need.
+const AUTO: &str = "auto";
+
+fn engines() -> impl IntoIterator<Item = &'static str> {
+    std::iter::once(AUTO).chain(Engine::NAMES)
 }
 
 impl Check {
@@ -162,6 +173,12 @@ impl Check {
         if let (Some(path), Some(form)) = (&self.temporal.diagnostic, form) {
             outcome.text.push_str(&diagnostic(&answers, path, form, context)?);
         }
+        if self.engine.as_deref() == Some(AUTO) {
+            let advice = advise(&source)?;
+            let commands = |one: &Use| commands(&source.path, one);
+            outcome.text.push_str(&others(&advice, &commands, context.palette));
+            outcome.answer.add("advice", advice_value(&advice, &commands));
+        }
         match self.families.sizes {
             true => Ok(sizes(&answers, outcome)),
             false => Ok(outcome),
@@ -184,7 +201,7 @@ impl Check {
     fn engine(&self) -> Result<Engine, Failure> {
         let named = self.engine.as_deref().and_then(Engine::named);
         match (self.workers.engine()?, named) {
-            (Some(_), Some(other)) if other.name() != "explicit" => {
+            (Some(_), Some(other)) if !matches!(other, Engine::Explicit) => {
                 Err(Failure::new("--engine and several workers do not go together"))
             }
             (Some(workers), _) => Ok(workers),

@@ -1,15 +1,14 @@
 //! `volee conform TEST -- COMMAND`: tests against a real program.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use volee::conform::Verdict;
 use volee::conform::run::{Mapping, Rules, Wire};
 use volee::conformance::{Campaign, Trial, run_tests};
-use volee::render::conformance::{as_run, campaign as rendered, junit_report, log};
-use volee::report::{run_mermaid, run_svg};
+use volee::render::conformance::{Chart, campaign as rendered, junit_report, log, write_chart};
 use volee::system::{Diagnostic, Meter, parse_duration};
 use volee::{AskError, Options, Source, files};
 
@@ -22,8 +21,6 @@ use crate::progress::ProgressLine;
 
 /// How long a server that should be there already may take to answer.
 const CONNECTING: Duration = Duration::from_millis(500);
-/// A chart shows this many steps.
-const LONGEST_CHART: usize = 200;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -119,7 +116,7 @@ impl Conform {
                 .into());
         }
         if let Some(path) = &self.chart {
-            chart_form(path)?;
+            Chart::of(path)?;
         }
         let mapping = match &self.mapping {
             Some(path) => Mapping::parse(&files::read_text(path)?, &path.display().to_string())
@@ -127,7 +124,15 @@ impl Conform {
             None => Mapping::default(),
         };
         let campaign = self.campaign(&mapping, meter, context)?;
-        self.write(&campaign)?;
+        if let Some(path) = &self.log {
+            files::write(path, log(&campaign))?;
+        }
+        if let Some(path) = &self.chart {
+            write_chart(&campaign, path)?;
+        }
+        if let Some(path) = &self.junit {
+            files::write(path, junit_report(&campaign))?;
+        }
         let name = self.tests.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(" ");
         let seed = self.random.map(|_| self.seed);
         Ok(rendered(&campaign, &name, seed, self.timeout, meter, context.palette))
@@ -173,39 +178,5 @@ impl Conform {
             };
             Diagnostic::error(e.to_string(), None).with_help(help).into()
         })
-    }
-
-    fn write(&self, campaign: &Campaign) -> Result<(), Stop> {
-        if let Some(path) = &self.log {
-            files::write(path, log(campaign))?;
-        }
-        let runs = &campaign.runs;
-        let shown = runs.iter().find(|run| run.report.verdict != Verdict::Pass).or(runs.last());
-        if let (Some(path), Some(shown)) = (&self.chart, shown) {
-            let run = as_run(&shown.report);
-            let text = match chart_form(path)? {
-                ChartForm::Svg => run_svg(&run, &shown.name, LONGEST_CHART),
-                ChartForm::Mermaid => run_mermaid(&run, LONGEST_CHART),
-            };
-            files::write(path, text)?;
-        }
-        if let Some(path) = &self.junit {
-            files::write(path, junit_report(campaign))?;
-        }
-        Ok(())
-    }
-}
-
-enum ChartForm {
-    Svg,
-    Mermaid,
-}
-
-fn chart_form(path: &Path) -> Result<ChartForm, Failure> {
-    match path.extension().and_then(|e| e.to_str()) {
-        Some("svg") => Ok(ChartForm::Svg),
-        Some("mmd" | "mermaid") => Ok(ChartForm::Mermaid),
-        _ => Err(Failure::new(format!("`{}`: the extension names no form of a chart", path.display()))
-            .with_help("known are .svg and .mmd (Mermaid)")),
     }
 }

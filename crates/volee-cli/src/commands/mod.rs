@@ -4,6 +4,7 @@
 //! [`Ended`], and three lines below. `completions.rs` is the smallest example, `check.rs`
 //! one with a model and budgets; CONTRIBUTING.md tells the conventions.
 
+mod advise;
 mod automaton;
 pub mod check;
 mod compare;
@@ -37,6 +38,8 @@ use crate::outcome::Ended;
 pub enum Command {
     /// Explore every state of a model and answer questions about it
     Check(check::Check),
+    /// Tell which engines fit a model, what each could answer, and what stands in the way of the others
+    Advise(advise::Advise),
     /// Show the automaton of a temporal formula: its size, DOT, HOA, a never claim
     Automaton(automaton::Automaton),
     /// Everything that unbounded integers can be, location by location
@@ -84,6 +87,7 @@ impl Command {
     pub fn name(&self) -> &'static str {
         match self {
             Command::Check(_) => "check",
+            Command::Advise(_) => "advise",
             Command::Automaton(_) => "automaton",
             Command::Reachable(_) => "reachable",
             Command::Simulate(_) => "simulate",
@@ -111,6 +115,7 @@ impl Command {
     pub fn run(self, context: &Context) -> Ended {
         match self {
             Command::Check(verb) => verb.run(context),
+            Command::Advise(verb) => verb.run(context),
             Command::Automaton(verb) => verb.run(context),
             Command::Reachable(verb) => verb.run(context),
             Command::Simulate(verb) => verb.run(context),

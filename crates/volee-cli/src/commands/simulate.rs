@@ -1,20 +1,20 @@
 //! `volee simulate MODEL`: takes steps at random, or one by one as the user chooses.
 
-mod interactive;
 mod lines;
 
 use std::fmt::Write as _;
 
 use clap::Args;
-use volee::render::RunView;
-use volee::report::{Answer, QuestionAnswer, Trace, counted, run_value};
-use volee::system::replay_end;
+use volee::Model;
+use volee::conversation;
+use volee::render::{RunView, SimulationTelling};
 use volee::walk::{Ending, Walk};
-use volee::{LONGEST_RUN, Model};
 
+use self::lines::Input;
 use crate::args::ModelArgs;
+use crate::cli::Format;
 use crate::context::Context;
-use crate::outcome::{Ended, Failure, Outcome};
+use crate::outcome::Ended;
 use crate::witness::{OnlyArgs, TraceArgs, replay_command};
 
 #[derive(Debug, Args)]
@@ -55,7 +55,7 @@ impl Simulate {
         let seed = self.seed.unwrap_or_else(some_seed);
         let mut walk = Walk::new(model.system.as_mut(), seed)?;
         let ending = match self.interactive {
-            true => interactive::converse(&mut walk, model.system.as_mut(), &model.name, context)?,
+            true => converse(&mut walk, &mut model, context),
             false => walk.at_random(model.system.as_mut(), self.steps as usize, &|| context.is_cancelled()),
         };
         self.report(context, &mut model, &walk, seed, &ending, &view)
@@ -74,54 +74,34 @@ impl Simulate {
         ending: &Ending,
         view: &RunView,
     ) -> Ended {
-        let witness = walk.witness();
-        let run = replay_end(model.system.as_mut(), &witness, LONGEST_RUN)
-            .map_err(|e| Failure::new(format!("the run does not replay: {e}")))?;
         let question = if self.interactive { "an interactive run" } else { "a random run" };
         let options = self.plain().options();
-        let trace = Trace::new(&model.name, &options.defines, options.plain, question, &witness, &run)
-            .read_with(&options.copies, options.capacity)
-            .claiming(ending.claim());
-
-        let mut answer = Answer::new("simulate").about(&model.name, "explicit");
-        answer.set("steps", walk.len());
-        answer.set("seed", seed);
-        answer.add("ending", ending.word());
-        let palette = context.palette;
-        let mut text = String::new();
-        if !self.interactive {
-            let _ =
-                writeln!(text, "{}", palette.strong(format!("a random run of {}, seed {seed}:", model.name)));
-            text.push_str(&view.text(&run, &model.name, palette));
-        }
-        match ending.reason() {
-            Some(reason) => {
-                let _ = writeln!(text, "{}", palette.bad(&reason.message));
-                answer.push(QuestionAnswer::violated("simulation", &reason, Some(&run)));
-            }
-            None => {
-                let _ = writeln!(text, "{}", sentence(ending, walk.len()));
-                answer.add("witness", run_value(&run));
-            }
-        }
-        for path in view.write(&trace, &run, true)? {
-            let _ = writeln!(text, "written to {}", path.display());
-        }
-        if !run.steps.is_empty() {
+        let telling = SimulationTelling {
+            question,
+            seed,
+            ending,
+            view,
+            more: "--steps asks for more",
+            palette: context.palette,
+        };
+        let (mut outcome, trace) = telling.outcome(model, walk, &options, self.interactive)?;
+        if !walk.is_empty() {
             let command = replay_command(&self.model.model, &options, &trace)?;
-            let _ = writeln!(text, "replay it with:\n  {}", palette.name(command));
+            let _ = writeln!(outcome.text, "replay it with:\n  {}", context.palette.name(command));
         }
-        Ok(Outcome::new(answer, text))
+        Ok(outcome)
     }
 }
 
-fn sentence(ending: &Ending, steps: usize) -> String {
-    let steps = counted(steps, "step");
-    match ending {
-        Ending::ValidEnd => format!("every process reached its end after {steps}"),
-        Ending::Steps => format!("stopped after {steps}; --steps asks for more"),
-        _ => format!("stopped after {steps}"),
-    }
+/// Talks on stdout, or on stderr when the answer has to be JSON.
+fn converse(walk: &mut Walk, model: &mut Model, context: &Context) -> Ending {
+    let (mut out, palette): (Box<dyn std::io::Write>, _) = match context.format {
+        Format::Text => (Box::new(std::io::stdout()), context.palette),
+        Format::Json => (Box::new(std::io::stderr()), context.errors),
+    };
+    let mut lines = Input::new(context.format == Format::Text);
+    let (system, cancelled) = (model.system.as_mut(), context.cancelled.as_ref());
+    conversation::converse(walk, system, &model.name, (&mut lines, &mut out), palette, cancelled)
 }
 
 /// A seed that differs from run to run; it is printed, so that the run can be had again.

@@ -1,19 +1,17 @@
 //! `volee solve FILE`: a system of boolean equations (`.bes`) or a parity game (`.gm`).
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use volee::bes::Solver;
 use volee::bes::random::Shape;
-use volee::bes::{SolveError, Solver};
-use volee::report::{Answer, QuestionAnswer, bytes, counted, seconds};
-use volee::system::{Meter, Reason, ReasonKind};
-use volee::{Engine, Equations, Resolution, files};
+use volee::render::resolution;
+use volee::{Engine, Equations, files};
 
 use crate::args::{BudgetArgs, WorkersArgs};
 use crate::context::Context;
-use crate::outcome::{Ended, Failure, Outcome};
+use crate::outcome::{Ended, Failure};
 use crate::progress::ProgressLine;
 
 #[derive(Debug, Args)]
@@ -70,34 +68,10 @@ impl Solve {
             files::write(path, input.text_for(path, &meter, &mut progress)?)?;
         }
         let name = self.file.as_ref().map_or_else(|| "random".into(), |f| f.display().to_string());
-        let mut answer = Answer::new("solve").about(&name, "equations");
-        let (yes, no) = input.sentences();
         let solver = Solver::ALL.iter().find(|(n, _)| *n == self.solver).map_or(Solver::Auto, |(_, s)| *s);
         let solved = input.solve(solver, self.shared(workers.as_ref())?, &meter, &mut progress);
         drop(progress);
-        let palette = context.palette;
-        let mut text = String::new();
-        match solved {
-            Ok(solved) => {
-                // A value is neither good nor bad news, so it is said in plain words; machines get the usual verdict.
-                let _ = writeln!(text, "{}", palette.strong(if solved.value { &yes } else { &no }));
-                let reason = Reason { kind: ReasonKind::Formula, message: no, place: None };
-                answer.push(match solved.value {
-                    true => QuestionAnswer::holds(&yes),
-                    false => QuestionAnswer::violated(&yes, &reason, None),
-                });
-                answer.set("value", solved.value);
-                let line = self.costs(&solved, &meter, &mut answer);
-                let _ = writeln!(text, "{}", palette.faint(line));
-            }
-            Err(SolveError::Limit(limit)) => {
-                let unknown = palette.doubtful(format!("{:<9}", "unknown"));
-                let _ = writeln!(text, "{unknown} whether {yes}  ({limit})");
-                answer.push(QuestionAnswer::unknown(&yes, &limit));
-            }
-            Err(other) => return Err(Failure::new(other.to_string())),
-        }
-        Ok(Outcome::new(answer, text))
+        Ok(resolution(&input, &name, solved, self.seed, &meter, context.palette)?)
     }
 
     /// The workers and the file that each of them reads.
@@ -111,24 +85,6 @@ impl Solve {
             (Some(_), None) => Err(Failure::new("workers solve alternation-free systems that are in a file")
                 .with_help("leave out --workers and --cluster")),
         }
-    }
-
-    fn costs(&self, solved: &Resolution, meter: &Meter, answer: &mut Answer) -> String {
-        let elapsed = meter.elapsed().as_secs_f64();
-        answer.set("variables", solved.variables);
-        answer.set("transitions", solved.edges);
-        answer.set("seconds", elapsed);
-        answer.set("peak_memory_bytes", solved.memory);
-        answer.set("solver", solved.method);
-        answer.set("seed", self.seed);
-        format!(
-            "{}: {}, {} looked at, {}, {}; the certificate was checked",
-            solved.method,
-            counted(solved.variables as usize, "variable"),
-            counted(solved.edges as usize, "edge"),
-            seconds(elapsed),
-            bytes(solved.memory),
-        )
     }
 
     fn input(&self) -> Result<Equations, Failure> {

@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use volee::conform::{Selected, Suite, TestFile, TestGraph, write_dot};
-use volee::conformance::{Derived, Selection};
+use volee::conform::{Selected, TestGraph};
+use volee::conformance::{Derived, Selection, TestForm};
 use volee::render::conformance::{Telling, some};
 use volee::system::{Diagnostic, Meter};
-use volee::{AskError, Contract, Goal, files};
+use volee::{AskError, Contract, Goal};
 
 use crate::args::{BudgetArgs, ModelArgs};
 use crate::conformance::InterfaceArgs;
 use crate::context::Context;
 use crate::explicit::Stop;
-use crate::outcome::{Ended, Failure, Outcome};
+use crate::outcome::{Ended, Outcome};
 use crate::progress::ProgressLine;
 
 #[derive(Debug, Args)]
@@ -134,7 +134,7 @@ impl Tests {
 
     fn tests(&self, meter: &Meter, context: &Context) -> Result<Outcome, Stop> {
         if let Some(path) = self.output.as_deref().filter(|_| !self.goal.suite) {
-            Form::of(path)?;
+            TestForm::of(path)?;
         }
         let contract = self.contract();
         let mut progress = ProgressLine::new(meter.budget().memory);
@@ -163,7 +163,7 @@ impl Tests {
         let made = contract.suite(meter, &mut progress)?;
         context.warn(&made.warnings);
         if let Some(folder) = &self.output {
-            self.write_suite(&made.tests, folder)?;
+            contract.write_suite(&made.tests, folder)?;
         }
         Ok(telling.suite(&made))
     }
@@ -196,46 +196,6 @@ impl Tests {
     }
 
     fn write(&self, test: &TestGraph, path: &Path, purpose: &str) -> Result<(), Stop> {
-        let form = Form::of(path)?;
-        files::write_with(path, |out| -> Result<(), AskError> {
-            let written = match form {
-                Form::Lts => return Ok(volee::lts::write_as(&test.to_lts(), path, out)?),
-                Form::Dot => write_dot(test, out),
-                Form::Json => {
-                    let name = self.model.model.display().to_string();
-                    TestFile::new(test, &name, purpose, self.contract().livelock).write(out)
-                }
-            };
-            Ok(written.map_err(|e| files::cannot_write(path, &e))?)
-        })?;
-        Ok(())
-    }
-
-    fn write_suite(&self, suite: &Suite, folder: &Path) -> Result<(), Stop> {
-        std::fs::create_dir_all(folder).map_err(|e| files::cannot_write(folder, &e))?;
-        for (at, test) in suite.tests.iter().enumerate() {
-            let path = folder.join(format!("test-{:03}.json", at + 1));
-            self.write(&test.case, &path, &format!("cover {}", test.path.join(" · ")))?;
-        }
-        Ok(())
-    }
-}
-
-/// The forms of a test file.
-enum Form {
-    Json,
-    Dot,
-    Lts,
-}
-
-impl Form {
-    fn of(path: &Path) -> Result<Form, Failure> {
-        match path.extension().and_then(|e| e.to_str()) {
-            Some("json") => Ok(Form::Json),
-            Some("dot" | "gv") => Ok(Form::Dot),
-            Some("aut") => Ok(Form::Lts),
-            _ => Err(Failure::new(format!("`{}`: the extension names no form of a test", path.display()))
-                .with_help("known are .json (for volee conform), .aut and .dot")),
-        }
+        Ok(self.contract().write_test(test, path, purpose)?)
     }
 }

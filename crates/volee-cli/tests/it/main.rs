@@ -1,5 +1,6 @@
 //! The binary as its users meet it.
 
+mod advise;
 mod browser;
 mod calls;
 mod channels;

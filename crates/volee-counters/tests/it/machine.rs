@@ -12,7 +12,7 @@ use volee_counters::{
 use volee_integers::Conjunct;
 use volee_program::MachineOptions;
 use volee_promela::Lowered;
-use volee_system::{Budget, Flow, Step, System};
+use volee_system::{Budget, Flow, Predicates as _, Step, System};
 
 use crate::promela::{expression, lowered};
 use crate::random::Random;

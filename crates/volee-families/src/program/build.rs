@@ -177,12 +177,14 @@ impl Builder<'_> {
             values.len()
         });
         let name = worst.map_or("", |v| v.name.as_str());
-        refused(
-            format!(
-                "the globals take more than {MAX_STATES} values, most of all `{name}`: outside the class of families, which have few"
-            ),
-            worst.and_then(|v| v.place.clone()),
-        )
+        let message = format!(
+            "the globals take more than {MAX_STATES} values, most of all `{name}`: outside the class of families, which have few"
+        );
+        let help = format!(
+            "let `{name}` stay small (`if :: {name} < 3 -> {name}++ :: else fi`), or read it nowhere: what nobody reads is left out"
+        );
+        let wrong = Diagnostic::error(message, worst.and_then(|v| v.place.clone())).with_help(help);
+        FamilyError::Refused(vec![wrong])
     }
 
     pub(super) fn local(&mut self, class: usize, local: Local) -> Result<usize, FamilyError> {

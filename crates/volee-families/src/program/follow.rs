@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use volee_system::{Action, Fault, Flow, Reason, ReasonKind, Step, System, Witness};
+use volee_system::{Action, Fault, Flow, Reason, ReasonKind, Step, System, Witness, compile_predicate};
 
 use super::{Asked, Family, Kind};
 use crate::answer::Counterexample;
@@ -223,7 +223,7 @@ impl Follower<'_> {
         let tokens: u32 = self.example.marking.iter().sum();
         let most = (tokens as usize + path.len()).min(255) as u32;
         let mut holds = |text: &str| -> Result<bool, String> {
-            let predicate = self.system.predicate(text).map_err(|d| d.message)?;
+            let predicate = compile_predicate(self.system, text).map_err(|d| d.message)?;
             Ok(self.system.holds(predicate, &end.state).unwrap_or(false))
         };
         Ok(match kind {

@@ -6,12 +6,14 @@
 //! and loses it when nobody holds it any more, so that names are as few as there are holders. Names can be compared and passed
 //! on; whatever else is done with them depends on numbers and is refused.
 
+use volee_system::Diagnostic;
+
 use super::build::{Builder, Found};
 use super::step::Local;
 use crate::FamilyError;
 
 /// Names that can be held at once.
-pub const NAMES: usize = 4;
+pub const NAMES: usize = 6;
 
 /// Names of replications that a property tells apart begin here; they have them for good.
 const PERMANENT: i32 = 64;
@@ -87,10 +89,10 @@ impl Builder<'_> {
         let (cells, counts) = self.split(&self.globals[g]);
         let free = held(cells, counts).iter().position(|held| !held);
         free.map(|k| k as u8).ok_or_else(|| {
-            super::build::refused(
-                format!("the numbers of more than {NAMES} processes are held at once"),
-                None,
-            )
+            let message = format!("the numbers of more than {NAMES} processes are held at once");
+            let help =
+                "give the channels that carry process numbers room for fewer messages, or send other values";
+            FamilyError::Refused(vec![Diagnostic::error(message, None).with_help(help)])
         })
     }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use volee_families::{Asked, Choice, Family, Kind, Questions, Random, check, family_of, follow};
 use volee_program::{MachineOptions, ProctypeId};
 use volee_promela::Lowered;
-use volee_system::{Budget, Flow, Limit, Quiet, Step, System, Verdict};
+use volee_system::{Budget, Flow, Limit, Quiet, Step, System, Verdict, compile_predicate};
 
 fn lowered(text: &str) -> Lowered {
     let (model, diagnostics) = volee_promela::parse("model.pml", text, &volee_promela::Options::default());
@@ -50,7 +50,8 @@ struct Seen {
 }
 
 fn explore(system: &mut dyn System, invariants: &[&str]) -> Option<Seen> {
-    let predicates: Vec<_> = invariants.iter().map(|i| system.predicate(i).expect("an expression")).collect();
+    let predicates: Vec<_> =
+        invariants.iter().map(|i| compile_predicate(system, i).expect("an expression")).collect();
     let mut found = Seen { broken: vec![false; invariants.len()], ..Seen::default() };
     let (mut seen, mut queue) = (HashSet::new(), VecDeque::new());
     let _ = system.initial(&mut |state| {

@@ -30,7 +30,7 @@ use crate::LtsError;
 /// A parameter of a family.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {
-    /// Its name, as in `--messages`.
+    /// Its name, such as `messages`.
     pub name: &'static str,
     /// What it means.
     pub about: &'static str,

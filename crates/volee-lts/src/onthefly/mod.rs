@@ -71,7 +71,11 @@ pub fn compare_on_the_fly(
         traversals += 1;
         search.assumption_failed = false;
         search.equal.clear();
-        if !search.traverse(&root)? {
+        let same = search.traverse(&root)?;
+        if let Some(limit) = search.sides.systems.iter().find_map(|system| system.left_out()) {
+            return Err(LtsError::Limit(limit));
+        }
+        if !same {
             break;
         }
         if !search.assumption_failed {

@@ -4,7 +4,7 @@
 //! * `live`: a local variable that will be written before it is read again is set to zero.
 //! * `unread`: a global variable that nobody ever reads is not part of the state.
 //!
-//! `--plain` switches all of them off, for comparison with other tools and for trust. Whatever a property observes
+//! A plain machine switches all of them off, for comparison with other tools and for trust. Whatever a property observes
 //! (labels, variables of processes, globals) is named in [`Observed`] and left alone.
 
 mod effects;
@@ -88,6 +88,15 @@ pub(crate) fn unread_globals(program: &Program, observed: &Observed) -> Vec<(u32
 pub fn drop_hidden(program: &mut Program, hidden: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let observed = Observed::by_program(program);
     unread::drop_hidden(program, hidden, &observed)
+}
+
+/// The program without the globals that nobody reads, for engines to which every value costs something: no step is taken away, and no
+/// error.
+pub fn forget_unread(program: &Program, observed: &Observed) -> Program {
+    let own = Observed::by_program(program).and(observed);
+    let mut program = program.clone();
+    unread::drop_unread_globals(&mut program, &own);
+    program
 }
 
 /// Whether steps are done together that nobody else can tell apart.

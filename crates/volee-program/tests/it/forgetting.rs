@@ -1,5 +1,7 @@
 //! What is forgotten is never missed: locals that are written before they are read again, globals that nobody reads.
 
+use volee_system::{Predicates as _, collect_initial};
+
 use crate::graph::{compare, explore, machine};
 
 /// Programs in which a wrong idea of what is read would change what can be seen, with what somebody watches.
@@ -113,4 +115,13 @@ fn what_a_property_reads_is_not_forgotten() {
     let (plain, watched) = compare(source, &["n == 2"]);
     assert!(unwatched < watched.states);
     assert_eq!(plain.states, watched.states);
+}
+
+#[test]
+fn what_is_asked_is_told_before_the_first_state_unless_nothing_is_forgotten() {
+    for plain in [false, true] {
+        let mut machine = machine("byte x; active proctype P() { x = 1; x = 2 }", &[], plain);
+        assert_eq!(collect_initial(&mut machine).len(), 1);
+        assert_eq!(machine.predicate("x == 1").is_ok(), plain);
+    }
 }

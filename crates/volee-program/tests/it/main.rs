@@ -7,3 +7,4 @@ mod graph;
 mod lifting;
 mod merging;
 mod persistent;
+mod sequences;

@@ -182,6 +182,44 @@ const INTERFERENCES: &[(&str, &[&str])] = &[
         "chan c = [1] of { byte }, d = [1] of { byte }; byte g; active proctype P() { byte x; d?x; c!1 } active proctype Q() { byte x; c?x; d!1 } active proctype R() { byte l; l = 1; l = 2; g = l }",
         &["g == 2"],
     ),
+    // Whether a send can be done matters where something else is done when it cannot, so a receive is in its way.
+    (
+        "chan c = [1] of { byte }; byte g; proctype P() { if :: c!1 :: else -> g = 1 fi } proctype Q() { byte x; c?x }
+         init { c!7; run P(); run Q() }",
+        &["g == 1"],
+    ),
+    (
+        "chan c = [1] of { byte }; byte g; proctype P() { if :: c!!1 :: full(c) -> g = 1 fi } proctype Q() { byte x; c?x; c!3 }
+         init { c!7; run P(); run Q() }",
+        &["g == 1"],
+    ),
+    (
+        "chan c = [1] of { byte }; byte g; active proctype P() { byte x; if :: c?x :: else -> g = 1 fi } active proctype Q() { c!1 }",
+        &["g == 1"],
+    ),
+    (
+        "chan c = [1] of { byte }; byte g; active proctype P() { byte x; do :: c?x -> break :: timeout -> g = 1; break od }
+         active proctype Q() { byte l; l = 1; c!1 }",
+        &["g == 1"],
+    ),
+    // A process that is older than others waits for them to die, and others may wait for that.
+    (
+        "byte g; proctype Y() { byte l; l = 1 } active proctype P() { run Y(); if :: _nr_pr == 1 -> g = 1 :: else -> g = 2 fi }",
+        &["g == 1", "g == 2"],
+    ),
+    (
+        "byte g; proctype Z() { g++ } proctype Y() { run Z() } active proctype P() { run Y(); _nr_pr == 1; assert(g == 0) }",
+        &["g == 1"],
+    ),
+    (
+        "byte g; proctype Y() { g == 1 } active proctype P() { byte l; run Y(); run Y(); l = 1 } active proctype Q() { if :: _nr_pr == 2 -> assert(false) :: g = 1 fi }",
+        &["g == 1"],
+    ),
+    (
+        "byte g; active proctype P() { byte l; l = 1; g = 1 } active proctype Q() { byte l; l = 1; if :: _nr_pr == 1 -> g = 2 :: else fi }
+         active proctype R() { byte l; l = 1; _nr_pr == 2; g = 3 }",
+        &["g == 2", "g == 3"],
+    ),
 ];
 
 #[test]

@@ -135,6 +135,8 @@ pub fn check_claim<S: System + ?Sized>(
     };
     statistics.seconds = meter.elapsed().as_secs_f64();
     statistics.bytes_per_state = statistics.memory_bytes as f64 / statistics.states.max(1) as f64;
+    // Where something was left out, a run that seems to end need not end there.
+    let found = system.left_out().map_or(found, Found::Limit);
     let verdict = match found {
         Found::Nothing => Verdict::Holds,
         Found::Limit(limit) => Verdict::Unknown(limit),

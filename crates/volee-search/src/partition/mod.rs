@@ -227,6 +227,9 @@ impl<'s, 'c, S: System + ?Sized> Partition<'s, 'c, S> {
             let message = "states of more than 65535 bytes do not travel between workers".into();
             return Err(PartError::Limit(Limit::Other { message }));
         }
+        if let Some(limit) = self.system.left_out() {
+            return Err(PartError::Limit(limit));
+        }
         self.transitions += u64::from(pushed - staying);
         Ok(self.ask(at, pushed))
     }

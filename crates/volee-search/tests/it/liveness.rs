@@ -10,8 +10,8 @@ use volee_search::{
     Names, NestedStore, bind, check_claim, is_fair,
 };
 use volee_system::{
-    Budget, Diagnostic, FaultId, Flow, Label, Marks, Meter, PredicateId, Quiet, Sink, Step, System, Verdict,
-    Witness, replay,
+    Budget, Diagnostic, FaultId, Flow, Label, Marks, Meter, PredicateId, Predicates, Quiet, Sink, Step,
+    System, Verdict, Witness, replay,
 };
 
 /// An explicit graph. Bit `i` of a state's colour is the predicate `p<i>`; steps have processes and the labels `a`, `b`.
@@ -38,18 +38,21 @@ impl System for Graph {
     fn label(&self, label: Label) -> Cow<'_, str> {
         format!("p{}", label.0).into()
     }
-    fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
-        if !self.has_predicates {
-            return Err(Diagnostic::error("none", None));
-        }
-        self.predicates.push(text[1..].parse().unwrap_or(7));
-        Ok(PredicateId(self.predicates.len() as u32 - 1))
+    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
+        self.has_predicates.then_some(self)
     }
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
         Ok(self.colours[state[0] as usize] >> self.predicates[predicate.0 as usize] & 1 == 1)
     }
     fn marks(&mut self, state: &[u8]) -> Marks {
         Marks { progress: self.colours[state[0] as usize] & 1 == 1, accept: false }
+    }
+}
+
+impl Predicates for Graph {
+    fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
+        self.predicates.push(text[1..].parse().unwrap_or(7));
+        Ok(PredicateId(self.predicates.len() as u32 - 1))
     }
 }
 
@@ -255,6 +258,12 @@ fn a_wrong_name_has_its_place_in_the_formula() {
         fn label(&self, _: Label) -> Cow<'_, str> {
             "x".into()
         }
+        fn predicates(&mut self) -> Option<&mut dyn Predicates> {
+            Some(self)
+        }
+    }
+
+    impl Predicates for Picky {
         fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
             match text {
                 "true" => Ok(PredicateId(0)),

@@ -3,7 +3,8 @@
 use volee_report::{bytes, count, seconds};
 use volee_search::{Check, Order, Reduction, Statistics, Turnover, check, left_sides};
 use volee_system::{
-    Budget, Meter, PredicateId, Quiet, System, Unreached, Verdict, coverage, unreached as unreached_by,
+    Budget, Meter, PredicateId, Quiet, System, Unreached, Verdict, compile_predicate, coverage,
+    unreached as unreached_by,
 };
 
 use super::{Job, Part, told};
@@ -48,6 +49,8 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     }
     for answer in part.answers.iter_mut().filter(|a| a.is_violated()) {
         if let Question::Reachable(text) = &answer.question {
+            // What is looked at now was not asked before, so the system is built anew.
+            let mut model = job.open_as(&options)?;
             answer.notes.extend(how_near(model.system.as_mut(), text, job.meter));
         }
     }
@@ -58,7 +61,7 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
 fn with_left_sides(mut all: Check, system: &mut dyn System) -> Check {
     let texts: Vec<(String, String)> = all.invariants.iter().flat_map(|(text, _)| left_sides(text)).collect();
     for (told, expression) in texts {
-        if let Ok(predicate) = system.predicate(&expression) {
+        if let Ok(predicate) = compile_predicate(system, &expression) {
             all = all.goal(told, predicate);
         }
     }
@@ -108,7 +111,7 @@ pub(super) fn compiled(system: &mut dyn System, questions: &[Question]) -> Resul
 }
 
 fn predicate(system: &mut dyn System, question: &Question, text: &str) -> Result<PredicateId, AskError> {
-    system.predicate(text).map_err(|wrong| AskError::expression(question.kind().word(), text, wrong))
+    compile_predicate(system, text).map_err(|wrong| AskError::expression(question.kind().word(), text, wrong))
 }
 
 /// Tells a search how to store states, and which steps to take.

@@ -6,13 +6,14 @@
 use serde_json::{Map, json};
 use volee_families::{
     self as families, Asked, Certificate as Proof, Checked, Counterexample, Family, FamilyError, Followed,
-    Kind, Property, Questions, Statistics, family_of, follow,
+    Kind, Property, Questions, Seen, Statistics, family_of, follow,
 };
 use volee_nets::{Instance, Net, read_spec};
-use volee_program::{Expr, NodeId, ProctypeId};
+use volee_program::optimise::{Observed, forget_unread};
+use volee_program::{Expr, NodeId, ProctypeId, Program};
 use volee_promela::Lowered;
 use volee_report::{ClaimKind, count, counted, seconds};
-use volee_system::{Diagnostic, System, Verdict, Witness, walk};
+use volee_system::{Diagnostic, System, Verdict, Witness, compile_predicate, walk};
 
 use super::counters::expression;
 use super::{Found, Job, Part, claim_of, judged};
@@ -72,7 +73,8 @@ fn asked_of(
 ) -> Result<Vec<(Family, Asked, Question)>, AskError> {
     let about_states = states_questions(lowered, questions)?;
     let of = |property: Option<&Property>| {
-        family_of(&lowered.program, &job.settings.for_any, &about_states, property).map_err(wrong)
+        family_of(&relevant(lowered, &about_states, property), &job.settings.for_any, &about_states, property)
+            .map_err(wrong)
     };
     let mut all = Vec::new();
     let states = of(None)?;
@@ -100,6 +102,18 @@ fn asked_of(
         }
     }
     Ok(all)
+}
+
+/// The program as far as it matters to the questions: a counter that nobody reads would have a place in the net for each of its values.
+pub(crate) fn relevant(lowered: &Lowered, questions: &Questions, property: Option<&Property>) -> Program {
+    let mut observed = Observed::default();
+    questions.invariants.iter().for_each(|(_, condition)| observed.add(condition));
+    for atom in property.iter().flat_map(|p| &p.atoms) {
+        if let Seen::Condition(condition) = atom {
+            observed.add(condition);
+        }
+    }
+    forget_unread(&lowered.program, &observed)
 }
 
 /// A question about runs as property automata.
@@ -268,7 +282,7 @@ fn explicit_net(
     let initial = u32::try_from(example.initial).ok()?;
     let witness = Witness { initial, ..violations.first()?.witness.clone() };
     let mut system = job.open_as(options).ok()?.system;
-    let target = system.predicate("target").ok()?;
+    let target = compile_predicate(system.as_mut(), "target").ok()?;
     let mut is_bad = false;
     walk(system.as_mut(), &witness, |system, state, step| {
         is_bad = step.is_none() && system.holds(target, state).is_ok_and(|bad| bad);

@@ -92,6 +92,8 @@ pub(crate) fn usual(subject: &Subject<'_>, engine: &Engine, read: Option<&Model>
         Engine::Counters => vec![Question::Deadlock, Question::Assertions, Question::RuntimeErrors],
         Engine::Equations => Vec::new(),
         Engine::Auto if subject.extension() == "fst" => vec![Question::Target],
+        Engine::Auto if subject.extension() == "spec" => vec![Question::Coverable],
+        Engine::Auto if subject.extension() == "scm" => vec![Question::Bounded],
         Engine::Auto | Engine::Explicit | Engine::Workers(_) | Engine::Cluster(_) => {
             vec![Question::Deadlock, Question::Assertions]
         }

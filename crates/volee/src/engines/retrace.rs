@@ -7,7 +7,9 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use volee_system::{FaultKind, Flow, PredicateId, Step, System, Variable, Witness, collect_initial};
+use volee_system::{
+    FaultKind, Flow, PredicateId, Step, System, Variable, Witness, collect_initial, compile_predicate,
+};
 
 use crate::question::Question;
 
@@ -41,9 +43,9 @@ pub(super) fn retrace(
         Question::Deadlock => Ending::Deadlock,
         Question::Assertions => Ending::Fault(FaultKind::Assertion),
         Question::RuntimeErrors => Ending::Fault(FaultKind::Runtime),
-        Question::Invariant(text) => Ending::Predicate(system.predicate(text).ok()?, false),
-        Question::Reachable(text) => Ending::Predicate(system.predicate(text).ok()?, true),
-        Question::Target => Ending::Predicate(system.predicate("target").ok()?, true),
+        Question::Invariant(text) => Ending::Predicate(compile_predicate(system, text).ok()?, false),
+        Question::Reachable(text) => Ending::Predicate(compile_predicate(system, text).ok()?, true),
+        Question::Target => Ending::Predicate(compile_predicate(system, "target").ok()?, true),
         _ => return None,
     };
     let initial = collect_initial(system).into_iter().next()?;

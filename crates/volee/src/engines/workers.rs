@@ -185,14 +185,21 @@ fn included(model: &Model) -> Vec<PathBuf> {
     included.map(PathBuf::from).collect()
 }
 
+fn not_in_a_file() -> AskError {
+    AskError::new(
+        "a system that is not in a file cannot be sent to other machines",
+        "ask threads of this process",
+    )
+}
+
 /// Has all workers do their parts.
 fn run(job: &mut Job<'_>, included: &[PathBuf], what: &What) -> Result<Results, TaskError> {
     match job.engine {
         Engine::Cluster(cluster) => {
-            let Subject::Source(source) = job.subject else {
-                let message = "a system that is not in a file cannot be sent to other machines";
-                return Err(AskError::new(message, "ask threads of this process").into());
-            };
+            let Subject::Source(source) = job.subject else { return Err(not_in_a_file().into()) };
+            if source.options.made.is_some() {
+                return Err(not_in_a_file().into());
+            }
             let bundle = Bundle::pack(&source.path, included).map_err(AskError::from)?;
             let alias = bundle.alias(&source.path);
             let task = Task { source: (*source).clone(), bundle, what: what.clone() };

@@ -1,24 +1,29 @@
 //! Tests and their runs: what a test does, how large it is, what happened on the wire.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use serde_json::json;
 use volee_conform::run::{Event, Report};
 use volee_conform::{DELTA, Livelock, Move, Node, Selected, Sizes, Suite, TestGraph, Verdict};
 use volee_report::{
-    Answer, CaseOutcome, JunitCase, Palette, QuestionAnswer, VerdictWord, count, counted, junit, seconds,
+    Answer, CaseOutcome, JunitCase, Palette, QuestionAnswer, VerdictWord, count, counted, junit, run_mermaid,
+    run_svg, seconds,
 };
 use volee_system::{
-    Action, Event as Message, EventKind, Limit, Meter, Reason, ReasonKind, Run, RunState, RunStep,
+    Action, Diagnostic, Event as Message, EventKind, Limit, Meter, Reason, ReasonKind, Run, RunState, RunStep,
 };
 
 use super::{Outcome, peak_memory};
 use crate::conformance::{Campaign, Derived, Misbehaviour, Tried};
+use crate::files;
 
 /// A test case with more steps is not printed.
 const SHOWN: usize = 60;
 /// Of a longer run only the end is printed.
 const EVENTS_SHOWN: usize = 30;
+/// Steps that a chart shows.
+const LONGEST_CHART: usize = 200;
 
 /// What is told of tests, whatever they are.
 pub struct Telling<'a> {
@@ -382,4 +387,51 @@ pub fn as_run(report: &Report) -> Run {
     let last = quiet(0, tester, &verdict);
     steps.push(RunStep { ordinal: 0, label: verdict, actions: vec![last], fault: None, state: nothing() });
     Run { skipped: 0, initial: nothing(), steps, loop_start: None }
+}
+
+/// The forms of a chart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chart {
+    /// A picture.
+    Svg,
+    /// A text that is drawn by others.
+    Mermaid,
+}
+
+impl Chart {
+    /// The form that an extension names.
+    ///
+    /// # Errors
+    /// It names none.
+    pub fn of(path: &Path) -> Result<Chart, Diagnostic> {
+        match path.extension().and_then(|e| e.to_str()) {
+            Some("svg") => Ok(Chart::Svg),
+            Some("mmd" | "mermaid") => Ok(Chart::Mermaid),
+            _ => Err(Diagnostic::error(
+                format!("`{}`: the extension names no form of a chart", path.display()),
+                None,
+            )
+            .with_help("known are .svg and .mmd (Mermaid)")),
+        }
+    }
+}
+
+/// Draws the first run that does not pass, or the last.
+///
+/// # Errors
+/// The extension names no form of a chart, or the file cannot be written.
+pub fn write_chart(campaign: &Campaign, path: &Path) -> Result<(), Diagnostic> {
+    let form = Chart::of(path)?;
+    let runs = &campaign.runs;
+    let Some(shown) = runs.iter().find(|run| run.report.verdict != Verdict::Pass).or(runs.last()) else {
+        return Ok(());
+    };
+    let run = as_run(&shown.report);
+    files::write(
+        path,
+        match form {
+            Chart::Svg => run_svg(&run, &shown.name, LONGEST_CHART),
+            Chart::Mermaid => run_mermaid(&run, LONGEST_CHART),
+        },
+    )
 }

@@ -4,13 +4,19 @@
 //! graphs, tests. Every caller of the door (the command line, an editor, a page) shows the same things in the same words. What
 //! only one of them can know, such as the names of its flags, it hands in.
 
+pub mod advise;
+pub mod automaton;
 pub mod check;
 pub mod conformance;
 pub mod graphs;
 pub mod replay;
 mod run;
+mod simulation;
+mod solve;
 
 pub use run::RunView;
+pub use simulation::SimulationTelling;
+pub use solve::resolution;
 use volee_report::Answer;
 
 /// An answer, for machines and for people.

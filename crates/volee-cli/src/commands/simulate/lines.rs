@@ -10,32 +10,26 @@ use std::time::Duration;
 
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
+use volee::conversation::{Lines, Next};
 
 const PROMPT: &str = "> ";
 const BREATH: Duration = Duration::from_millis(30);
 
-/// What comes next.
-pub enum Next {
-    Line(String),
-    /// Ctrl-C, for the first time: the user may not mean it.
-    Doubt,
-    End,
-}
-
-pub enum Lines {
+/// An editor with history, or what comes through a pipe.
+pub enum Input {
     Editor { editor: Box<DefaultEditor>, doubted: bool },
     Pipe(Receiver<String>),
 }
 
-impl Lines {
+impl Input {
     /// An editor where stdin and stdout are a terminal and nothing else is to be printed there.
-    pub fn new(may_edit: bool) -> Lines {
+    pub fn new(may_edit: bool) -> Self {
         let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         if may_edit
             && terminal
             && let Ok(editor) = DefaultEditor::new()
         {
-            return Lines::Editor { editor: Box::new(editor), doubted: false };
+            return Input::Editor { editor: Box::new(editor), doubted: false };
         }
         let (send, lines) = channel();
         std::thread::spawn(move || {
@@ -45,13 +39,15 @@ impl Lines {
                 }
             }
         });
-        Lines::Pipe(lines)
+        Input::Pipe(lines)
     }
+}
 
-    pub fn next(&mut self, out: &mut dyn Write, cancelled: &AtomicBool) -> std::io::Result<Next> {
+impl Lines for Input {
+    fn next(&mut self, out: &mut dyn Write, cancelled: &AtomicBool) -> std::io::Result<Next> {
         match self {
-            Lines::Editor { editor, doubted } => Ok(edited(editor, doubted)),
-            Lines::Pipe(lines) => {
+            Input::Editor { editor, doubted } => Ok(edited(editor, doubted)),
+            Input::Pipe(lines) => {
                 write!(out, "{PROMPT}")?;
                 out.flush()?;
                 Ok(piped(lines, cancelled))

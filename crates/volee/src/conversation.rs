@@ -1,20 +1,17 @@
-//! The conversation of `volee simulate -i`: a list of possible steps, one letter for everything else.
+//! A walk through a model as a conversation: a list of possible steps, one letter for everything else.
 //!
-//! It reads lines, so that it works from a terminal and from a pipe alike; the end of the input is `q`. The menu goes
-//! to stdout, or to stderr when the answer has to be JSON. Ctrl-C stops what is going on, and the run is kept.
+//! It reads lines, so that it works from a terminal and from a pipe alike; the end of the input is `q`. Whoever interrupts stops
+//! what is going on, and the run is kept.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use volee::System;
-use volee::report::{Palette, TextLayout, actions_text, assignments, counted, run_text, steps_text, stuck};
-use volee::system::{PredicateId, Run, RunState, RunStep, collect_steps, inspect, replay, value};
-use volee::walk::{Ending, Walk};
+use volee_report::{Palette, TextLayout, actions_text, assignments, counted, run_text, steps_text, stuck};
+use volee_system::{
+    PredicateId, Run, RunState, RunStep, System, collect_steps, compile_predicate, inspect, replay, value,
+};
 
-use super::lines::{Lines, Next};
-use crate::cli::Format;
-use crate::context::Context;
-use crate::outcome::Failure;
+use crate::walk::{Ending, Walk};
 
 const HELP: &str = "  NUMBER   take that step           r [N]  take N random steps (1)
   b [N]    go back, undo (1)        y [N]  go forward again, redo (1)
@@ -45,37 +42,52 @@ struct Conversation<'a> {
     system: &'a mut dyn System,
     model: &'a str,
     palette: Palette,
-    out: Box<dyn Write>,
+    out: &'a mut dyn Write,
     cancelled: &'a AtomicBool,
 }
 
 /// Steps after which a condition that does not become true is given up.
 const LONGEST_SEARCH: usize = 100_000;
 
+/// What comes next in a conversation.
+pub enum Next {
+    /// A line, without its end.
+    Line(String),
+    /// The user has interrupted, for the first time, and may not mean it.
+    Doubt,
+    /// Nothing.
+    End,
+}
+
+/// Where the lines of a conversation come from.
+pub trait Lines {
+    /// The next line; where nothing else invites the user to write it, `out` does.
+    ///
+    /// # Errors
+    /// Nobody reads what is written any more.
+    fn next(&mut self, out: &mut dyn Write, cancelled: &AtomicBool) -> std::io::Result<Next>;
+}
+
 /// Talks with the user until they quit or the input ends.
 pub fn converse(
     walk: &mut Walk,
     system: &mut dyn System,
     model: &str,
-    context: &Context,
-) -> Result<Ending, Failure> {
-    let (out, palette): (Box<dyn Write>, _) = match context.format {
-        Format::Text => (Box::new(std::io::stdout()), context.palette),
-        Format::Json => (Box::new(std::io::stderr()), context.errors),
-    };
-    let mut lines = Lines::new(context.format == Format::Text);
-    let cancelled = context.cancelled.as_ref();
+    (lines, out): (&mut dyn Lines, &mut dyn Write),
+    palette: Palette,
+    cancelled: &AtomicBool,
+) -> Ending {
     let mut conversation = Conversation { walk, system, model, palette, out, cancelled };
     // Writing fails only when nobody reads any more: then the conversation is over.
-    Ok(conversation.run(&mut lines).unwrap_or(Ending::Stopped))
+    conversation.run(lines).unwrap_or(Ending::Stopped)
 }
 
 impl Conversation<'_> {
-    fn run(&mut self, lines: &mut Lines) -> std::io::Result<Ending> {
+    fn run(&mut self, lines: &mut dyn Lines) -> std::io::Result<Ending> {
         self.out.write_all(HELP.as_bytes())?;
         let mut possible = self.menu()?;
         loop {
-            let line = match lines.next(self.out.as_mut(), self.cancelled)? {
+            let line = match lines.next(self.out, self.cancelled)? {
                 Next::Line(line) => line,
                 Next::Doubt => {
                     writeln!(self.out, "(the run is kept: q, Ctrl-D or Ctrl-C again ends it)")?;
@@ -212,7 +224,7 @@ impl Conversation<'_> {
     }
 
     fn until(&mut self, text: &str) -> std::io::Result<bool> {
-        let goal = match self.system.predicate(text) {
+        let goal = match compile_predicate(self.system, text) {
             Ok(goal) => goal,
             Err(wrong) => {
                 writeln!(self.out, "{}", wrong.message)?;
@@ -230,7 +242,7 @@ impl Conversation<'_> {
     }
 
     fn evaluated(&mut self, text: &str) -> String {
-        let predicate = match self.system.predicate(text) {
+        let predicate = match compile_predicate(self.system, text) {
             Ok(predicate) => predicate,
             Err(wrong) => return wrong.message,
         };
