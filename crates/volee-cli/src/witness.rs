@@ -33,8 +33,8 @@ pub struct TraceArgs {
 /// What of a run is shown.
 #[derive(Debug, Clone, Args)]
 pub struct FilterArgs {
-    /// Do not show what a process does: all of a type (Client), or one by its number (Client(2))
-    #[arg(long, value_name = "PROCESS", value_delimiter = ',', help_heading = "Run")]
+    /// Do not show what a process does (Client, or one by its number: Client(2)), or an event (ask!REQ,_)
+    #[arg(long, value_name = "WHAT", help_heading = "Run")]
     hide: Vec<String>,
 
     /// Show only these variables; a name means all of an array, and every local of that name
@@ -44,8 +44,8 @@ pub struct FilterArgs {
 
 impl FilterArgs {
     /// As the library takes it.
-    pub fn filter(&self, only_messages: bool) -> Filter {
-        Filter { only_messages, hide: self.hide.clone(), show: self.show.clone() }
+    pub fn filter(&self, only_messages: bool) -> Result<Filter, Diagnostic> {
+        volee::render::filter(only_messages, &self.hide, &self.show)
     }
 }
 
@@ -63,7 +63,7 @@ pub struct OnlyArgs {
 impl TraceArgs {
     /// How a run is shown; extensions that mean nothing are refused before a long search rather than after it.
     pub fn view(&self, only_messages: bool) -> Result<RunView, Diagnostic> {
-        let filter = self.filter.filter(only_messages);
+        let filter = self.filter.filter(only_messages)?;
         let view = RunView { files: self.trace.clone(), every_step: self.every_step, filter };
         view.validate().map(|()| view)
     }

@@ -9,5 +9,6 @@ pub mod drive;
 pub mod equations;
 pub mod exchange;
 pub mod remote;
+pub mod runs;
 pub mod search;
 pub mod threads;

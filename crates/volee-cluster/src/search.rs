@@ -28,7 +28,7 @@ pub fn work<S: System + ?Sized>(
     let (me, peers) = (driver.me(), driver.peers());
     let mut part = Partition::new(system, check, me, peers)?;
     driver.run(&mut part)?;
-    let mut walk = part.finish();
+    let mut walk = part.finish(None);
     driver.run(&mut walk)?;
     Ok(PartialSearch { outcome: walk.finish(), account: driver.account() })
 }

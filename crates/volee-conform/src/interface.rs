@@ -6,6 +6,7 @@
 //! When only inputs are named, everything else is an output, as for TGV; and the other way round.
 
 use regex::{Regex, RegexBuilder};
+use volee_logic::formula::{EventMatcher, EventPattern, LabelPattern};
 use volee_lts::is_internal;
 
 use crate::{ConformError, Kind};
@@ -21,16 +22,21 @@ pub enum Matcher {
     Regex(Regex),
     /// A statement in this line of a program.
     Line(u32),
+    /// An event of a program: `ask!REQ,_`, `Client[2]:ask!REQ,1`.
+    Event(String, EventMatcher),
 }
 
 impl Matcher {
-    /// Reads `NAME`, `PREFIX*` or `/REGEX/`.
+    /// Reads `NAME`, `PREFIX*`, `/REGEX/` or an event of a program.
     ///
     /// # Errors
     /// The regular expression is not one.
     pub fn parse(text: &str) -> Result<Matcher, ConformError> {
         if text.len() >= 2 && text.starts_with('/') && text.ends_with('/') {
             return Ok(Matcher::Regex(whole(&text[1..text.len() - 1])?));
+        }
+        if let Some(event) = event(text) {
+            return Ok(Matcher::Event(text.into(), event));
         }
         Ok(match text.strip_suffix('*') {
             Some(prefix) => Matcher::Prefix(prefix.into()),
@@ -53,6 +59,7 @@ impl Matcher {
     pub fn text(&self) -> String {
         match self {
             Matcher::Name(name) => name.clone(),
+            Matcher::Event(text, _) => text.clone(),
             Matcher::Prefix(prefix) => format!("{prefix}*"),
             Matcher::Line(line) => format!("line {line}"),
             Matcher::Regex(regex) => {
@@ -72,8 +79,16 @@ impl Matcher {
             Matcher::Prefix(prefix) => label.starts_with(prefix.as_str()),
             Matcher::Regex(regex) => regex.is_match(label),
             Matcher::Line(_) => false,
+            Matcher::Event(text, event) => label == text || event.matches(label),
         }
     }
+}
+
+/// What a text means that is written as an event of a program: a channel operation, or with a process in front.
+pub(crate) fn event(text: &str) -> Option<EventMatcher> {
+    let pattern = EventPattern::parse(text);
+    let is_event = pattern.process.is_some() || matches!(pattern.label, LabelPattern::Channel(_));
+    pattern.matcher().ok().filter(|_| is_event)
 }
 
 /// A regular expression that must match a whole text.

@@ -11,7 +11,7 @@ use volee_logic::formula::{AtomKind, EventMatcher, EventPattern, Formula, LabelP
 use volee_logic::tl::{Alphabet, Dfa, DfaState, Limits, Verdict3, compile};
 use volee_lts::{Lts, StateId};
 
-use crate::interface::whole;
+use crate::interface::{event, whole};
 use crate::specification::SpecLabel;
 use crate::{ConformError, Matcher};
 
@@ -54,6 +54,8 @@ struct Arrow {
     to: u16,
     text: String,
     pattern: Pattern,
+    /// What the text means as an event of a program, where it is written as one.
+    event: Option<EventMatcher>,
     met: bool,
 }
 
@@ -162,7 +164,7 @@ impl Purpose {
                 _ => whole(text).map_or(Pattern::Text, Pattern::Regex),
             };
             let (from, to) = (source.0 as u16, edge.target.0 as u16);
-            arrows.push(Arrow { from, to, text: text.into(), pattern, met: false });
+            arrows.push(Arrow { from, to, text: text.into(), pattern, event: event(text), met: false });
         }
         for (at, a) in arrows.iter().enumerate() {
             if let Some(b) =
@@ -222,7 +224,7 @@ impl Purpose {
             }
             Source::Automaton(arrows) => {
                 out.extend(0..count);
-                follow(arrows, &label.name, &mut out[start..])?;
+                follow(arrows, label, &mut out[start..])?;
             }
         }
         for state in &mut out[start..] {
@@ -253,7 +255,8 @@ impl Purpose {
 }
 
 /// The targets of an automaton's states after a label.
-fn follow(arrows: &mut [Arrow], label: &str, targets: &mut [u16]) -> Result<(), ConformError> {
+fn follow(arrows: &mut [Arrow], met: &SpecLabel, targets: &mut [u16]) -> Result<(), ConformError> {
+    let label = met.name.as_str();
     let mut taken: Vec<Option<usize>> = vec![None; targets.len()];
     for at in 0..arrows.len() {
         let arrow = &mut arrows[at];
@@ -262,7 +265,7 @@ fn follow(arrows: &mut [Arrow], label: &str, targets: &mut [u16]) -> Result<(), 
             Pattern::Text => arrow.text == label,
             Pattern::Regex(regex) => arrow.text == label || regex.is_match(label),
         };
-        if !hit {
+        if !hit && !arrow.event.as_ref().is_some_and(|event| means(event, met)) {
             continue;
         }
         arrow.met = true;
@@ -324,8 +327,10 @@ fn standing_of(lts: &Lts, state: StateId) -> Result<Standing, ConformError> {
 }
 
 fn covers(matcher: &Matcher, label: &SpecLabel) -> bool {
-    if let Matcher::Line(line) = matcher {
-        return label.lines.contains(line);
+    match matcher {
+        Matcher::Line(line) => return label.lines.contains(line),
+        Matcher::Event(_, event) if means(event, label) => return true,
+        _ => {}
     }
     let statement = label.statement.as_deref().unwrap_or(&label.name);
     matcher.matches(&label.name) || matcher.matches(statement) || matcher.matches(without_process(statement))
@@ -338,7 +343,7 @@ fn without_process(statement: &str) -> &str {
 
 /// Whether a pattern means a message of the interface, the event that it is in the program, or the statement behind it.
 fn means(pattern: &EventMatcher, label: &SpecLabel) -> bool {
-    if pattern.matches(&label.name) {
+    if pattern.matches(&label.name) || pattern.matches_any(&label.events) {
         return true;
     }
     let Some(statement) = &label.statement else { return false };

@@ -35,6 +35,8 @@ pub struct SpecLabel {
     pub name: String,
     /// The statement behind a message of a channel.
     pub statement: Option<String>,
+    /// The events of a step that passes nothing through the interface, with who does them: `Server[0]:ask?REQ,1`.
+    pub events: Vec<String>,
     /// The lines of the program where its statements stand.
     pub lines: Vec<u32>,
     /// The visible action, unless it is internal.
@@ -313,8 +315,8 @@ impl<'s> Specification<'s> {
             if !messages.is_empty() {
                 return Ok(Passed::Messages(messages));
             }
-            let number =
-                self.number(SpecLabel { lines: lines(&actions), name, statement: None, action: None });
+            let (lines, events) = (lines(&actions), events(&actions));
+            let number = self.number(SpecLabel { lines, name, events, statement: None, action: None });
             if actions.iter().all(|a| a.event.is_none()) {
                 self.remember(at, number);
             }
@@ -325,7 +327,8 @@ impl<'s> Specification<'s> {
             Kind::Internal => None,
             kind => Some(self.actions.intern(&name, kind)),
         };
-        let number = self.number(SpecLabel { name, statement: None, lines: Vec::new(), action });
+        let number =
+            self.number(SpecLabel { name, action, events: Vec::new(), statement: None, lines: Vec::new() });
         self.remember(at, number);
         Ok(Passed::Nothing(number))
     }
@@ -351,14 +354,15 @@ impl<'s> Specification<'s> {
             let visible = self.actions.intern(&name, kind);
             let lines = lines(std::slice::from_ref(action));
             let (statement, action) = (Some(statement.to_owned()), Some(visible));
-            messages.push(self.number(SpecLabel { name, statement, lines, action }));
+            messages.push(self.number(SpecLabel { name, statement, events: Vec::new(), lines, action }));
         }
         Ok(messages)
     }
 
     fn number(&mut self, label: SpecLabel) -> u32 {
         let Specification { labels, numbers, .. } = self;
-        let whole = format!("{}\n{}", label.name, label.statement.as_deref().unwrap_or_default());
+        let statement = label.statement.as_deref().unwrap_or_default();
+        let whole = format!("{}\n{statement}\n{}", label.name, label.events.join("\n"));
         *numbers.entry((whole, label.lines.clone())).or_insert_with(|| {
             labels.push(label);
             labels.len() as u32 - 1
@@ -367,6 +371,17 @@ impl<'s> Specification<'s> {
 }
 
 /// The lines where actions stand.
+/// What is sent and received, and by whom.
+fn events(actions: &[Action]) -> Vec<String> {
+    let told = |action: &Action| {
+        let event = action.event.as_ref()?;
+        let sign = if event.kind == EventKind::Receive { '?' } else { '!' };
+        let values = event.values.join(",");
+        Some(format!("{}[{}]:{}{sign}{values}", action.process, action.pid, event.channel))
+    };
+    actions.iter().filter_map(told).collect()
+}
+
 fn lines(actions: &[Action]) -> Vec<u32> {
     actions.iter().filter_map(|a| a.place.as_ref().map(|p| p.line)).collect()
 }

@@ -3,7 +3,10 @@
 //! A step of which nothing is left stays in its place but says nothing: [`is_silent`] tells, and no form of a run shows it. What
 //! is stored for replaying is never filtered.
 
-use volee_system::{Action, Run, RunState, RunStep, Variable};
+use std::fmt;
+use std::sync::Arc;
+
+use volee_system::{Action, EventKind, Run, RunState, RunStep, Variable};
 
 use crate::is_location;
 
@@ -14,9 +17,57 @@ pub struct Filter {
     pub only_messages: bool,
     /// Processes that are not shown: all of a type (`Client`), or one by its number (`Client(2)`, `2`).
     pub hide: Vec<String>,
+    /// Events that are not shown.
+    pub hidden_events: HiddenEvents,
     /// Only these variables; all where there are none. A name means every element of an array and every local of that name.
     pub show: Vec<String>,
 }
+
+/// Whether one of the names of an event is meant.
+type Means = dyn Fn(&[String]) -> bool + Send + Sync;
+
+/// Events that are not shown, by patterns that somebody else understands.
+#[derive(Clone, Default)]
+pub struct HiddenEvents {
+    patterns: Vec<String>,
+    means: Option<Arc<Means>>,
+}
+
+impl HiddenEvents {
+    /// The events that `means` says; `patterns` are what was written.
+    pub fn new(
+        patterns: Vec<String>,
+        means: impl Fn(&[String]) -> bool + Send + Sync + 'static,
+    ) -> HiddenEvents {
+        HiddenEvents { patterns, means: Some(Arc::new(means)) }
+    }
+
+    /// Whether what a process does is hidden, by its event or by its statement.
+    fn hide(&self, action: &Action) -> bool {
+        let Some(means) = &self.means else { return false };
+        let who = format!("{}[{}]:", action.process, action.pid);
+        let mut names = vec![format!("{who}{}", action.text)];
+        if let Some(event) = &action.event {
+            let sign = if event.kind == EventKind::Receive { '?' } else { '!' };
+            names.push(format!("{who}{}{sign}{}", event.channel, event.values.join(",")));
+        }
+        means(&names)
+    }
+}
+
+impl fmt::Debug for HiddenEvents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.patterns).finish()
+    }
+}
+
+impl PartialEq for HiddenEvents {
+    fn eq(&self, other: &Self) -> bool {
+        self.patterns == other.patterns
+    }
+}
+
+impl Eq for HiddenEvents {}
 
 impl Filter {
     /// Whether it leaves everything as it is.
@@ -61,9 +112,11 @@ impl Filter {
             format!("{}({pid})", action.process),
             format!("{}[{pid}]", action.process),
         ];
-        self.hide
-            .iter()
-            .any(|hidden| names.contains(hidden) || (!action.process.is_empty() && *hidden == pid))
+        self.hidden_events.hide(action)
+            || self
+                .hide
+                .iter()
+                .any(|hidden| names.contains(hidden) || (!action.process.is_empty() && *hidden == pid))
     }
 
     fn keep_variables(&self, state: &mut RunState) {
@@ -90,7 +143,7 @@ pub fn is_silent(step: &RunStep) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use volee_system::{Event, EventKind};
+    use volee_system::Event;
 
     fn step(process: &str, pid: u32, text: &str, sends: bool) -> RunStep {
         let event = sends.then(|| Event {
@@ -131,6 +184,8 @@ mod tests {
         assert_eq!(left(&hide("Q[2]")), ["x = 1", "y = 1"]);
         assert_eq!(left(&hide("3")), ["x = 1", "c!1"]);
         assert_eq!(left(&hide("P(3)")), ["x = 1", "c!1", "y = 1"]);
+        let hidden_events = HiddenEvents::new(vec!["c!1".into()], |names| names.contains(&"Q[2]:c!1".into()));
+        assert_eq!(left(&Filter { hidden_events, ..Filter::default() }), ["x = 1", "y = 1"]);
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub use claim::{Claim, ClaimKind};
 pub use coverage::{annotated_source, shares};
 pub use excerpt::{diagnostics_text, excerpt};
 pub use figures::{brief, bytes, count, counted, seconds};
-pub use filter::{Filter, is_silent};
+pub use filter::{Filter, HiddenEvents, is_silent};
 pub use github::annotations;
 pub use html::{Behind, ICON, Page, page};
 pub use itf::run_itf;

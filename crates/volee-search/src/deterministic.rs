@@ -12,24 +12,25 @@
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use volee_logic::automaton::{Automaton, degeneralise};
+use volee_logic::automaton::{Automaton, Edge, degeneralise};
 use volee_logic::formula::SplitMix;
 use volee_system::{
     Diagnostic, Limit, Meter, Progress, Reason, ReasonKind, Snapshot, System, Verdict, Violation, Witness,
 };
 
-use crate::atoms::{BoundAtom, Valuation};
+use crate::atoms::BoundAtom;
 use crate::check::Statistics;
-use crate::liveness::ClaimOutcome;
-use crate::pairs::{Arc, Faults, Pair, STUTTER, Stop, expand, pair, split};
+use crate::liveness::{Claim, ClaimOutcome};
+use crate::pairs::{Arc, Faults, Pair, STUTTER, Stop, split};
+use crate::product::ClaimProduct;
 
 /// Bytes that a remembered pair costs beside its state.
 const OVERHEAD: u64 = 96;
 
 /// A deterministic and complete Büchi automaton, bound to a system.
 pub struct DeterministicProperty {
-    automaton: Automaton,
-    atoms: Vec<BoundAtom>,
+    /// Good behaviour here, unlike everywhere else.
+    good: Claim,
 }
 
 impl DeterministicProperty {
@@ -51,17 +52,39 @@ impl DeterministicProperty {
         } else {
             degeneralise(automaton)
         };
-        Ok(DeterministicProperty { automaton, atoms })
+        Ok(DeterministicProperty { good: Claim::new(automaton, atoms) })
     }
 
     /// The automaton, complete, with its acceptance on states.
     pub fn automaton(&self) -> &Automaton {
-        &self.automaton
+        &self.good.automaton
+    }
+
+    /// The automaton of bad behaviour: it accepts what this one does not. A run is bad if from some point on it meets no
+    /// accepting state any more; the complement guesses that point and goes on in a copy of the states that do not accept.
+    pub fn complement(&self) -> Claim {
+        let good = &self.good.automaton;
+        let count = good.len() as u32;
+        let rejects = |state: u32| good.state_marks(state as usize) == 0;
+        let mut bad = good.clone();
+        bad.sets = 1;
+        for edge in bad.states.iter_mut().flatten() {
+            edge.marks = 0;
+        }
+        for state in 0..count {
+            let into: Vec<Edge> =
+                good.states[state as usize].iter().filter(|e| rejects(e.target)).copied().collect();
+            let copied = |marks| into.iter().map(move |e| Edge { marks, target: e.target + count, ..*e });
+            bad.states[state as usize].extend(copied(0));
+            let own = if rejects(state) { copied(1).collect() } else { Vec::new() };
+            bad.states.push(own);
+        }
+        Claim { lassos_only: true, ..Claim::new(bad, self.good.atoms.clone()) }
     }
 
     /// What its atoms look at.
     pub fn atoms(&self) -> &[BoundAtom] {
-        &self.atoms
+        &self.good.atoms
     }
 
     /// Searches for an infinite run that the automaton does not accept.
@@ -73,9 +96,7 @@ impl DeterministicProperty {
         progress: &mut dyn Progress,
     ) -> ClaimOutcome {
         let mut traversal = Traversal {
-            system,
-            property: self,
-            valuation: Valuation::new(&self.atoms),
+            product: ClaimProduct::new(system, &self.good, false),
             pairs: HashMap::with_hasher(FixedState::default()),
             done: Vec::new(),
             roots: Vec::new(),
@@ -90,6 +111,7 @@ impl DeterministicProperty {
             Ok(Some(violation)) => Verdict::Violated(vec![violation]),
             Err(limit) => Verdict::Unknown(limit),
         };
+        let verdict = traversal.product.left_out().map_or(verdict, Verdict::Unknown);
         let mut statistics = traversal.statistics;
         statistics.seconds = meter.elapsed().as_secs_f64();
         statistics.bytes_per_state = statistics.memory_bytes as f64 / statistics.states.max(1) as f64;
@@ -124,9 +146,7 @@ struct Frame {
 }
 
 struct Traversal<'a, S: System + ?Sized> {
-    system: &'a mut S,
-    property: &'a DeterministicProperty,
-    valuation: Valuation<'a>,
+    product: ClaimProduct<'a, S>,
     pairs: HashMap<Pair, Known, FixedState>,
     done: Vec<Pair>,
     roots: Vec<Root>,
@@ -139,9 +159,9 @@ struct Traversal<'a, S: System + ?Sized> {
 
 impl<S: System + ?Sized> Traversal<'_, S> {
     fn run(&mut self, meter: &Meter, progress: &mut dyn Progress) -> Result<Option<Violation>, Limit> {
-        let initial = volee_system::collect_initial(self.system);
-        for (ordinal, state) in initial.into_iter().enumerate() {
-            let pair = pair(&state, self.property.automaton.initial);
+        let initial = volee_system::collect_initial(&mut self.product);
+        for (ordinal, pair) in initial.into_iter().enumerate() {
+            let pair: Pair = pair.into();
             if self.pairs.insert(pair.clone(), Known::Root).is_none() {
                 self.bytes += pair.len() as u64 + OVERHEAD;
                 let parent = self.roots.len();
@@ -195,7 +215,7 @@ impl<S: System + ?Sized> Traversal<'_, S> {
     }
 
     fn accepts(&self, pair: &[u8]) -> bool {
-        self.property.automaton.state_marks(split(pair).1 as usize) != 0
+        self.product.claim().automaton.state_marks(split(pair).1 as usize) != 0
     }
 
     fn add_root(&mut self, parent: usize, pair: Pair) {
@@ -264,13 +284,10 @@ impl<S: System + ?Sized> Traversal<'_, S> {
     }
 
     fn expand(&mut self, from: &[u8]) -> Result<(), Limit> {
-        let automaton = &self.property.automaton;
-        expand(self.system, automaton, &mut self.valuation, from, Faults::Pass, &mut self.arcs).map_err(
-            |stop| match stop {
-                Stop::Limit(limit) => limit,
-                Stop::Fault(_, reason) => Limit::Other { message: reason.message },
-            },
-        )
+        self.product.arcs(from, Faults::Pass, &mut self.arcs).map_err(|stop| match stop {
+            Stop::Limit(limit) => limit,
+            Stop::Fault(_, reason) => Limit::Other { message: reason.message },
+        })
     }
 
     /// The run to the root, along the path, with its cycle starting at `place` of the path.

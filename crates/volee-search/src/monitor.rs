@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
 use volee_logic::formula::Formula;
 use volee_logic::tl::{Alphabet, DfaState, Limits, Monitor, MonitorState, Verdict3};
 use volee_system::{
@@ -20,7 +21,7 @@ use crate::check::{Check, Outcome, check};
 use crate::silence::silent;
 
 /// Which runs must satisfy a finite-trace formula.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Runs {
     /// Every finite prefix of every run, the empty one included: the papers' meaning.
     #[default]
@@ -80,15 +81,30 @@ impl TlQuestion {
         meter: &Meter,
         progress: &mut dyn Progress,
     ) -> (Outcome, Vec<String>) {
-        let mut product = Monitored::new(system, self, runs);
-        let questions = Check {
+        let mut product = self.beside(system, runs);
+        let outcome = check(&mut product, &self.questions(how), meter, progress);
+        let told = self.silent(product.letters());
+        (self.told(outcome, runs), told)
+    }
+
+    /// The system beside the formula's monitor: a system again, whose runs are those of the system.
+    pub fn beside<'a, S: System + ?Sized>(&'a self, system: &'a mut S, runs: Runs) -> Monitored<'a, S> {
+        Monitored::new(system, self, runs)
+    }
+
+    /// The question of a search through the system beside its monitor.
+    pub fn questions(&self, how: &Check) -> Check {
+        Check {
             deadlocks: false,
             faults: false,
             invariants: vec![(self.text.clone(), ACCEPTING)],
             goals: Vec::new(),
             ..how.clone()
-        };
-        let mut outcome = check(&mut product, &questions, meter, progress);
+        }
+    }
+
+    /// What such a search has found, in words of the formula.
+    pub fn told(&self, mut outcome: Outcome, runs: Runs) -> Outcome {
         for answer in &mut outcome.answers {
             answer.question = format!("tl {}", self.text);
             if let Verdict::Violated(violations) = &mut answer.verdict {
@@ -97,12 +113,12 @@ impl TlQuestion {
                 }
             }
         }
-        let told = if product.cut {
-            Vec::new()
-        } else {
-            silent(&self.formula, &self.atoms, product.valuation.letters())
-        };
-        (outcome, told)
+        outcome
+    }
+
+    /// What the formula speaks of and is in none of the letters that were met; nothing where not everything was looked at.
+    pub fn silent(&self, letters: Option<&[u64]>) -> Vec<String> {
+        letters.map(|letters| silent(&self.formula, &self.atoms, letters)).unwrap_or_default()
     }
 }
 
@@ -117,8 +133,8 @@ fn broken(reason: Reason, runs: Runs) -> Reason {
     Reason { kind: ReasonKind::Formula, message: message.into(), place: None }
 }
 
-/// A system with a monitor. A state is the system's, followed by one number per conjunct.
-struct Monitored<'a, S: System + ?Sized> {
+/// A system with a monitor: see [`TlQuestion::beside`]. A state is the system's, followed by one number per conjunct.
+pub struct Monitored<'a, S: System + ?Sized> {
     system: &'a mut S,
     monitor: &'a Monitor,
     valuation: Valuation<'a>,
@@ -156,6 +172,11 @@ impl<'a, S: System + ?Sized> Monitored<'a, S> {
             at: monitor.initial(),
             cut: false,
         }
+    }
+
+    /// The letters met, unless somewhere the formula was satisfied for good and what follows was not looked at.
+    pub fn letters(&self) -> Option<&[u64]> {
+        (!self.cut).then(|| self.valuation.letters())
     }
 
     fn own<'s>(&self, state: &'s [u8]) -> &'s [u8] {

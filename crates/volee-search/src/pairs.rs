@@ -1,34 +1,36 @@
-//! Pairs of a system's state and an automaton's as plain bytes, for searches that may forget what they have seen.
+//! Pairs of an automaton's state and a system's as plain bytes, and what searches for cycles make of them.
 
-use volee_logic::automaton::Automaton;
-use volee_system::{Flow, Label, Limit, Reason, Step, System};
-
-use crate::atoms::Valuation;
+use volee_system::{Limit, Reason};
 
 /// The ordinal of the step that a finished run repeats for ever.
 pub(crate) const STUTTER: u32 = u32::MAX;
+/// The ordinal of a step of a persistent set, which is not numbered as all steps are.
+pub(crate) const UNNUMBERED: u32 = u32::MAX - 1;
+/// Bytes of the automaton's number.
+pub(crate) const WIDTH: usize = 4;
 
-/// A state of the system followed by the number of the automaton's.
+/// The number of the automaton's state followed by the state of the system.
 pub(crate) type Pair = Box<[u8]>;
 
 /// A transition of the product.
 pub(crate) struct Arc {
     pub target: Pair,
+    /// The step of the system, [`STUTTER`] or [`UNNUMBERED`].
     pub ordinal: u32,
 }
 
 /// Puts a pair together.
-pub(crate) fn pair(state: &[u8], at: u32) -> Pair {
-    let mut bytes = Vec::with_capacity(state.len() + 4);
-    bytes.extend_from_slice(state);
-    bytes.extend_from_slice(&at.to_le_bytes());
-    bytes.into()
+pub(crate) fn pair(state: &[u8], at: u32, out: &mut Vec<u8>) {
+    out.clear();
+    out.extend_from_slice(&at.to_le_bytes());
+    out.extend_from_slice(state);
 }
 
 /// Takes a pair apart.
+#[inline]
 pub(crate) fn split(pair: &[u8]) -> (&[u8], u32) {
-    let (state, at) = pair.split_at(pair.len() - 4);
-    (state, u32::from_le_bytes(at.try_into().expect("the last four bytes are the automaton's")))
+    let (at, state) = pair.split_first_chunk::<WIDTH>().expect("a pair begins with the automaton's number");
+    (state, u32::from_le_bytes(*at))
 }
 
 /// Whether a step with a fault ends the search.
@@ -52,52 +54,4 @@ impl From<Limit> for Stop {
     fn from(limit: Limit) -> Self {
         Stop::Limit(limit)
     }
-}
-
-/// Appends the transitions of a pair; a state without steps repeats itself.
-pub(crate) fn expand<S: System + ?Sized>(
-    system: &mut S,
-    automaton: &Automaton,
-    valuation: &mut Valuation<'_>,
-    from: &[u8],
-    faults: Faults,
-    out: &mut Vec<Arc>,
-) -> Result<(), Stop> {
-    let (state, at) = split(from);
-    let mut steps: Vec<(Option<Label>, u32, Vec<u8>)> = Vec::new();
-    let mut pushed = 0;
-    let mut fault = None;
-    let _ = system.steps(state, &mut |step: Step, target: &[u8]| {
-        if let Some(met) = step.fault {
-            fault.get_or_insert((pushed, met));
-        }
-        if !step.stays {
-            steps.push((Some(step.label), pushed, target.to_vec()));
-        }
-        pushed += 1;
-        Flow::Continue(())
-    });
-    if let Some((ordinal, met)) = fault.filter(|_| faults == Faults::End) {
-        return Err(Stop::Fault(Some(ordinal), system.fault(met).into()));
-    }
-    if let Some(limit) = system.left_out() {
-        return Err(Stop::Limit(limit));
-    }
-    if steps.is_empty() {
-        steps.push((None, STUTTER, state.to_vec()));
-    }
-    if let Err(fault) = valuation.look_at_state(system, state) {
-        return Err(Stop::Fault(None, system.fault(fault).into()));
-    }
-    if steps[0].1 == STUTTER {
-        valuation.end_of_run();
-    }
-    for (label, ordinal, target) in steps {
-        valuation.look_at_step(&*system, label);
-        let edges = automaton.states[at as usize].iter();
-        for edge in edges.filter(|e| automaton.manager.eval(e.guard, |atom| valuation.sees(atom))) {
-            out.push(Arc { target: pair(&target, edge.target), ordinal });
-        }
-    }
-    Ok(())
 }

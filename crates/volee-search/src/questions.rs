@@ -68,6 +68,12 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Adds an error that is found at the end, when all states are known.
+    pub(crate) fn add(&mut self, reason: Reason, witness: Witness) {
+        self.errors += 1;
+        self.violations.push((reason, witness));
+    }
+
     /// All witnesses, in a fixed order.
     pub(crate) fn witnesses(&self) -> impl Iterator<Item = &Witness> {
         self.violations.iter().map(|v| &v.1).chain(&self.reached)

@@ -9,11 +9,14 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use volee_logic::automaton::Automaton;
+use volee_logic::automaton::{Automaton, is_stutter_invariant};
 use volee_logic::formula::{AtomId, Formula, Shape, SplitMix, parse, random_formula};
 use volee_logic::ltl::translate;
 use volee_program::{Machine, MachineOptions};
-use volee_search::{Check, ClaimOptions, Fairness, LtlQuestion, Reduction, is_strongly_fair};
+use volee_search::{
+    Check, ClaimOptions, Emptiness, Fairness, LtlQuestion, NestedStore, Reduction, check_claim,
+    is_strongly_fair,
+};
 use volee_system::{
     Budget, Meter, PredicateId, Predicates as _, Quiet, System, Verdict, Witness, collect_initial,
     collect_steps,
@@ -38,6 +41,8 @@ pub struct Compared {
     pub smaller: u32,
     /// Formulas that were asked as invariants.
     pub invariants: u32,
+    /// Automata that were seen not to tell repetitions apart, with and without persistent sets.
+    pub recognised: u32,
 }
 
 /// Two or three processes over shared bits that formulas see, a counter that they do not, and a channel.
@@ -254,6 +259,15 @@ fn compare_one(source: &str, graph: &Graph, formula: &Formula, compared: &mut Co
         let found = lasso(&outcome.verdict).is_some();
         assert_eq!(found, expected, "{}", told(&format!("{reduction:?}")));
         states[at] = outcome.statistics.states;
+        let nested = ClaimOptions { emptiness: Emptiness::Nested(NestedStore::Exact), ..how };
+        let verdict = question.check(&mut machine, nested, &meter(), &mut Quiet).verdict;
+        assert_eq!(lasso(&verdict).is_some(), expected, "{}", told(&format!("nested, {reduction:?}")));
+        // The same as if somebody had written the automaton by hand.
+        let mut claim = question.claim().state_based();
+        claim.stutter_invariant = is_stutter_invariant(&claim.automaton);
+        compared.recognised += u32::from(claim.stutter_invariant);
+        let verdict = check_claim(&mut machine, &claim, how, &meter(), &mut Quiet).verdict;
+        assert_eq!(lasso(&verdict).is_some(), expected, "{}", told(&format!("as a claim, {reduction:?}")));
         let how = Check::new().faults(false).reduction(reduction);
         if let Some((outcome, _)) = question.check_as_invariant(&mut machine, &how, &meter(), &mut Quiet) {
             let found = lasso(&outcome.answers[0].verdict).is_some();

@@ -29,6 +29,7 @@ use crate::engines::{self, Job, Part};
 use crate::model::Model;
 use crate::question::{Kind, Question};
 use crate::settings::{Asked, Settings};
+use crate::silence;
 use crate::source::{Source, Subject};
 
 /// The memory of an approximate search that was not told how much it may have: its table does not grow, so it takes
@@ -155,6 +156,7 @@ impl<'a> Ask<'a> {
         }
         let mut answers = Answers { engine: self.engine_of(&questions), ..Answers::default() };
         if let Some(model) = &read {
+            answers.silent = silence::unknown_events(&self.engine, model, &questions);
             answers.warnings.clone_from(&model.warnings);
             answers.unasked = self.unasked(model, &questions);
             answers.constant = constants(model, &questions);
@@ -173,11 +175,28 @@ impl<'a> Ask<'a> {
             let part = answer(&mut job, way, &group)?;
             explored.join(&mut answers, part);
         }
+        self.ask_for_silence(&mut job, &mut answers);
         explored.tell(&mut answers, &job);
         if self.settings.audit {
             audit::audit(&self, &questions, &mut answers, &meter, progress)?;
         }
         Ok(answers)
+    }
+
+    /// Asks those engines that do not see what never happens; what they cannot be asked is not told.
+    fn ask_for_silence(&self, job: &mut Job<'_>, answers: &mut Answers) {
+        for (told, question) in silence::further_questions(&self.engine, answers) {
+            let Ok(way) = self.engine.way(question.kind()) else { return };
+            job.read = engines::read(&self.subject, &self.engine).ok().flatten();
+            let asked = answer(job, way, std::slice::from_ref(&question));
+            let is_false = |part: Part| {
+                let mut own = part.answers.iter().filter(|answer| answer.question == question).peekable();
+                own.peek().is_some() && own.all(Answer::holds)
+            };
+            if asked.is_ok_and(is_false) && !answers.silent.contains(&told) {
+                answers.silent.push(told);
+            }
+        }
     }
 
     fn engine_of(&self, questions: &[Question]) -> &'static str {
@@ -337,6 +356,9 @@ fn answer(job: &mut Job<'_>, way: Way, questions: &[Question]) -> Result<Part, A
         Way::Cycles | Way::Monitor | Way::Deterministic => engines::temporal::answer(job, &questions[0]),
         Way::Equations => engines::equations::answer(job, &questions[0]),
         Way::SharedSearch => engines::workers::search(job, questions),
+        Way::SharedCycles | Way::SharedMonitor | Way::SharedDeterministic => {
+            engines::workers::runs(job, &questions[0])
+        }
         Way::SharedEquations => engines::workers::equations(job, &questions[0]),
         Way::Families => engines::families::answer(job, questions),
         Way::Counters => engines::counters::answer(job, questions),

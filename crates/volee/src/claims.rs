@@ -3,9 +3,11 @@
 //! A claim moves first, in the initial state, and then once per step of the system (SPIN's rule). Reaching its end is
 //! an error, and so is an infinite run that passes accept labels of the claim or of a process again and again.
 
-use volee_logic::automaton::{Automaton, Edge};
+use std::collections::HashMap;
+
+use volee_logic::automaton::{Automaton, Edge, is_stutter_invariant};
 use volee_logic::bdd::Bdd;
-use volee_program::{Action, Machine, Program};
+use volee_program::{Action, Expr, Machine, Program};
 use volee_search::{BoundAtom, Claim};
 
 use crate::model::Model;
@@ -27,7 +29,12 @@ pub fn claims(model: &Model) -> Vec<Question> {
 /// The never claim of a program, its conditions compiled for `machine`; `None` if there is none.
 pub fn never_claim(program: &Program, machine: &mut Machine) -> Option<Claim> {
     let never = program.never.as_ref()?;
-    let mut builder = Builder { automaton: Automaton::empty(Vec::new()), atoms: Vec::new(), accept: None };
+    let mut builder = Builder {
+        automaton: Automaton::empty(Vec::new()),
+        atoms: Vec::new(),
+        conditions: HashMap::new(),
+        accept: None,
+    };
     if program.proctypes.iter().flat_map(|p| &p.nodes).any(|n| n.accepting) {
         builder.accept = Some(builder.atom("accept", BoundAtom::Accept));
     }
@@ -43,8 +50,7 @@ pub fn never_claim(program: &Program, machine: &mut Machine) -> Option<Claim> {
         for transition in &node.transitions {
             let guard = match &transition.action {
                 Action::Guard(condition) | Action::Assert(condition) => {
-                    let atom = BoundAtom::Predicate(machine.add_predicate(condition));
-                    builder.atom(&transition.statement.text, atom)
+                    builder.condition(condition, &transition.statement.text, machine)
                 }
                 Action::Else => builder.automaton.manager.not(taken),
                 Action::End => {
@@ -64,17 +70,36 @@ pub fn never_claim(program: &Program, machine: &mut Machine) -> Option<Claim> {
     }
     let mut claim = Claim::new(builder.automaton, builder.atoms);
     claim.traps = traps;
+    let of_states = claim.atoms.iter().all(|watch| matches!(watch, BoundAtom::Predicate(_)));
+    claim.stutter_invariant = of_states && is_stutter_invariant(&claim.state_based().automaton);
     Some(claim)
 }
 
 struct Builder {
     automaton: Automaton,
     atoms: Vec<BoundAtom>,
+    /// The conditions that have an atom, written out.
+    conditions: HashMap<String, Bdd>,
     /// Some process is at an accept label, where the model has such labels.
     accept: Option<Bdd>,
 }
 
 impl Builder {
+    /// A condition; one that was met before, or is the negation of one, gets no atom of its own.
+    fn condition(&mut self, condition: &Expr, text: &str, machine: &mut Machine) -> Bdd {
+        let (mut plain, mut negated) = (condition, false);
+        while let Expr::Not(inner) = plain {
+            (plain, negated) = (&**inner, !negated);
+        }
+        let written = format!("{plain:?}");
+        let atom = match self.conditions.get(&written) {
+            Some(known) => *known,
+            None => self.atom(text, BoundAtom::Predicate(machine.add_predicate(plain))),
+        };
+        self.conditions.insert(written, atom);
+        if negated { self.automaton.manager.not(atom) } else { atom }
+    }
+
     fn atom(&mut self, name: &str, atom: BoundAtom) -> Bdd {
         self.atoms.push(atom);
         self.automaton.atoms.push(name.into());

@@ -143,6 +143,10 @@ pub(crate) enum Way {
     Equations,
     SharedSearch,
     SharedEquations,
+    /// What one worker does for [`Way::Cycles`], [`Way::Monitor`] and [`Way::Deterministic`], done by several.
+    SharedCycles,
+    SharedMonitor,
+    SharedDeterministic,
     Families,
     Counters,
     Channels,
@@ -217,6 +221,9 @@ impl Engine {
             }
             Engine::Workers(_) | Engine::Cluster(_) => match kind {
                 Kind::Mu => Some(Way::SharedEquations),
+                Kind::Ltl | Kind::Never | Kind::Progress | Kind::Acceptance => Some(Way::SharedCycles),
+                Kind::Tl => Some(Way::SharedMonitor),
+                Kind::Automaton => Some(Way::SharedDeterministic),
                 _ => REACHABILITY.contains(&kind).then_some(Way::SharedSearch),
             },
             Engine::Families => OF_FAMILIES.contains(&kind).then_some(Way::Families),
@@ -309,7 +316,10 @@ impl Way {
     /// The engine behind it, as answers name it.
     pub fn engine(self) -> &'static str {
         match self {
-            Way::Search | Way::Cycles | Way::Monitor | Way::Deterministic | Way::SharedSearch => "explicit",
+            Way::Search | Way::Cycles | Way::Monitor | Way::Deterministic => "explicit",
+            Way::SharedSearch | Way::SharedCycles | Way::SharedMonitor | Way::SharedDeterministic => {
+                "explicit"
+            }
             Way::Equations | Way::SharedEquations => "equations",
             Way::Families => "families",
             Way::Counters => "counters",
@@ -322,7 +332,38 @@ impl Way {
         self.obeys(setting, asked).err().map(|why| Refusal { what: Refused::Setting(setting), why })
     }
 
+    /// How one worker alone would do what several do for questions about runs.
+    fn alone(self) -> Option<Way> {
+        match self {
+            Way::SharedCycles => Some(Way::Cycles),
+            Way::SharedMonitor => Some(Way::Monitor),
+            Way::SharedDeterministic => Some(Way::Deterministic),
+            _ => None,
+        }
+    }
+
+    /// What several workers make of a setting for a question that one worker alone would answer in this way.
+    fn obeyed_together(self, alone: Way, setting: Setting, asked: &Asked<'_>) -> Result<(), Why> {
+        let because = match setting {
+            Setting::Depth => "several workers do not know how deep they are together",
+            Setting::Order => "several workers have no common order",
+            Setting::MaxErrors => "workers look for one run that is an error",
+            Setting::Replacement | Setting::Approximation => "workers keep every state",
+            Setting::Seed => "nothing is left to chance",
+            Setting::Coverage => "each worker knows its own statements only",
+            Setting::Emptiness => "workers take away what is on no cycle",
+            Setting::Fairness if asked.settings.fairness == Fairness::Strong => {
+                "strong fairness needs all states in one place"
+            }
+            _ => return alone.obeys(setting, asked),
+        };
+        Err(self.no_effect(because))
+    }
+
     fn obeys(self, setting: Setting, asked: &Asked<'_>) -> Result<(), Why> {
+        if let Some(alone) = self.alone() {
+            return self.obeyed_together(alone, setting, asked);
+        }
         let s = asked.settings;
         let searches = matches!(self, Way::Search | Way::Monitor);
         let nested =
@@ -436,6 +477,7 @@ impl Way {
     fn no_effect(self, because: &'static str) -> Why {
         let asked = match self {
             Way::SharedSearch | Way::SharedEquations => "workers",
+            shared if shared.alone().is_some() => "workers",
             _ => self.engine(),
         };
         Why::NoEffect { asked, because }
@@ -447,9 +489,11 @@ impl Way {
             Way::Search | Way::Cycles | Way::Monitor | Way::Deterministic | Way::Equations => {
                 Why::NotAsked(kinds)
             }
-            Way::SharedSearch | Way::SharedEquations => {
-                Why::OtherEngine { asked: "workers", does: "explicit" }
-            }
+            Way::SharedSearch
+            | Way::SharedEquations
+            | Way::SharedCycles
+            | Way::SharedMonitor
+            | Way::SharedDeterministic => Why::OtherEngine { asked: "workers", does: "explicit" },
             Way::Families | Way::Counters | Way::Channels => {
                 Why::OtherEngine { asked: self.engine(), does: "explicit" }
             }

@@ -27,6 +27,7 @@ mod question;
 pub mod render;
 pub mod replay;
 mod settings;
+mod silence;
 mod solve;
 mod source;
 mod stored;

@@ -51,7 +51,7 @@ pub struct Explore {
 impl Explore {
     pub fn run(self, context: &Context) -> Ended {
         let run = self.run.as_deref().map(run_text).transpose()?;
-        let filter = self.filter.filter(self.only.only.is_some());
+        let filter = self.filter.filter(self.only.only.is_some())?;
         let mut source = self.model.source();
         let stored = source.path.extension().is_some_and(|e| e == "json");
         let server = match stored.then(|| volee::stored(&source.path)).transpose()? {

@@ -91,6 +91,44 @@ fn what_is_listed_means_the_same_in_every_verb() {
     }
 }
 
+/// Verbs that change labels, compare, cut down, make tests for a purpose, or draw: each event as it is listed.
+#[test]
+fn what_is_copied_from_the_list_works_in_the_other_verbs_too() {
+    let sandbox = desk();
+    let listed = json_of(&sandbox.volee("info desk.pml --events --format json"));
+    let events = listed["events"].as_object().expect("a list");
+    let messages: Vec<&String> = events.keys().filter(|e| e.contains(['!', '?'])).collect();
+    assert!(messages.len() >= 6, "{messages:?}");
+    for event in messages {
+        let plain = event.split_once(':').map_or(event.as_str(), |(_, plain)| plain);
+        let renamed = format!("{event}=renamed");
+        assert_eq!(code(&sandbox, &["convert", "desk.pml", "r.aut", "--rename", &renamed]), 0);
+        assert!(sandbox.read("r.aut").contains("renamed"), "{event}");
+        assert_eq!(code(&sandbox, &["reduce", "desk.pml", "-o", "h.aut", "--hide", event]), 0);
+        assert!(!sandbox.read("h.aut").contains(plain), "{event}");
+        assert_eq!(
+            code(&sandbox, &["compare", "desk.pml", "h.aut"]),
+            1,
+            "{event} is no longer in one of them"
+        );
+        let hidden = ["compare", "desk.pml", "h.aut", "--hide", event, "--relation", "branching"];
+        assert_eq!(code(&sandbox, &hidden), 0, "{event}");
+        let interface = ["tests", "desk.pml", "--inputs", "ask", "--outputs", "back"];
+        let covers: Vec<&str> = interface.into_iter().chain(["--cover", event]).collect();
+        assert_eq!(code(&sandbox, &covers), 0, "{covers:?}");
+        sandbox.write("p.aut", format!("des (0, 3, 2)\n(0, \"{event}\", 1)\n(0, *, 0)\n(1, ACCEPT, 1)\n"));
+        let purpose: Vec<&str> = interface.into_iter().chain(["--purpose", "p.aut"]).collect();
+        assert_eq!(code(&sandbox, &purpose), 0, "{event}");
+        let never = format!("[]!({event})");
+        let shown = ["check", "desk.pml", "--tl", &never, "--trace", "all.mmd", "--trace", "all.svg"];
+        assert_eq!(code(&sandbox, &shown), 1);
+        let all = sandbox.read("all.mmd");
+        assert_eq!(code(&sandbox, &[&shown[..4], &["--trace", "less.mmd", "--hide", event]].concat()), 1);
+        let less = sandbox.read("less.mmd");
+        assert!(less.len() < all.len(), "{event}\n{all}\n{less}");
+    }
+}
+
 #[test]
 fn every_event_that_is_listed_is_no_silent_pattern() {
     let sandbox = desk();
@@ -117,5 +155,50 @@ fn a_counter_that_nobody_reads_makes_no_question_about_events_endless() {
     ] {
         let limited: Vec<&str> = words.iter().copied().chain(["--memory", "64M"]).collect();
         assert!(code(&sandbox, &limited) < 2, "{words:?}");
+    }
+}
+
+const LOCK: &str = "byte held; byte kept = 3;
+active proctype Client() { do :: atomic { held == 0 -> held = 1 }; held = 0 od }
+";
+
+#[test]
+fn what_never_happens_is_told_by_every_engine() {
+    let sandbox = Sandbox::new();
+    sandbox.write("lock.pml", LOCK);
+    let ways = [
+        &["--copies", "Client=2"][..],
+        &["--copies", "Client=2", "--workers", "2"],
+        &["--engine", "families", "--for-any", "Client"],
+        &["--engine", "counters"],
+    ];
+    for way in ways {
+        let ask = |question: [&str; 2]| {
+            let words: Vec<&str> = ["check", "lock.pml", "--format", "json"]
+                .into_iter()
+                .chain(question)
+                .chain(way.iter().copied())
+                .collect();
+            json_of(&sandbox.volee_with(&words, ""))
+        };
+        let told = ask(["--invariant", "!(held == 2) || held == 1"]);
+        assert_eq!(told["silent"], json!(["held == 2"]), "{way:?}");
+        let told = ask(["--invariant", "!(held == 1) || held > 0"]);
+        assert_eq!(told["silent"], json!([]), "{way:?}");
+        let told = ask(["--invariant", "kept > 2"]);
+        assert_eq!(told["constant"], json!(["kept"]), "{way:?}");
+        if way.contains(&"counters") {
+            continue;
+        }
+        let told = ask(["--tl", "[](nowhere!1 -> <> never)"]);
+        let silent = told["silent"].as_array().expect("a list");
+        assert!(silent.contains(&json!("nowhere!1")), "{way:?}: {told}");
+        let told = ask(["--ltl", "[](held == 2 -> held == 1)"]);
+        assert_eq!(told["silent"], json!(["held == 2"]), "{way:?}: {told}");
+    }
+    for more in [&[][..], &["--workers", "2"]] {
+        let mu = ["check", "lock.pml", "--format", "json", "--mu", r#"[true* . "nowhere!1"] false"#];
+        let told = json_of(&sandbox.volee_with(&[&mu[..], more].concat(), ""));
+        assert_eq!(told["silent"], json!(["\"nowhere!1\""]), "{more:?}");
     }
 }

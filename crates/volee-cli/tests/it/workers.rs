@@ -153,6 +153,116 @@ fn threads_and_processes_answer_as_one_worker_does() {
     }
 }
 
+const CLIENTS: &str = "\
+mtype = { REQ, GRANT };
+chan ask = [2] of { mtype, byte };
+chan back = [2] of { mtype, byte };
+byte served; bool busy;
+ltl answered { [](busy -> <>!busy) }
+active [2] proctype Client() {
+  byte who;
+  do
+  :: ask!REQ,_pid; back?GRANT,who; progress: served = (served + 1) % 3
+  od
+}
+active proctype Server() {
+  byte who;
+end:
+  do
+  :: ask?REQ,who -> busy = true; back!GRANT,who; busy = false
+  :: served == 2 -> served = 0
+  od
+}
+";
+
+const CLAIMED: &str = "\
+byte x;
+active proctype P() { do :: x < 5 -> x++ :: x > 2 -> x = 0 od }
+never { T0: if :: x == 5 -> goto accept_A :: true -> goto T0 fi; accept_A: if :: x == 0 -> goto T0 :: x != 0 -> goto T0 fi }
+";
+
+/// Every kind of question about runs, most of them with both answers.
+const ABOUT_RUNS: [&str; 20] = [
+    "check c.pml",
+    "check c.pml --ltl []<>(served==1)",
+    "check c.pml --ltl <>[](served==0)",
+    "check c.pml --ltl [](served<3)",
+    "check c.pml --ltl [](served<2)",
+    "check c.pml --ltl ((served==0)W(busy))",
+    "check c.pml --ltl [](busy->(busy\\U(!busy)))",
+    "check c.pml --ltl []<>(ask!REQ,_)",
+    "check c.pml --ltl [](ask!REQ,0->Xask?REQ,0)",
+    "check c.pml --ltl []<>(served==2) --fair",
+    "check c.pml --ltl <>(Client[0]@progress) --fair",
+    "check c.pml --progress",
+    "check c.pml --tl [](ask?REQ,0-><>back!GRANT,0)",
+    "check c.pml --tl [](back!GRANT,0->!back!GRANT,1)",
+    "check c.pml --tl G(!busy_never)",
+    "check c.pml --buchi always.hoa",
+    "check c.pml --buchi again.hoa",
+    "check n.pml",
+    "check n.pml --acceptance",
+    "check n.pml --property all",
+];
+
+/// A Büchi automaton over `served == 1`: always true in its first state, or true again and again.
+fn hoa(again: bool) -> String {
+    let back = if again { "[!0] 1\nState: 1\n[0] 0\n[!0] 1" } else { "State: 1\n[t] 1" };
+    let head =
+        "HOA: v1\nStates: 2\nStart: 0\nAP: 1 \"served==1\"\nacc-name: Buchi\nAcceptance: 1 Inf(0)\n--BODY--";
+    let first = if again { "State: 0 {0}\n[0] 0" } else { "State: 0 {0}\n[!0] 0\n[0] 1" };
+    format!("{head}\n{first}\n{back}\n--END--\n")
+}
+
+fn about_runs() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("c.pml", CLIENTS);
+    sandbox.write("n.pml", CLAIMED);
+    sandbox.write("always.hoa", hoa(false));
+    sandbox.write("again.hoa", hoa(true));
+    sandbox
+}
+
+fn results(answered: &Answered) -> Vec<(Value, Value)> {
+    let answer = json(answered);
+    let all = answer["results"].as_array().cloned().unwrap_or_default();
+    all.iter().map(|result| (result["question"].clone(), result["verdict"].clone())).collect()
+}
+
+#[test]
+fn questions_about_runs_are_answered_alike_by_one_worker_and_by_several() {
+    let sandbox = about_runs();
+    let workers: Vec<Worker> = (0..2).map(|_| Worker::start(volee(), "127.0.0.1:0", &[])).collect();
+    sandbox.write("hosts.toml", hosts(&workers));
+    let mut codes = std::collections::BTreeMap::new();
+    for line in ABOUT_RUNS {
+        let call: Vec<String> = line.split(' ').map(String::from).collect();
+        let alone = ask(&sandbox, &call, &[]);
+        *codes.entry(alone.code).or_insert(0) += 1;
+        for more in [["--workers", "1"], ["--workers", "2"], ["--cluster", "hosts.toml"]] {
+            let together = ask(&sandbox, &call, &more);
+            let context = format!("{line} {more:?}\n{}\n{}", all_of(&together), all_of(&alone));
+            assert_eq!(together.code, alone.code, "{context}");
+            assert_eq!(results(&together), results(&alone), "{context}");
+            assert_eq!(json(&together)["silent"], json(&alone)["silent"], "{context}");
+        }
+    }
+    assert!(codes[&0] > 4 && codes[&1] > 4 && codes.len() == 2, "{codes:?}");
+}
+
+#[test]
+fn with_too_little_memory_questions_about_runs_are_answered_alike_or_not_at_all() {
+    let sandbox = about_runs();
+    for line in ABOUT_RUNS {
+        let call: Vec<String> = line.split(' ').map(String::from).collect();
+        let whole = ask(&sandbox, &call, &[]);
+        for more in [&["--memory", "40k"][..], &["--memory", "40k", "--workers", "2"]] {
+            let little = ask(&sandbox, &call, more);
+            assert!(little.code == whole.code || little.code == 3, "{line} {more:?}\n{}", all_of(&little));
+        }
+    }
+}
+
 /// Whoever is done first must not go before the others know: with more to do than processors, messages wait long.
 #[test]
 fn a_machine_with_too_much_to_do_loses_no_worker() {

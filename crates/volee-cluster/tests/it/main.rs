@@ -2,4 +2,5 @@
 
 mod equations;
 mod remote;
+mod runs;
 mod search;

@@ -10,12 +10,14 @@ mod product;
 mod prune;
 mod scc;
 mod simulation;
+mod stutter;
 
 use crate::bdd::{Bdd, Literal, Manager};
 
 pub use degeneralise::degeneralise;
 pub use product::intersection_is_empty;
 pub use scc::{Components, components};
+pub use stutter::is_stutter_invariant;
 
 /// The most acceptance sets: one bit each.
 pub const MAX_SETS: u32 = 64;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use volee_program::{Machine, MachineOptions};
+use volee_promela::Lowered;
 use volee_system::{Predicates as _, System, Variable, collect_initial, collect_steps};
 
 /// More states than a small program has.
@@ -23,12 +24,16 @@ pub struct Seen {
     pub states: usize,
 }
 
-/// A machine for a program given as text, with expressions that somebody watches.
-pub fn machine(source: &str, watched: &[&str], plain: bool) -> Machine {
+/// A program given as text.
+pub fn lowered(source: &str) -> Lowered {
     let (model, diagnostics) = volee_promela::parse("test.pml", source, &volee_promela::Options::default());
     let model = model.unwrap_or_else(|| panic!("{source}\n{diagnostics:?}"));
-    let lowered = volee_promela::lower(Arc::new(model)).unwrap_or_else(|e| panic!("{source}\n{e:?}"));
-    let mut machine = lowered.machine(MachineOptions { plain, ..MachineOptions::default() });
+    volee_promela::lower(Arc::new(model)).unwrap_or_else(|e| panic!("{source}\n{e:?}"))
+}
+
+/// A machine for a program given as text, with expressions that somebody watches.
+pub fn machine(source: &str, watched: &[&str], plain: bool) -> Machine {
+    let mut machine = lowered(source).machine(MachineOptions { plain, ..MachineOptions::default() });
     for text in watched {
         machine.predicate(text).unwrap_or_else(|e| panic!("{text}: {e:?}"));
     }

@@ -1,5 +1,6 @@
 //! The behaviour of programs: optimised and reduced ones against the plain program, explored whole by the simplest search.
 
+mod constants;
 mod coverage;
 mod events;
 mod forgetting;

@@ -16,11 +16,13 @@ mod product;
 mod shortest;
 mod strong;
 
-use volee_logic::automaton::Automaton;
+use serde::{Deserialize, Serialize};
+use volee_logic::automaton::{Automaton, Edge, degeneralise};
+use volee_logic::bdd::Bdd;
 use volee_system::{Limit, Meter, Progress, Reason, ReasonKind, System, Verdict, Violation, Witness};
 
 use crate::atoms::BoundAtom;
-use crate::check::{Reduction, Statistics};
+use crate::check::{Check, Order, Reduction, Statistics};
 use crate::nested::{NestedClaim, NestedStore};
 use crate::pairs::Faults;
 
@@ -41,27 +43,47 @@ pub struct Claim {
     /// Whether it accepts a run exactly if it accepts every other that only repeats letters more or less often, the letters
     /// being predicates: then steps that no predicate sees may be left out.
     pub stutter_invariant: bool,
+    /// Whether an error is shown as an infinite run even where a finite one is enough.
+    pub lassos_only: bool,
 }
 
 impl Claim {
     /// A claim whose only errors are accepted runs.
     pub fn new(automaton: Automaton, atoms: Vec<BoundAtom>) -> Self {
         let (traps, kind) = (Vec::new(), ReasonKind::AcceptanceCycle);
-        Claim { automaton, atoms, traps, kind, stutter_invariant: false }
+        Claim { automaton, atoms, traps, kind, stutter_invariant: false, lassos_only: false }
+    }
+
+    /// The same claim with one acceptance set, and acceptance on states. A state that is an error by itself becomes one that
+    /// accepts whatever follows.
+    pub fn state_based(&self) -> Claim {
+        let mut claim = self.clone();
+        let all = claim.automaton.all_marks();
+        for (target, _) in (0..).zip(&self.traps).filter(|(_, trap)| **trap) {
+            claim.automaton.states[target as usize] = vec![Edge { guard: Bdd::TRUE, marks: all, target }];
+        }
+        claim.traps.clear();
+        if claim.automaton.sets != 1 || !claim.automaton.is_state_based() {
+            claim.automaton = degeneralise(claim.automaton);
+        }
+        claim
     }
 
     /// Whether reaching a state of the automaton is enough: it accepts whatever follows.
     pub(crate) fn is_trap(&self, state: usize) -> bool {
         let all = self.automaton.all_marks();
+        if self.lassos_only {
+            return false;
+        }
         self.traps.get(state).copied().unwrap_or(false)
-            || self.automaton.states[state].iter().any(|e| {
-                e.guard == volee_logic::bdd::Bdd::TRUE && e.marks == all && e.target as usize == state
-            })
+            || self.automaton.states[state]
+                .iter()
+                .any(|e| e.guard == Bdd::TRUE && e.marks == all && e.target as usize == state)
     }
 }
 
 /// Which infinite runs count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Fairness {
     /// All of them.
     #[default]
@@ -97,6 +119,15 @@ pub struct ClaimOptions {
     pub shortest: bool,
     /// How many different errors are told, at most: lassos of different components; at least one.
     pub max_errors: usize,
+    /// Whether a search by components whose memory is used up is followed by one that forgets; with the seed of that.
+    pub forgets: Option<u64>,
+}
+
+impl ClaimOptions {
+    /// Whether persistent sets may stand for all steps: who is able to move is seen in all of them only.
+    pub fn reduces(&self) -> bool {
+        self.reduction == Reduction::Persistent && self.fairness == Fairness::None
+    }
 }
 
 /// What was found about a claim.
@@ -125,8 +156,63 @@ pub fn check_claim<S: System + ?Sized>(
             return ClaimOutcome { verdict, statistics: Statistics::default(), letters: Vec::new() };
         }
         let faults = if options.faults { Faults::End } else { Faults::Pass };
-        return NestedClaim::new(claim.clone()).check(system, store, faults, meter, progress);
+        let nested = NestedClaim::new(claim);
+        return nested.check(system, store, faults, options.reduction, meter, progress);
     }
+    if options.shortest && options.fairness == Fairness::None && claim.is_terminal() {
+        let how = Check::new().order(Order::BreadthFirst).max_errors(options.max_errors);
+        return claim.check_as_safety(system, &how, options, meter, progress);
+    }
+    let outcome = check_by_components(system, claim, options, meter, progress);
+    match &outcome.verdict {
+        Verdict::Unknown(Limit::Memory { budget, .. })
+            if options.fairness == Fairness::None && !options.shortest =>
+        {
+            let again = Forgetting { budget: *budget, first: outcome.statistics.clone() };
+            again.check(system, claim, options, meter, progress).unwrap_or(outcome)
+        }
+        _ => outcome,
+    }
+}
+
+/// A search that goes on when the memory is used up, forgetting what it can find again.
+struct Forgetting {
+    budget: u64,
+    /// What the search had done that remembers everything.
+    first: Statistics,
+}
+
+impl Forgetting {
+    fn check<S: System + ?Sized>(
+        &self,
+        system: &mut S,
+        claim: &Claim,
+        options: ClaimOptions,
+        meter: &Meter,
+        progress: &mut dyn Progress,
+    ) -> Option<ClaimOutcome> {
+        let seed = options.forgets?;
+        let mut outcome = if claim.is_terminal() {
+            let how = Check::new().seed(seed).max_errors(options.max_errors);
+            claim.check_as_safety(system, &how, options, meter, progress)
+        } else {
+            let store = NestedStore::Bounded { bytes: self.budget, seed };
+            let faults = if options.faults { Faults::End } else { Faults::Pass };
+            NestedClaim::new(claim).check(system, store, faults, options.reduction, meter, progress)
+        };
+        outcome.statistics.transitions += self.first.transitions;
+        outcome.statistics.memory_bytes = outcome.statistics.memory_bytes.max(self.first.memory_bytes);
+        Some(outcome)
+    }
+}
+
+fn check_by_components<S: System + ?Sized>(
+    system: &mut S,
+    claim: &Claim,
+    options: ClaimOptions,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> ClaimOutcome {
     let (found, mut statistics, letters) = match options.fairness {
         Fairness::None if options.shortest => whole(system, claim, options, meter, progress),
         Fairness::None => search::<S, 1>(system, claim, options, meter, progress),

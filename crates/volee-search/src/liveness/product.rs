@@ -20,12 +20,8 @@ use super::nodes::Nodes;
 use crate::atoms::{Valuation, looks_at_events};
 use crate::effort::Effort;
 use crate::memo::{Memo, Recalled, Stage};
+pub(crate) use crate::pairs::{STUTTER, UNNUMBERED};
 use volee_store::{Full, Names, StateRef, Tuple};
-
-/// The ordinal of the step that a finished run repeats for ever.
-pub(crate) const STUTTER: u32 = u32::MAX;
-/// The ordinal of a step of a persistent set, which is not numbered as all steps are.
-pub(crate) const UNNUMBERED: u32 = u32::MAX - 1;
 
 /// A transition of the product.
 #[derive(Debug, Clone, Copy)]

@@ -23,6 +23,9 @@ pub(super) const RED: u8 = 2;
 /// What a remembered pair costs beside its bytes: its entry, the allocation, its place among those that may go.
 const OVERHEAD: u64 = 96;
 
+/// How often each pair may be met again, on average, before the search gives up.
+const MOST_OFTEN: f64 = 32.0;
+
 /// The memory of a nested search.
 pub(super) enum Colours {
     Exact(HashMap<Pair, u8, FixedState>),
@@ -93,6 +96,19 @@ impl Colours {
             distinct: bounded.sketch.estimate().round() as u64,
             distinct_error: bounded.sketch.standard_error(),
         })
+    }
+
+    /// Ends a search that meets pairs again so often that it need not be expected to end.
+    pub fn check_turnover(&self) -> Result<(), Limit> {
+        let Colours::Bounded(bounded) = self else { return Ok(()) };
+        let distinct = bounded.sketch.estimate();
+        if bounded.replaced == 0 || (bounded.insertions as f64) < MOST_OFTEN * distinct {
+            return Ok(());
+        }
+        let often = bounded.insertions as f64 / distinct;
+        let needed =
+            format!("about {distinct:.0} pairs were met {often:.0} times each, and forgotten in between");
+        Err(Limit::Memory { budget: bounded.budget, needed })
     }
 
     /// The share of the bits that are set, where there are bits.

@@ -21,18 +21,15 @@ mod colours;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use volee_logic::automaton::{Automaton, Edge, degeneralise};
-use volee_logic::bdd::Bdd;
 use volee_system::{
-    Limit, Meter, Progress, Reason, ReasonKind, Snapshot, System, Verdict, Violation, Witness,
-    collect_initial,
+    Limit, Meter, Progress, Reason, Snapshot, System, Verdict, Violation, Witness, collect_initial,
 };
 
 use self::colours::{BLUE, Colours, RED};
-use crate::atoms::{BoundAtom, Valuation};
-use crate::check::Statistics;
+use crate::check::{Reduction, Statistics};
 use crate::liveness::{Claim, ClaimOutcome, reason};
-use crate::pairs::{Arc, Faults, Pair, STUTTER, Stop, expand, pair, split};
+use crate::pairs::{Arc, Faults, Pair, Stop, split};
+use crate::product::ClaimProduct;
 
 /// What a pair on a path costs beside its bytes, which are there twice: its frame, and where it stands.
 const FRAME: u64 = 128;
@@ -59,23 +56,13 @@ pub enum NestedStore {
 }
 
 /// An automaton of bad behaviour for a nested search.
-pub struct NestedClaim {
-    automaton: Automaton,
-    atoms: Vec<BoundAtom>,
-    kind: ReasonKind,
-}
+pub struct NestedClaim(Claim);
 
 impl NestedClaim {
     /// Moves the acceptance of a claim's automaton to its states. A state that is an error by itself becomes one that
     /// accepts whatever follows.
-    pub fn new(claim: Claim) -> Self {
-        let Claim { mut automaton, atoms, traps, kind, .. } = claim;
-        let all = automaton.all_marks();
-        for (target, _) in (0..).zip(&traps).filter(|(_, trap)| **trap) {
-            automaton.states[target as usize] = vec![Edge { guard: Bdd::TRUE, marks: all, target }];
-        }
-        let ready = automaton.sets == 1 && automaton.is_state_based();
-        NestedClaim { automaton: if ready { automaton } else { degeneralise(automaton) }, atoms, kind }
+    pub fn new(claim: &Claim) -> Self {
+        NestedClaim(claim.state_based())
     }
 
     /// Searches for a run that the automaton accepts.
@@ -84,14 +71,13 @@ impl NestedClaim {
         system: &mut S,
         store: NestedStore,
         faults: Faults,
+        reduction: Reduction,
         meter: &Meter,
         progress: &mut dyn Progress,
     ) -> ClaimOutcome {
         let mut search = Search {
-            system,
-            claim: self,
+            product: ClaimProduct::new(system, &self.0, reduction == Reduction::Persistent),
             faults,
-            valuation: Valuation::new(&self.atoms),
             colours: Colours::new(store),
             place: HashMap::with_hasher(FixedState::default()),
             blue: Stack::default(),
@@ -107,8 +93,11 @@ impl NestedClaim {
             Err(Stop::Limit(limit)) => Verdict::Unknown(limit),
             Err(Stop::Fault(ordinal, reason)) => Verdict::Violated(vec![search.fault(ordinal, reason)]),
         };
+        // Where something was left out, a run that seems to end need not end there.
+        let verdict = search.product.left_out().map_or(verdict, Verdict::Unknown);
         let bytes = search.bytes();
         let mut statistics = search.statistics;
+        statistics.reduced = search.product.reduced;
         statistics.memory_bytes = statistics.memory_bytes.max(bytes);
         if let Some(turnover) = search.colours.turnover(search.longest) {
             statistics.states = turnover.distinct;
@@ -150,9 +139,9 @@ impl Stack {
         Some(frame.pair)
     }
 
-    /// The steps taken along the path from its `from`-th pair on.
-    fn steps(&self, from: usize) -> impl Iterator<Item = u32> + '_ {
-        self.frames[from..].iter().map(|f| self.arcs[f.next - 1].ordinal).filter(|&o| o != STUTTER)
+    /// The transitions taken from these pairs of the path.
+    fn taken(&self, frames: std::ops::Range<usize>) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.frames[frames].iter().map(|f| (&*f.pair, &*self.arcs[f.next - 1].target))
     }
 }
 
@@ -162,10 +151,8 @@ fn frame_bytes(pair: &[u8], arcs: &[Arc]) -> u64 {
 }
 
 struct Search<'a, S: System + ?Sized> {
-    system: &'a mut S,
-    claim: &'a NestedClaim,
+    product: ClaimProduct<'a, S>,
     faults: Faults,
-    valuation: Valuation<'a>,
     colours: Colours,
     /// Where the pairs of the first search's path stand in it.
     place: HashMap<Pair, usize, FixedState>,
@@ -180,8 +167,8 @@ struct Search<'a, S: System + ?Sized> {
 
 impl<S: System + ?Sized> Search<'_, S> {
     fn run(&mut self, meter: &Meter, progress: &mut dyn Progress) -> Result<Option<Violation>, Stop> {
-        for (ordinal, state) in collect_initial(self.system).into_iter().enumerate() {
-            let start = pair(&state, self.claim.automaton.initial);
+        for (ordinal, start) in collect_initial(&mut self.product).into_iter().enumerate() {
+            let start: Pair = start.into();
             self.initial = ordinal as u32;
             if self.colours.paint(&start, BLUE, 0)? {
                 self.enter(start)?;
@@ -207,9 +194,7 @@ impl<S: System + ?Sized> Search<'_, S> {
         // On the path first: an error met while expanding it is told along the path.
         stack.frames.push(Frame { pair, first, next: first });
         let pair = &stack.frames[stack.frames.len() - 1].pair;
-        let automaton = &self.claim.automaton;
-        let expanded =
-            expand(self.system, automaton, &mut self.valuation, pair, self.faults, &mut stack.arcs);
+        let expanded = self.product.arcs(pair, self.faults, &mut stack.arcs);
         stack.bytes += frame_bytes(pair, &stack.arcs[first..]);
         self.longest = self.longest.max((self.blue.frames.len() + self.red.frames.len()) as u64);
         expanded
@@ -228,7 +213,7 @@ impl<S: System + ?Sized> Search<'_, S> {
         while let Some(top) = self.blue.frames.last() {
             let top = top.pair.clone();
             let Some(target) = self.blue.advance() else {
-                let accepting = self.claim.automaton.state_marks(split(&top).1 as usize) != 0;
+                let accepting = self.product.claim().automaton.state_marks(split(&top).1 as usize) != 0;
                 if accepting && let Some(lasso) = self.second(top.clone(), meter)? {
                     return Ok(Some(lasso));
                 }
@@ -266,21 +251,19 @@ impl<S: System + ?Sized> Search<'_, S> {
             }
             if self.statistics.transitions.is_multiple_of(4096) {
                 meter.check()?;
+                self.colours.check_turnover()?;
             }
         }
         Ok(None)
     }
 
     /// Along the first path to `place`, on to its top, and by the second path back to `place`.
-    fn lasso(&self, place: usize) -> Lasso {
+    fn lasso(&mut self, place: usize) -> Lasso {
         let last = self.blue.frames.len() - 1;
-        let taken = |range: &[Frame]| -> Vec<u32> {
-            range.iter().map(|f| self.blue.arcs[f.next - 1].ordinal).filter(|&o| o != STUTTER).collect()
-        };
-        let prefix = taken(&self.blue.frames[..place]);
-        let mut cycle = taken(&self.blue.frames[place..last]);
-        cycle.extend(self.red.steps(0));
-        Lasso { prefix, cycle }
+        let (blue, red, product) = (&self.blue, &self.red, &mut self.product);
+        let prefix = numbered(product, blue.taken(0..place));
+        let cycle = blue.taken(place..last).chain(red.taken(0..red.frames.len()));
+        Lasso { prefix, cycle: numbered(product, cycle) }
     }
 
     fn count(&mut self, meter: &Meter, progress: &mut dyn Progress) -> Result<(), Stop> {
@@ -300,6 +283,7 @@ impl<S: System + ?Sized> Search<'_, S> {
             memory,
         });
         meter.check()?;
+        self.colours.check_turnover()?;
         if let Colours::Exact(_) = self.colours {
             meter.check_memory(memory, || format!("there are more than {} pairs", self.statistics.states))?;
         }
@@ -317,20 +301,25 @@ impl<S: System + ?Sized> Search<'_, S> {
         let mut steps = lasso.prefix;
         steps.extend(lasso.cycle);
         let witness = Witness { initial: self.initial, steps, loop_start };
-        Violation { reason: reason(self.claim.kind, true), witness }
+        Violation { reason: reason(self.product.claim().kind, true), witness }
     }
 
     /// An error in the last pair of the paths, or in a step from there.
-    fn fault(&self, ordinal: Option<u32>, reason: Reason) -> Violation {
-        let taken = |stack: &Stack| -> Vec<u32> {
-            let before = &stack.frames[..stack.frames.len().saturating_sub(1)];
-            before.iter().map(|f| stack.arcs[f.next - 1].ordinal).filter(|&o| o != STUTTER).collect()
-        };
-        let mut steps = taken(&self.blue);
-        steps.extend(taken(&self.red));
+    fn fault(&mut self, ordinal: Option<u32>, reason: Reason) -> Violation {
+        let before = |stack: &Stack| 0..stack.frames.len().saturating_sub(1);
+        let taken = self.blue.taken(before(&self.blue)).chain(self.red.taken(before(&self.red)));
+        let mut steps = numbered(&mut self.product, taken);
         steps.extend(ordinal);
         Violation { reason, witness: Witness { initial: self.initial, steps, loop_start: None } }
     }
+}
+
+/// The system's numbers of transitions.
+fn numbered<'p, S: System + ?Sized>(
+    product: &mut ClaimProduct<'_, S>,
+    taken: impl Iterator<Item = (&'p [u8], &'p [u8])>,
+) -> Vec<u32> {
+    taken.filter_map(|(from, to)| product.ordinal(from, to)).collect()
 }
 
 /// Steps to a cycle, and around it.

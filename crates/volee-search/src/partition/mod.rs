@@ -9,11 +9,18 @@
 //! States are expanded level by level, as far as levels are known here, which is nearly breadth-first: witnesses are
 //! short, not shortest.
 
+mod closing;
+mod cycles;
+mod edges;
 mod witness;
 
 use volee_system::part::{Figures, Level, Levels, Outbox, Packing, Part, PartError, Sample, Spread, Work};
 use volee_system::{FaultId, Flow, Limit, Sink, Step, System, Witness};
 
+pub use self::closing::conclude;
+pub use self::cycles::Cycles;
+pub use self::edges::Recurrence;
+use self::edges::{Edges, TAG};
 use self::witness::Walk;
 pub use self::witness::{PartialOutcome, WitnessWalk, join};
 use crate::check::Check;
@@ -53,6 +60,8 @@ pub struct Partition<'s, 'c, S: ?Sized> {
     faults: Vec<(u32, FaultId)>,
     transitions: u64,
     decided: bool,
+    /// The transitions that may be on a cycle, where cycles are looked for.
+    edges: Option<Edges>,
 }
 
 /// A state of ours that waits to be looked up.
@@ -61,6 +70,8 @@ struct Staged {
     name: StateRef,
     parent: u32,
     level: Level,
+    /// Who moves, if the transition may be on a cycle that is looked for.
+    mover: Option<u8>,
 }
 
 /// The sink of an expansion.
@@ -81,19 +92,31 @@ struct Targets<'e> {
     pushed: u32,
     staying: u32,
     too_long: bool,
+    /// What the state is for cycles, where they are looked for, and how many of its transitions may be on one.
+    recurrence: Option<(&'e Recurrence, u32)>,
+    inner: u32,
+    enabled: [u64; 4],
 }
 
 impl Targets<'_> {
     #[inline]
-    fn keep(&mut self, target: &[u8]) {
+    fn keep(&mut self, step: Step, target: &[u8]) {
+        let inside = self.recurrence.is_some_and(|(all, from)| all.is_inside(from, target));
+        let mover = inside.then_some(step.process);
+        self.inner += u32::from(inside);
         let owner = owner(&self.spread, target, self.out.peers());
         if owner == self.out.me() {
             let name = self.tree.name(target);
             self.visited.prefetch(name);
-            self.staged.push(Staged { name, parent: self.packed, level: self.level });
+            self.staged.push(Staged { name, parent: self.packed, level: self.level, mover });
             return;
         }
-        let Ok(length) = u16::try_from(target.len()) else {
+        let tag: &[u8] = match (mover, self.recurrence.is_some()) {
+            (_, false) => &[],
+            (None, true) => &[0, 0],
+            (Some(mover), true) => &[1, mover],
+        };
+        let Ok(length) = u16::try_from(target.len() + tag.len()) else {
             self.too_long = true;
             return;
         };
@@ -107,6 +130,7 @@ impl Targets<'_> {
         record.extend_from_slice(&self.source.to_le_bytes());
         record.extend_from_slice(&length.to_le_bytes());
         record.extend_from_slice(target);
+        record.extend_from_slice(tag);
     }
 }
 
@@ -115,10 +139,13 @@ impl Sink for Targets<'_> {
     fn push(&mut self, step: Step, target: &[u8]) -> Flow {
         let ordinal = self.pushed;
         self.pushed += 1;
+        if !step.stays || step.fault.is_none() {
+            self.enabled[usize::from(step.process / 64)] |= 1 << (step.process % 64);
+        }
         if step.stays {
             self.staying += 1;
         } else {
-            self.keep(target);
+            self.keep(step, target);
         }
         match (step.fault, self.on_fault) {
             (None, _) | (_, OnFault::Ignore) => Flow::Continue(()),
@@ -136,6 +163,30 @@ impl<'s, 'c, S: System + ?Sized> Partition<'s, 'c, S> {
     /// # Errors
     /// A limit.
     pub fn new(system: &'s mut S, check: &'c Check, me: usize, peers: usize) -> Result<Self, PartError> {
+        Partition::with_edges(system, check, None, me, peers)
+    }
+
+    /// The same for a search that is also to find cycles: see [`Partition::into_cycles`].
+    ///
+    /// # Errors
+    /// A limit.
+    pub fn with_cycles(
+        system: &'s mut S,
+        check: &'c Check,
+        recurrence: Recurrence,
+        me: usize,
+        peers: usize,
+    ) -> Result<Self, PartError> {
+        Partition::with_edges(system, check, Some(Edges::new(recurrence)), me, peers)
+    }
+
+    fn with_edges(
+        system: &'s mut S,
+        check: &'c Check,
+        edges: Option<Edges>,
+        me: usize,
+        peers: usize,
+    ) -> Result<Self, PartError> {
         let spread = spread(system, peers);
         let mut part = Partition {
             system,
@@ -155,11 +206,12 @@ impl<'s, 'c, S: System + ?Sized> Partition<'s, 'c, S> {
             faults: Vec::new(),
             transitions: 0,
             decided: false,
+            edges,
         };
         let (tree, staged, transitions) = (&mut part.tree, &mut part.staged, &mut part.transitions);
         let _ = part.system.initial(&mut |state| {
             if owner(&spread, state, peers) == me {
-                staged.push(Staged { name: tree.name(state), parent: NONE, level: 0 });
+                staged.push(Staged { name: tree.name(state), parent: NONE, level: 0, mover: None });
                 *transitions += 1;
             }
             Flow::Continue(())
@@ -178,8 +230,12 @@ impl<'s, 'c, S: System + ?Sized> Partition<'s, 'c, S> {
                 return Err(PartError::Limit(self.full(Full::Nodes)));
             }
         }
-        for Staged { name, parent, level } in self.staged.drain(..) {
-            if self.visited.insert(name) {
+        for Staged { name, parent, level, mover } in self.staged.drain(..) {
+            let new = self.visited.insert(name);
+            if let Some(edges) = &mut self.edges {
+                edges.add(name, mover.map(|mover| (parent, mover)));
+            }
+            if new {
                 self.levels.put(self.names.len() as u32, level);
                 self.names.push(name);
                 self.parents.push(parent);
@@ -220,9 +276,16 @@ impl<'s, 'c, S: System + ?Sized> Partition<'s, 'c, S> {
             pushed: 0,
             staying: 0,
             too_long: false,
+            recurrence: self.edges.as_ref().map(|edges| edges.recurrence(&self.state)),
+            inner: 0,
+            enabled: [0; 4],
         };
         let _ = self.system.steps(&self.state, &mut targets);
         let (pushed, staying, too_long) = (targets.pushed, targets.staying, targets.too_long);
+        let (inner, enabled) = (targets.inner, targets.enabled);
+        if let Some(edges) = &mut self.edges {
+            edges.leave(at, &self.state, inner, enabled);
+        }
         if too_long {
             let message = "states of more than 65535 bytes do not travel between workers".into();
             return Err(PartError::Limit(Limit::Other { message }));
@@ -262,10 +325,21 @@ impl<'s, 'c, S: System + ?Sized> Partition<'s, 'c, S> {
         }
     }
 
-    /// The end of the search: what was found here, and the part that finds the ways to it.
-    pub fn finish(self) -> WitnessWalk {
+    /// The end of the search for what finite runs show: the part that looks for cycles among the states that were found. All
+    /// workers must run theirs; [`Partition::finish`] gets what came out.
+    pub fn into_cycles(&mut self) -> Cycles {
+        let edges = self.edges.take().unwrap_or_else(|| Edges::new(Recurrence::default()));
+        Cycles::new(edges, self.names.len(), self.packing, self.me, self.figures())
+    }
+
+    /// The end of the search: what was found here, and the part that finds the ways to it. `cycle` is a state of ours from
+    /// which an accepted cycle is reached ([`Cycles::found`]).
+    pub fn finish(self, cycle: Option<u32>) -> WitnessWalk {
         let figures = self.figures();
-        let findings = self.questions.into_findings();
+        let mut findings = self.questions.into_findings();
+        if let (Some(initial), Some(last)) = (cycle, findings.last_mut()) {
+            last.add(closing::open_cycle(), Witness { initial, ..Witness::default() });
+        }
         let mut queue = Vec::new();
         for witness in findings.iter().flat_map(Finding::witnesses) {
             let id = self.packing.pack(self.me, queue.len() as u32);
@@ -294,12 +368,19 @@ impl<'s, 'c, S: System + ?Sized> Partition<'s, 'c, S> {
                 level = u32::from_le_bytes(state.try_into().map_err(|_| garbled())?);
                 continue;
             }
+            let (state, mover) = match self.edges.is_some() {
+                false => (state, None),
+                true => {
+                    let (state, tag) = state.split_last_chunk::<TAG>().ok_or_else(garbled)?;
+                    (state, (tag[0] != 0).then_some(tag[1]))
+                }
+            };
             if owner(&self.spread, state, self.peers) != self.me || parent > self.packing.bound() {
                 return Err(garbled());
             }
             let name = self.tree.name(state);
             self.visited.prefetch(name);
-            self.staged.push(Staged { name, parent: self.packing.pack(from, parent), level });
+            self.staged.push(Staged { name, parent: self.packing.pack(from, parent), level, mover });
             if self.staged.len() >= BATCH {
                 self.settle()?;
             }
@@ -373,7 +454,8 @@ impl<S: System + ?Sized> Part for Partition<'_, '_, S> {
     }
 
     fn figures(&self) -> Figures {
-        let own = self.names.capacity() * 8 + self.parents.capacity() * 4 + self.levels.bytes();
+        let edges = self.edges.as_ref().map_or(0, Edges::bytes);
+        let own = self.names.capacity() * 8 + self.parents.capacity() * 4 + self.levels.bytes() + edges;
         Figures {
             states: self.visited.len(),
             transitions: self.transitions,

@@ -293,6 +293,10 @@ fn deterministic_properties_agree_with_the_general_search_also_with_little_memor
         let atoms = bind(&mut graph, &formula, Names::States, "", "f").expect("binds");
         let property = DeterministicProperty::new(automaton, atoms).expect("deterministic");
         let expected = naive(&graph, &formula, Fairness::None);
+        let meter = Meter::start(Budget::default());
+        let bad =
+            check_claim(&mut graph, &property.complement(), ClaimOptions::default(), &meter, &mut Quiet);
+        assert_eq!(bad.verdict == Verdict::Holds, !expected, "round {round}: {formula} on {graph:?}");
         for memory in [None, Some(100 * 12), Some(100 * 6)] {
             let meter = Meter::start(Budget { memory, ..Budget::default() });
             match property.check(&mut graph, 1, &meter, &mut Quiet).verdict {
@@ -399,6 +403,105 @@ fn wide_graph(random: &mut SplitMix) -> Graph {
         .collect();
     let colours = (0..n).map(|_| random.below(4) as u8).collect();
     Graph { colours, steps, predicates: Vec::new(), has_predicates: random.below(2) == 0 }
+}
+
+#[test]
+fn safety_is_recognised_and_shortest_bad_runs_are_found_without_looking_for_cycles() {
+    let mut random = SplitMix(1999);
+    let (mut terminal, mut violated) = (0, 0);
+    for round in 0..2000 {
+        let mut graph = random_graph(&mut random, round % 2 == 0);
+        let operators = 1 + random.below(5);
+        let formula = random_formula(&mut random, Shape { atoms: 2, operators });
+        let question = LtlQuestion::new(&mut graph, formula.clone(), "", "f").expect("binds");
+        if !question.claim().is_terminal() {
+            continue;
+        }
+        terminal += 1;
+        let expected = naive(&graph, &formula, Fairness::None);
+        let options = ClaimOptions { shortest: true, ..ClaimOptions::default() };
+        let meter = Meter::start(Budget::default());
+        match question.check(&mut graph, options, &meter, &mut Quiet).verdict {
+            Verdict::Holds => assert!(!expected, "round {round}: {formula} on {graph:?}"),
+            Verdict::Violated(violations) => {
+                violated += 1;
+                assert!(expected, "round {round}: {formula} on {graph:?}");
+                assert_eq!(violations[0].witness.loop_start, None, "a finite run is enough");
+                assert_eq!(question.refutes(&mut graph, &violations[0].witness), Some(true));
+            }
+            Verdict::Unknown(limit) => panic!("{limit}"),
+        }
+    }
+    assert!(terminal > 200 && violated > 50, "{terminal} {violated}");
+    for (text, is) in
+        [("[](p0 -> p1 W p0)", true), ("[](p0 -> X p1)", true), ("[]<>p0", false), ("<>p0", false)]
+    {
+        let mut graph = random_graph(&mut random, true);
+        let formula = parse(text, "f").expect("parses");
+        let question = LtlQuestion::new(&mut graph, formula, text, "f").expect("binds");
+        assert_eq!(question.claim().is_terminal(), is, "{text}");
+    }
+}
+
+/// A tree of pairs whose leaves lead back to the root: many states, short paths. `p0` is true at the root.
+struct Tree {
+    states: u16,
+}
+
+impl System for Tree {
+    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
+        push(&1u16.to_le_bytes())
+    }
+    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        let at = u16::from_le_bytes([state[0], state[1]]);
+        if 2 * at >= self.states {
+            return sink.push(Step::labelled(0), &1u16.to_le_bytes());
+        }
+        sink.push(Step::labelled(1), &(2 * at).to_le_bytes())?;
+        sink.push(Step::labelled(2), &(2 * at + 1).to_le_bytes())
+    }
+    fn label(&self, label: Label) -> Cow<'_, str> {
+        format!("l{}", label.0).into()
+    }
+    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
+        Some(self)
+    }
+    fn holds(&mut self, _: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
+        Ok(state == [1, 0])
+    }
+}
+
+impl Predicates for Tree {
+    fn predicate(&mut self, _: &str) -> Result<PredicateId, Diagnostic> {
+        Ok(PredicateId(0))
+    }
+}
+
+#[test]
+fn a_search_whose_memory_is_used_up_goes_on_and_forgets() {
+    for (text, holds) in
+        [("[]<>p0", true), ("<>[]!p0", false), ("[](p0 -> X !p0)", true), ("[](p0 -> X X !p0)", true)]
+    {
+        let ask = |memory, forgets| {
+            let mut tree = Tree { states: 1 << 13 };
+            let question =
+                LtlQuestion::new(&mut tree, parse(text, "f").expect("parses"), text, "f").expect("binds");
+            let options = ClaimOptions { forgets, ..ClaimOptions::default() };
+            let meter = Meter::start(Budget { memory, ..Budget::default() });
+            question.check(&mut tree, options, &meter, &mut Quiet)
+        };
+        assert_eq!(ask(None, None).verdict == Verdict::Holds, holds, "{text}");
+        let little = Some(100 << 10);
+        if holds {
+            assert!(matches!(ask(little, None).verdict, Verdict::Unknown(_)), "{text}");
+            let again = ask(little, Some(7));
+            assert_eq!(again.verdict, Verdict::Holds, "{text}");
+            let forgot = again.statistics.turnover.is_some_and(|turnover| turnover.replaced > 0);
+            assert!(forgot || text != "[]<>p0", "what is needed for cycles does not fit");
+        } else {
+            assert!(matches!(ask(little, Some(7)).verdict, Verdict::Violated(_)), "{text}");
+        }
+    }
 }
 
 #[test]

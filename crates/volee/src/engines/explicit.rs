@@ -1,7 +1,7 @@
 //! The explicit search: deadlocks, assertions, invariants and goals, all decided by one traversal.
 
 use volee_report::{bytes, count, seconds};
-use volee_search::{Check, Order, Reduction, Statistics, Turnover, check, left_sides};
+use volee_search::{Answer as Found, Check, Order, Reduction, Statistics, Turnover, check, left_sides};
 use volee_system::{
     Budget, Meter, PredicateId, Quiet, System, Unreached, Verdict, compile_predicate, coverage,
     unreached as unreached_by,
@@ -39,9 +39,7 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     part.unreached =
         if complete { unreached(&mut model, reduced.then_some(used), job.meter) } else { Some(Vec::new()) };
     part.coverage = if job.settings.coverage { coverage(model.system.as_mut()) } else { Vec::new() };
-    let never = sides.iter().zip(&all.goals[goals..]);
-    let never = never.filter(|(found, _)| complete && matches!(found.verdict, Verdict::Violated(_)));
-    part.silent = never.map(|(_, (text, _))| text.clone()).collect();
+    part.silent = never_true(&sides, &all.goals[goals..], complete);
     for (question, found) in ordered(questions).zip(&outcome.answers) {
         let mut answer = told(job, &mut model, question, Way::Search, found, &options)?;
         answer.certificate = (answer.holds() && answer.runs.is_empty()).then_some(Certificate::Explored);
@@ -57,8 +55,15 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     Ok(part)
 }
 
+/// The goals that were not reached, in a search that has seen everything.
+pub(super) fn never_true(found: &[Found], goals: &[(String, PredicateId)], complete: bool) -> Vec<String> {
+    let never = found.iter().zip(goals);
+    let never = never.filter(|(found, _)| complete && matches!(found.verdict, Verdict::Violated(_)));
+    never.map(|(_, (text, _))| text.clone()).collect()
+}
+
 /// Asks also whether the left sides of implications in invariants are ever true.
-fn with_left_sides(mut all: Check, system: &mut dyn System) -> Check {
+pub(super) fn with_left_sides(mut all: Check, system: &mut dyn System) -> Check {
     let texts: Vec<(String, String)> = all.invariants.iter().flat_map(|(text, _)| left_sides(text)).collect();
     for (told, expression) in texts {
         if let Ok(predicate) = compile_predicate(system, &expression) {

@@ -107,7 +107,7 @@ pub(crate) fn always_usual(engine: &Engine) -> bool {
 
 /// The claims of a model that are asked when nothing else is: formulas and never claims, by those who decide them all.
 pub(crate) fn usual_claims(engine: &Engine, claims: &[Question]) -> Vec<Question> {
-    let decides = matches!(engine, Engine::Auto | Engine::Explicit);
+    let decides = matches!(engine, Engine::Auto | Engine::Explicit | Engine::Workers(_) | Engine::Cluster(_));
     let mut all = if decides { claims.to_vec() } else { Vec::new() };
     all.retain(|claim| matches!(claim.kind(), Kind::Ltl | Kind::Never));
     all

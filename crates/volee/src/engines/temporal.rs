@@ -55,34 +55,75 @@ fn is_about_steps(question: &Question) -> bool {
     matches!(question, Question::Tl(_) | Question::Automaton { .. })
 }
 
-fn search(job: &mut Job<'_>, question: &Question, options: &Options) -> Result<Searched, AskError> {
-    let usual = job.subject.options() == *options;
-    let mut model = if usual { job.open()? } else { job.open_as(options)? };
+/// A question about runs, bound to the model, which is read as the question needs it.
+pub(super) struct Bound {
+    pub model: Model,
+    pub options: Options,
+    pub what: Asked,
+}
+
+/// What is asked of runs.
+pub(super) enum Asked {
+    Ltl(Box<LtlQuestion>),
+    Tl(TlQuestion),
+    Deterministic(DeterministicProperty),
+    Claim(Claim),
+}
+
+/// Reads the model and binds a question to it; `by_steps` where every single step matters for how it is asked.
+pub(super) fn bound(
+    open: &mut dyn FnMut(&Options) -> Result<Model, AskError>,
+    question: &Question,
+    options: &Options,
+    by_steps: bool,
+) -> Result<Bound, AskError> {
+    let mut model = open(options)?;
     let merged = model.promela.is_some() && !options.single_steps;
-    if merged && is_about_steps(question) {
-        return search(job, question, &options.step_by_step());
+    if merged && (by_steps || is_about_steps(question)) {
+        return bound(open, question, &options.step_by_step(), by_steps);
     }
+    let file = question.origin();
+    let what = match question {
+        Question::Ltl { text, .. } => {
+            let parsed = formula::parse(text, &file)?;
+            let ltl = LtlQuestion::new(model.system.as_mut(), parsed, text, &file)?;
+            if ltl.needs_every_step() && merged {
+                return bound(open, question, &options.step_by_step(), by_steps);
+            }
+            Asked::Ltl(Box::new(ltl))
+        }
+        Question::Tl(text) => {
+            let parsed = formula::parse(text, &file)?;
+            Asked::Tl(TlQuestion::new(model.system.as_mut(), &parsed, text, &file)?)
+        }
+        Question::Automaton { name, text } => Asked::Deterministic(deterministic(&mut model, name, text)?),
+        Question::Never(name) => Asked::Claim(claimed(&mut model, options, name)?),
+        Question::Progress => {
+            Asked::Claim(marked("!([]<>progress)", BoundAtom::Progress, ReasonKind::NonProgressCycle)?)
+        }
+        Question::Acceptance => {
+            Asked::Claim(marked("[]<>accept", BoundAtom::Accept, ReasonKind::AcceptanceCycle)?)
+        }
+        other => unreachable!("`{other}` is not about runs"),
+    };
+    Ok(Bound { model, options: options.clone(), what })
+}
+
+fn search(job: &mut Job<'_>, question: &Question, options: &Options) -> Result<Searched, AskError> {
     // Who is able to move and how long a run is are told in single steps.
     let by_steps = job.settings.order == Order::BreadthFirst || job.settings.fairness == Fairness::Strong;
-    if merged && by_steps {
-        return search(job, question, &options.step_by_step());
-    }
+    let usual = job.subject.options();
+    let mut open = |options: &Options| if usual == *options { job.open() } else { job.open_as(options) };
+    let Bound { mut model, options, what } = bound(&mut open, question, options, by_steps)?;
     let how = claim_options(job, options.plain);
     let mut unseen = Vec::new();
-    let outcome = match question {
-        Question::Ltl { text, .. } => {
-            let file = question.origin();
-            let parsed = formula::parse(text, &file)?;
-            let bound = LtlQuestion::new(model.system.as_mut(), parsed, text, &file)?;
-            if bound.needs_every_step() && merged {
-                return search(job, question, &options.step_by_step());
-            }
+    let system = model.system.as_mut();
+    let outcome = match what {
+        Asked::Ltl(ltl) => {
             let safety =
                 stored(Check::new(), job.settings, options.plain).max_errors(job.settings.max_errors);
             let invariant = match how.emptiness {
-                Method::Components => {
-                    bound.check_as_invariant(model.system.as_mut(), &safety, job.meter, job.progress)
-                }
+                Method::Components => ltl.check_as_invariant(system, &safety, job.meter, job.progress),
                 Method::Nested(_) => None,
             };
             match invariant {
@@ -91,58 +132,38 @@ fn search(job: &mut Job<'_>, question: &Question, options: &Options) -> Result<S
                     one_of(outcome)
                 }
                 None => {
-                    let outcome = bound.check(model.system.as_mut(), how, job.meter, job.progress);
-                    unseen = bound.silent(&outcome);
+                    let outcome = ltl.check(system, how, job.meter, job.progress);
+                    unseen = ltl.silent(&outcome);
                     outcome
                 }
             }
         }
-        Question::Tl(text) => return monitored(job, question, text, model, options.clone()),
-        Question::Automaton { name, text } => {
-            let property = deterministic(&mut model, name, text)?;
-            property.check(model.system.as_mut(), job.settings.seed, job.meter, job.progress)
-        }
-        Question::Never(name) => claimed(job, &mut model, options, name, how)?,
-        Question::Progress => {
-            let claim = marked("!([]<>progress)", BoundAtom::Progress, ReasonKind::NonProgressCycle)?;
-            check_claim(model.system.as_mut(), &claim, how, job.meter, job.progress)
-        }
-        Question::Acceptance => {
-            let claim = marked("[]<>accept", BoundAtom::Accept, ReasonKind::AcceptanceCycle)?;
-            check_claim(model.system.as_mut(), &claim, how, job.meter, job.progress)
-        }
-        other => unreachable!("`{other}` is not about runs"),
+        Asked::Tl(tl) => return monitored(job, question, &tl, model, options),
+        Asked::Deterministic(property) => property.check(system, job.settings.seed, job.meter, job.progress),
+        Asked::Claim(claim) => check_claim(system, &claim, how, job.meter, job.progress),
     };
     let statistics = outcome.statistics;
     let found = separated(question, outcome.verdict);
-    Ok(Searched { found, statistics, model, options: options.clone(), unseen })
+    Ok(Searched { found, statistics, model, options, unseen })
 }
 
-fn claimed(
-    job: &mut Job<'_>,
-    model: &mut Model,
-    options: &Options,
-    name: &str,
-    how: ClaimOptions,
-) -> Result<ClaimOutcome, AskError> {
+/// The never claim of a model, which is then the system as the claim sees it.
+fn claimed(model: &mut Model, options: &Options, name: &str) -> Result<Claim, AskError> {
     let missing = || Diagnostic::error(format!("the model has no never claim `{name}`"), None);
     let lowered = model.promela.as_ref().ok_or_else(missing)?;
     let mut machine = lowered.machine(MachineOptions { plain: options.plain, ..MachineOptions::default() });
     let claim = never_claim(&lowered.program, &mut machine).ok_or_else(missing)?;
     model.system = Box::new(machine);
-    Ok(check_claim(model.system.as_mut(), &claim, how, job.meter, job.progress))
+    Ok(claim)
 }
 
 fn monitored(
     job: &mut Job<'_>,
     asked: &Question,
-    text: &str,
+    question: &TlQuestion,
     mut model: Model,
     options: Options,
 ) -> Result<Searched, AskError> {
-    let file = asked.origin();
-    let parsed = formula::parse(text, &file)?;
-    let question = TlQuestion::new(model.system.as_mut(), &parsed, text, &file)?;
     let how = stored(Check::new(), job.settings, options.plain).reduction(Reduction::None);
     let how = how.max_errors(job.settings.max_errors);
     let (outcome, mut unseen) =
@@ -183,6 +204,7 @@ fn claim_options(job: &Job<'_>, plain: bool) -> ClaimOptions {
         reduction,
         shortest: settings.order == Order::BreadthFirst,
         max_errors: settings.max_errors,
+        forgets: settings.replacement.map(|_| settings.seed),
     }
 }
 
@@ -196,12 +218,12 @@ fn one_of(outcome: Outcome) -> ClaimOutcome {
 /// A Büchi automaton, its propositions bound to the model.
 fn deterministic(model: &mut Model, name: &str, text: &str) -> Result<DeterministicProperty, AskError> {
     let automaton = read_hoa(text, name)?;
-    let mut atoms = Vec::new();
+    let mut watches = Vec::new();
     for atom in &automaton.atoms {
         let parsed = formula::parse(atom, name)?;
         let mut bound = bind(model.system.as_mut(), &parsed, Names::States, atom, name)?;
         match (bound.pop(), bound.is_empty()) {
-            (Some(atom), true) => atoms.push(atom),
+            (Some(watch), true) => watches.push(watch),
             _ => {
                 let message =
                     format!("{name}: the proposition `{atom}` is not an event or an expression of the model");
@@ -209,21 +231,21 @@ fn deterministic(model: &mut Model, name: &str, text: &str) -> Result<Determinis
             }
         }
     }
-    Ok(DeterministicProperty::new(automaton, atoms)?)
+    Ok(DeterministicProperty::new(automaton, watches)?)
 }
 
 /// A claim about one kind of label.
-fn marked(bad: &str, atom: BoundAtom, kind: ReasonKind) -> Result<Claim, AskError> {
+fn marked(bad: &str, watch: BoundAtom, kind: ReasonKind) -> Result<Claim, AskError> {
     let parsed = formula::parse(bad, "formula")?;
     let automaton =
         volee_logic::ltl::translate(&parsed).map_err(|error| Diagnostic::error(error.to_string(), None))?;
-    let mut claim = Claim::new(automaton, vec![atom]);
+    let mut claim = Claim::new(automaton, vec![watch]);
     claim.kind = kind;
     Ok(claim)
 }
 
 /// An assertion that fails on the way is not the answer to the temporal question, which then stays open.
-fn separated(question: &Question, verdict: Verdict) -> Vec<(Question, Found)> {
+pub(super) fn separated(question: &Question, verdict: Verdict) -> Vec<(Question, Found)> {
     let of_model = |reason: &Reason| reason.kind == ReasonKind::Assertion;
     let found = |question: Question, verdict: Verdict| {
         let errors = match &verdict {

@@ -17,21 +17,24 @@ use volee_bes::{BooleanGraph as _, SolveError, Solver};
 use volee_cluster::drive::{Account, Driver, Stop};
 use volee_cluster::equations::{JointAnswer, PartialAnswer};
 use volee_cluster::remote::coordinator::{self, JobError};
+use volee_cluster::runs::{PartialRuns, joined_claim, joined_formula, work_on_claim, work_on_formula};
 use volee_cluster::search::{PartialSearch, joined};
 use volee_cluster::threads::{Failure as Fault, MOST_WORKERS, on_threads};
 use volee_report::{bytes, count};
-use volee_search::Outcome;
+use volee_search::{Answer as Found, Claim, ClaimOptions, Fairness, Outcome, Reduction, Runs};
 use volee_system::part::PartError;
 use volee_system::{Diagnostic, Limit, Meter, Progress, Snapshot, System, Verdict};
 
 use super::equations::{formula, most, options as for_formulas, told as told_formula, unknown};
-use super::explicit::{compiled, ordered};
+use super::explicit::{compiled, never_true, ordered, with_left_sides};
+use super::temporal::{Asked, Bound, bound, separated};
 use super::{Job, Part, told};
 use crate::answer::{Answer, AskError};
 use crate::bundle::Bundle;
 use crate::engine::{Cluster, Engine, Way};
 use crate::model::{Model, Options};
 use crate::question::Question;
+use crate::settings::Settings;
 use crate::source::{Source, Subject};
 
 /// All that a worker elsewhere must know.
@@ -48,10 +51,44 @@ struct Task {
 enum What {
     /// Deadlocks, assertions, invariants and goals of a model.
     Search { questions: Vec<Question>, all_errors: bool },
+    /// A question about runs.
+    Runs { question: Question, how: How },
     /// A formula of the mu-calculus, with files of macros.
     Formula { question: Question, macros: Vec<(String, String)> },
     /// The main variable of a system of equations in a file.
     Equations,
+}
+
+/// How a question about runs is asked.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct How {
+    fairness: Fairness,
+    runs: Runs,
+    /// Whether persistent sets may stand for all steps.
+    reduces: bool,
+}
+
+impl How {
+    fn of(settings: &Settings, plain: bool) -> Self {
+        let reduces = !plain && !matches!(settings.reduction, Some(Reduction::None | Reduction::Sleep));
+        How { fairness: settings.fairness, runs: settings.runs, reduces }
+    }
+
+    fn claim_options(self, faults: bool) -> ClaimOptions {
+        let reduction = if self.reduces { Reduction::Persistent } else { Reduction::None };
+        ClaimOptions { fairness: self.fairness, faults, reduction, ..ClaimOptions::default() }
+    }
+}
+
+/// The automaton of bad behaviour that several workers look for, and whether errors of the model end the search: beside a
+/// deterministic automaton they are steps like others.
+fn claim_for(what: &Asked) -> Option<(Claim, bool)> {
+    match what {
+        Asked::Ltl(ltl) => Some((ltl.claim().state_based(), true)),
+        Asked::Claim(claim) => Some((claim.state_based(), true)),
+        Asked::Deterministic(property) => Some((property.complement().state_based(), false)),
+        Asked::Tl(_) => None,
+    }
 }
 
 /// What workers have given back.
@@ -82,7 +119,9 @@ impl From<AskError> for TaskError {
 pub(crate) fn search(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, AskError> {
     let options = job.subject.options();
     let mut model = job.open()?;
-    let check = compiled(model.system.as_mut(), questions)?.all_errors(job.settings.all_errors);
+    let asked = compiled(model.system.as_mut(), questions)?.all_errors(job.settings.all_errors);
+    let goals = asked.goals.len();
+    let check = with_left_sides(asked, model.system.as_mut());
     let what = What::Search { questions: questions.to_vec(), all_errors: check.all_errors };
     let results = match run(job, &included(&model), &what) {
         Ok(results) => results,
@@ -96,11 +135,59 @@ pub(crate) fn search(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     let (mut outcome, accounts) = joined(model.system.as_mut(), &check, parts, job.meter)
         .map_err(|error| Diagnostic::error(error.to_string(), None))?;
     rename(&mut outcome, &results, &model.name);
-    let stopped = !check.all_errors && outcome.answers.iter().any(|a| a.errors > 0);
+    // What is not reached is no error that ends a search.
+    let errors = outcome.answers[..outcome.answers.len() - check.goals.len()].iter().any(|a| a.errors > 0);
+    let stopped = !check.all_errors && errors;
     let mut part = together(&accounts, &results);
     part.explored = Some((outcome.statistics, !stopped));
+    part.silent = never_true(&outcome.answers[questions.len()..], &check.goals[goals..], !stopped);
     for (question, found) in ordered(questions).zip(&outcome.answers) {
         part.answers.push(told(job, &mut model, question, Way::SharedSearch, found, &options)?);
+    }
+    Ok(part)
+}
+
+/// Answers a question about runs.
+pub(crate) fn runs(job: &mut Job<'_>, question: &Question) -> Result<Part, AskError> {
+    let usual = job.subject.options();
+    let how = How::of(job.settings, usual.plain);
+    let mut open = |options: &Options| if usual == *options { job.open() } else { job.open_as(options) };
+    let Bound { mut model, options, what } = bound(&mut open, question, &usual, false)?;
+    let task = What::Runs { question: question.clone(), how };
+    let results = match run(job, &included(&model), &task) {
+        Ok(results) => results,
+        Err(TaskError::Wrong(error)) => return Err(error),
+        Err(TaskError::Limit(limit)) => {
+            let answer = Answer::new(question.clone(), Way::SharedCycles.engine(), Verdict::Unknown(limit));
+            return Ok(Part { answers: vec![answer], ..Part::default() });
+        }
+    };
+    let parts: Vec<PartialRuns> = decode(&results)?;
+    let wrong = |error: PartError| Diagnostic::error(error.to_string(), None);
+    let system = model.system.as_mut();
+    let (found, statistics, silent, accounts) = match &what {
+        Asked::Tl(tl) => {
+            let (outcome, silent, accounts) =
+                joined_formula(system, tl, how.runs, parts, job.meter).map_err(wrong)?;
+            let found = outcome.answers.into_iter().map(|found| (question.clone(), found)).collect();
+            (found, outcome.statistics, silent, accounts)
+        }
+        other => {
+            let (claim, faults) = claim_for(other).expect("what is not a monitor is a claim");
+            let options = how.claim_options(faults);
+            let (outcome, accounts) =
+                joined_claim(system, &claim, options, parts, job.meter, job.progress).map_err(wrong)?;
+            let silent = if let Asked::Ltl(ltl) = other { ltl.silent(&outcome) } else { Vec::new() };
+            (separated(question, outcome.verdict), outcome.statistics, silent, accounts)
+        }
+    };
+    let holds = found.iter().all(|(_, found): &(Question, Found)| found.verdict == Verdict::Holds);
+    let mut part = together(&accounts, &results);
+    part.explored = Some((statistics, holds));
+    part.silent = if holds { silent } else { Vec::new() };
+    for (question, mut found) in found {
+        rename_answer(&mut found, &results, &model.name);
+        part.answers.push(told(job, &mut model, question, Way::SharedCycles, &found, &options)?);
     }
     Ok(part)
 }
@@ -122,8 +209,9 @@ pub(crate) fn equations(job: &mut Job<'_>, question: &Question) -> Result<Part, 
         Err(TaskError::Limit(limit)) => return Ok(unknown(question, limit)),
         Err(TaskError::Wrong(error)) => return Err(error),
     };
-    let joint = JointAnswer::new(decode::<PartialAnswer>(&results)?)
-        .map_err(|error| Diagnostic::error(error.to_string(), None))?;
+    let (parts, silent): (Vec<PartialAnswer>, Vec<Vec<String>>) =
+        decode::<(PartialAnswer, Vec<String>)>(&results)?.into_iter().unzip();
+    let joint = JointAnswer::new(parts).map_err(|error| Diagnostic::error(error.to_string(), None))?;
     let mut graph = ModelGraph::new(model.system.as_mut(), equations)?;
     let explanation = match explanation(&mut graph, &joint, most(job), job.meter) {
         Ok(explanation) => explanation,
@@ -132,8 +220,14 @@ pub(crate) fn equations(job: &mut Job<'_>, question: &Question) -> Result<Part, 
     };
     let workers = together(&joint.accounts, &results);
     let method = Method::Equations(Solver::BreadthFirst);
-    // One place sees only what the certificate rests on, so only systems that can be looked through tell what is silent.
-    let silent = if graph.numbered().is_some() { graph.silent() } else { Vec::new() };
+    // A pattern is silent if none of the workers has met a step that it means.
+    let silent = match graph.numbered() {
+        Some(_) => graph.silent(),
+        None => {
+            let (first, others) = silent.split_first().map_or((&[][..], &[][..]), |(f, o)| (&f[..], o));
+            first.iter().filter(|told| others.iter().all(|all| all.contains(told))).cloned().collect()
+        }
+    };
     let found =
         answer::Answer { value: joint.value, method, statistics: joint.statistics, explanation, silent };
     let mut part = told_formula(job, question, found)?;
@@ -238,14 +332,29 @@ fn work(
             opened();
             let system = model.system.as_mut();
             let check = compiled(system, questions).map_err(first)?.all_errors(*all_errors);
+            let check = with_left_sides(check, system);
             encode(&volee_cluster::search::work(driver, system, &check)?)
+        }
+        What::Runs { question, how } => {
+            let mut open = |options: &Options| subject.open(options).map_err(AskError::from);
+            let Bound { mut model, what, .. } = bound(&mut open, question, &options, false).map_err(first)?;
+            opened();
+            let system = model.system.as_mut();
+            match (&what, claim_for(&what)) {
+                (Asked::Tl(tl), _) => encode(&work_on_formula(driver, system, tl, how.runs)?),
+                (_, Some((claim, faults))) => {
+                    encode(&work_on_claim(driver, system, &claim, how.claim_options(faults))?)
+                }
+                (_, None) => Err(trouble("the question makes no sense here")),
+            }
         }
         What::Formula { question, macros } => {
             let equations = formula(question, macros).map_err(first)?;
             let mut model = open(&options.step_by_step())?;
             opened();
-            let graph = ModelGraph::new(model.system.as_mut(), equations).map_err(|d| first(d.into()))?;
-            encode(&volee_cluster::equations::work(driver, graph)?)
+            let mut graph = ModelGraph::new(model.system.as_mut(), equations).map_err(|d| first(d.into()))?;
+            let part = volee_cluster::equations::work(driver, &mut graph)?;
+            encode(&(part, graph.silent()))
         }
         What::Equations => {
             let path = subject.file().ok_or_else(|| trouble("equations are in files"))?;
@@ -325,13 +434,15 @@ fn failed(fault: &Fault) -> TaskError {
 
 /// Names the model in places as it was named in the call.
 fn rename(outcome: &mut Outcome, results: &Results, model: &str) {
+    outcome.answers.iter_mut().for_each(|answer| rename_answer(answer, results, model));
+}
+
+fn rename_answer(answer: &mut Found, results: &Results, model: &str) {
     let Some(alias) = &results.alias else { return };
     let name: Arc<str> = model.into();
-    for answer in &mut outcome.answers {
-        let Verdict::Violated(violations) = &mut answer.verdict else { continue };
-        let places = violations.iter_mut().filter_map(|v| v.reason.place.as_mut());
-        places.filter(|place| *place.file == **alias).for_each(|place| place.file = name.clone());
-    }
+    let Verdict::Violated(violations) = &mut answer.verdict else { return };
+    let places = violations.iter_mut().filter_map(|v| v.reason.place.as_mut());
+    places.filter(|place| *place.file == **alias).for_each(|place| place.file = name.clone());
 }
 
 /// The sequential checker's opinion of the certificate, and what it says in words; of one that is too large for one

@@ -14,7 +14,7 @@ mod run;
 mod simulation;
 mod solve;
 
-pub use run::RunView;
+pub use run::{RunView, filter};
 pub use simulation::SimulationTelling;
 pub use solve::resolution;
 use volee_report::Answer;

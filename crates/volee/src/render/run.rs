@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use volee_report::{Filter, Palette, TextLayout, Trace, brief, run_itf, run_mermaid, run_svg, run_text};
+use volee_logic::formula::EventPattern;
+use volee_report::{
+    Filter, HiddenEvents, Palette, TextLayout, Trace, brief, run_itf, run_mermaid, run_svg, run_text,
+};
 use volee_system::{Diagnostic, Run};
 
 use crate::files;
@@ -101,4 +104,29 @@ impl Form {
                 .with_help("runs are written as .json, .itf.json, .html, .svg, .mmd or .txt")
         })
     }
+}
+
+/// What of a run is shown, given what is not wanted: processes, several divided by commas, or events by their patterns, each alone
+/// because values are divided by commas as well.
+///
+/// # Errors
+/// A regular expression is not one.
+pub fn filter(only_messages: bool, hide: &[String], show: &[String]) -> Result<Filter, Diagnostic> {
+    let mut filter = Filter { only_messages, show: show.to_vec(), ..Filter::default() };
+    let (mut patterns, mut matchers) = (Vec::new(), Vec::new());
+    for text in hide {
+        let is_event = text.contains(['!', '?']) || text.starts_with(['/', '"']);
+        if !is_event {
+            filter.hide.extend(text.split(',').map(|process| process.trim().to_string()));
+            continue;
+        }
+        let matcher = EventPattern::parse(text).matcher();
+        matchers.push(matcher.map_err(|error| Diagnostic::error(error.to_string(), None))?);
+        patterns.push(text.clone());
+    }
+    if !patterns.is_empty() {
+        let means = move |names: &[String]| matchers.iter().any(|matcher| matcher.matches_any(names));
+        filter.hidden_events = HiddenEvents::new(patterns, means);
+    }
+    Ok(filter)
 }
