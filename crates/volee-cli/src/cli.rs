@@ -33,9 +33,10 @@ pub struct Cli {
     #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 
-    /// Memory for all that is done, e.g. 512M or 2G [default: three quarters of what is free]
-    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size, help_heading = "Budget")]
-    pub memory: Option<u64>,
+    /// Memory for all that is done, e.g. 512M or 2G [default: three quarters of what is free]; for a search also the states
+    /// that it may keep, e.g. 1000states
+    #[arg(long, global = true, value_name = "SIZE", value_parser = Amount::parse, help_heading = "Budget")]
+    pub memory: Option<Amount>,
 
     /// Time for all that is done, e.g. 10s, 500ms or 5m
     #[arg(long, global = true, value_name = "TIME", value_parser = parse_duration, help_heading = "Budget")]
@@ -71,6 +72,28 @@ pub fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     Ok(cli)
 }
 
+/// How much memory there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    /// So many bytes.
+    Bytes(u64),
+    /// As many as so many states take.
+    States(usize),
+}
+
+impl Amount {
+    fn parse(text: &str) -> Result<Amount, String> {
+        let states = text.trim().strip_suffix("states").or_else(|| text.trim().strip_suffix("state"));
+        let Some(number) = states else {
+            return parse_size(text).map(Amount::Bytes).map_err(|error| error.to_string());
+        };
+        match number.trim().parse() {
+            Ok(number) if number > 0 => Ok(Amount::States(number)),
+            _ => Err(format!("`{text}` is no number of states: for example 1000states")),
+        }
+    }
+}
+
 /// The forms of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -88,6 +111,10 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
     };
     let context = Context::new(&cli);
     let verb = cli.command.name();
+    if context.states.is_some() && verb != "check" {
+        let failure = Failure::new("only the searches of `volee check` count their memory in states");
+        return print_failure(&context, verb, &failure.with_help("give --memory in bytes, for example 64M"));
+    }
     let ended = std::panic::catch_unwind(AssertUnwindSafe(|| {
         if let Command::Check(check) = &cli.command
             && let Some(suite) = Suite::of(check, &arguments)

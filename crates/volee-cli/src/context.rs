@@ -12,7 +12,7 @@ use volee::system::guard::{self, Limits};
 use volee::system::{Budget, Diagnostic};
 use volee::usual_memory;
 
-use crate::cli::{Cli, Format};
+use crate::cli::{Amount, Cli, Format};
 use crate::cut;
 
 /// The surroundings of one call.
@@ -27,6 +27,8 @@ pub struct Context {
     pub cancelled: Arc<AtomicBool>,
     warnings: RefCell<Vec<Diagnostic>>,
     memory: Option<u64>,
+    /// The states that a search may keep, where memory is counted in them.
+    pub states: Option<usize>,
     time: Option<Duration>,
     start: Instant,
     told: Cell<bool>,
@@ -48,7 +50,12 @@ impl Context {
         });
         // Servers live as long as their users want; what they are asked has limits of its own.
         let serves = matches!(verb, "lsp" | "explore" | "worker");
-        let memory = cli.memory.or_else(|| usual_memory().filter(|_| !serves));
+        let (bytes, states) = match cli.memory {
+            Some(Amount::Bytes(bytes)) => (Some(bytes), None),
+            Some(Amount::States(states)) => (None, Some(states)),
+            None => (None, None),
+        };
+        let memory = bytes.or_else(|| usual_memory().filter(|_| !serves));
         // Of several models each has a process that keeps the time itself, and tells what it has found by then.
         let time = cli.time.filter(|_| !cli.is_suite());
         let limits = Limits { memory, time, start, cancelled: Arc::clone(&cancelled) };
@@ -59,7 +66,8 @@ impl Context {
             errors: palette(std::io::stderr().is_terminal()),
             cancelled,
             warnings: RefCell::default(),
-            memory: cli.memory,
+            memory: bytes,
+            states,
             time: cli.time,
             start,
             told: Cell::default(),

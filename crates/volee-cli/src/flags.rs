@@ -22,6 +22,7 @@ pub fn of_setting(setting: Setting) -> &'static str {
         Setting::MaxErrors => "--max-errors",
         Setting::Reduction => "--reduction",
         Setting::Replacement => "--replacement",
+        Setting::States => "--memory in states",
         Setting::Approximation => "--approximate",
         Setting::Seed => "--seed",
         Setting::Fairness => "--fair",

@@ -117,17 +117,8 @@ impl<'s> Determinised<'s> {
         if meta.is_end() {
             return Ok(());
         }
-        self.specification.tick()?;
-        let mut members = std::mem::take(&mut self.members);
-        self.members(meta, &mut members);
         let mut gathered = std::mem::take(&mut self.gathered);
-        gathered.clear();
-        for &member in &members {
-            self.visible(member, &mut gathered)?;
-        }
-        self.members = members;
-        gathered.sort_unstable();
-        gathered.dedup();
+        self.gather(meta, &mut gathered)?;
         let mut seeds = Vec::new();
         for same in gathered.chunk_by(|a, b| a.0 == b.0) {
             seeds.clear();
@@ -135,7 +126,31 @@ impl<'s> Determinised<'s> {
             out.push((same[0].0, self.close(&seeds)?));
         }
         self.gathered = gathered;
-        self.specification.others = self.sets.memory() + self.columns.capacity() as u64 * 2;
+        self.specification.others = self.memory();
+        Ok(())
+    }
+
+    /// Bytes in use beside the specification.
+    pub(crate) fn memory(&self) -> u64 {
+        self.sets.memory() + self.columns.capacity() as u64 * 2
+    }
+
+    /// Puts what visible steps of a meta-state lead to into `out`, sorted by action, not closed.
+    pub(crate) fn gather(
+        &mut self,
+        meta: MetaId,
+        out: &mut Vec<(ActionId, Member)>,
+    ) -> Result<(), ConformError> {
+        self.specification.tick()?;
+        let mut members = std::mem::take(&mut self.members);
+        self.members(meta, &mut members);
+        out.clear();
+        for &member in &members {
+            self.visible(member, out)?;
+        }
+        self.members = members;
+        out.sort_unstable();
+        out.dedup();
         Ok(())
     }
 
@@ -169,7 +184,7 @@ impl<'s> Determinised<'s> {
     }
 
     /// The meta-state of some product states and all that internal steps lead to.
-    fn close(&mut self, seeds: &[Member]) -> Result<MetaId, ConformError> {
+    pub(crate) fn close(&mut self, seeds: &[Member]) -> Result<MetaId, ConformError> {
         if seeds.iter().all(|m| m.purpose() == REFUSE) {
             return Ok(MetaId::REFUSED);
         }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use volee_lts::{LabelId, Lts, LtsBuilder, Method, StateId, reduce};
 use volee_system::Meter;
 
-use crate::{ActionId, Actions, ConformError, DELTA, Kind};
+use crate::{Action, ActionId, Actions, ConformError, DELTA, Kind};
 
 /// How a test can end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -100,6 +100,44 @@ impl TestGraph {
 
     pub(crate) fn set_actions(&mut self, actions: Actions) {
         self.actions = actions;
+    }
+
+    /// The same graph with actions and nodes numbered by what the graph says alone: actions by their texts, nodes
+    /// breadth-first. Whoever has explored what first does not show.
+    #[must_use]
+    pub fn in_order(&self) -> TestGraph {
+        let mut old: Vec<ActionId> = (1..self.actions.len() as u32).map(ActionId).collect();
+        old.sort_unstable_by_key(|id| self.actions.name(*id));
+        let mut actions = Actions::default();
+        let mut renamed = vec![DELTA; self.actions.len()];
+        for id in old {
+            let Action { name, kind } = self.actions.get(id);
+            renamed[id.index()] = actions.intern(name, *kind);
+        }
+        let mut number = vec![FAR; self.node_count()];
+        number[0] = 0;
+        let mut kept = vec![Node(0)];
+        let mut graph = TestGraph::new(self.form, actions);
+        let mut at = 0;
+        while at < kept.len() {
+            let edges = self.edges(kept[at]);
+            at += 1;
+            let mut row: Vec<TestEdge> =
+                edges.iter().map(|e| TestEdge { action: renamed[e.action.index()], ..*e }).collect();
+            row.sort_unstable_by_key(|e| e.action);
+            for edge in &mut row {
+                if edge.target.verdict().is_none() {
+                    let slot = &mut number[edge.target.index()];
+                    if *slot == FAR {
+                        *slot = kept.len() as u32;
+                        kept.push(edge.target);
+                    }
+                    edge.target = Node(*slot);
+                }
+            }
+            graph.push_row(row);
+        }
+        graph
     }
 
     /// The actions.

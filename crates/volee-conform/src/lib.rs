@@ -4,6 +4,7 @@
 //! section 3.2). A [`Specification`] explores any system and tells inputs, outputs and quiescence; [`Determinised`]
 //! is the product with a [`Purpose`], suspended and determinised on demand; [`direct`] and [`by_equations`] select the
 //! complete [`TestGraph`] from it, the one by backward search, the other as the diagnostic of a boolean equation system;
+//! [`Partition`] is one worker's part of the same, and [`join()`] makes one graph of the parts of all.
 //! [`TestGraph::case`] extracts a controllable test case. [`run`] executes tests against a program over its standard
 //! streams or TCP.
 
@@ -16,6 +17,8 @@ mod files;
 mod graph;
 mod interface;
 mod ioco;
+mod join;
+mod partition;
 mod purpose;
 pub mod random;
 pub mod run;
@@ -32,7 +35,9 @@ pub use files::{TestFile, read_test, write_dot};
 pub use graph::{Form, Move, Node, TestEdge, TestGraph, Verdict};
 pub use interface::{Interface, Matcher};
 pub use ioco::{BadTrace, ioco};
+pub use join::join;
+pub use partition::{PartialTests, Partition};
 pub use purpose::{Purpose, Standing};
-pub use select::{Selected, Sizes, direct, test_of_trace};
+pub use select::{Selected, Sizes, direct, start, test_of_trace};
 pub use specification::{Livelock, Specification};
 pub use suite::{Suite, SuiteTest, covering_suite};

@@ -159,7 +159,10 @@ pub(crate) fn sizes(product: &Determinised<'_>, graph: &TestGraph) -> Sizes {
 }
 
 /// The initial meta-state, which must not be the end already.
-pub(crate) fn start(product: &mut Determinised<'_>) -> Result<MetaId, ConformError> {
+///
+/// # Errors
+/// It is: the purpose is reached before anything is seen, or no test exists. Or a limit.
+pub fn start(product: &mut Determinised<'_>) -> Result<MetaId, ConformError> {
     match product.initial()? {
         MetaId::ACCEPTED => Err(ConformError::advised(
             "the purpose is reached by internal steps alone, before anything can be seen",

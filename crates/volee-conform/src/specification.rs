@@ -19,7 +19,7 @@ use volee_system::{
 use crate::{ActionId, Actions, ConformError, Interface, Kind};
 
 /// Whether going on internally for ever counts as being quiet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub enum Livelock {
     /// A state on a cycle of internal steps is quiescent, as for TGV.
     #[default]
@@ -84,6 +84,8 @@ pub struct Specification<'s> {
     pub(crate) visited: u32,
     state: Vec<u8>,
     steps: Vec<(Step, u32)>,
+    /// Where the states between the messages of one step are: the state before the step, which of its steps, how far.
+    between: HashMap<u32, (u32, u32, u32), FixedState>,
 }
 
 impl<'s> Specification<'s> {
@@ -115,7 +117,53 @@ impl<'s> Specification<'s> {
             visited: 0,
             state: Vec::new(),
             steps: Vec::new(),
+            between: HashMap::with_hasher(FixedState::default()),
         }
+    }
+
+    /// Appends what names a state to every worker: its bytes, or those of the state before a step of several messages.
+    pub(crate) fn name_of(&self, state: u32, out: &mut Vec<u8>) {
+        let (whole, step, along) = self.between.get(&state).copied().unwrap_or((state, 0, 0));
+        let bytes = self.states.get(whole as usize);
+        out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+        if along > 0 {
+            out.extend_from_slice(&(step | BETWEEN).to_le_bytes());
+            out.extend_from_slice(&along.to_le_bytes());
+        } else {
+            out.extend_from_slice(&0u32.to_le_bytes());
+        }
+        out.extend_from_slice(bytes);
+    }
+
+    /// The state of a name at the start of `bytes`, and what follows it.
+    pub(crate) fn named<'b>(&mut self, bytes: &'b [u8]) -> Result<(u32, &'b [u8]), ConformError> {
+        let garbled = || ConformError::input("a worker sent what no worker sends");
+        let word = |bytes: &'b [u8]| -> Result<(u32, &'b [u8]), ConformError> {
+            let (head, rest) = bytes.split_first_chunk::<4>().ok_or_else(garbled)?;
+            Ok((u32::from_le_bytes(*head), rest))
+        };
+        let (length, rest) = word(bytes)?;
+        let (step, mut rest) = word(rest)?;
+        let mut along = 0;
+        if step & BETWEEN != 0 {
+            (along, rest) = word(rest)?;
+        }
+        let (state, rest) = rest.split_at_checked(length as usize).ok_or_else(garbled)?;
+        let mut state = self.states.insert(state);
+        self.grow();
+        if step & BETWEEN != 0 {
+            let row = self.row(state)?;
+            state = row
+                .clone()
+                .nth((step & !BETWEEN) as usize)
+                .map(|at| self.edge(at).target)
+                .ok_or_else(garbled)?;
+            for _ in 1..along {
+                let row = self.row(state)?;
+                state = row.clone().next().map(|at| self.edge(at).target).ok_or_else(garbled)?;
+            }
+        }
+        Ok((state, rest))
     }
 
     /// The states where the specification may start.
@@ -259,6 +307,7 @@ impl<'s> Specification<'s> {
                 }
                 Passed::Messages(labels) => {
                     let target = self.chain(&labels[1..], target, &mut chains);
+                    self.note_between((state, at as u32), target, labels.len() as u32 - 1, &chains);
                     flags |= self.flag(labels[0]);
                     self.edges.push(SpecEdge { label: labels[0], target });
                 }
@@ -285,6 +334,16 @@ impl<'s> Specification<'s> {
             target = between;
         }
         target
+    }
+
+    /// Notes where the states of the last chain are, the first of which is `first`.
+    fn note_between(&mut self, step: (u32, u32), first: u32, count: u32, chains: &[(u32, u32, u32)]) {
+        let mut state = first;
+        for (along, chain) in (1..=count).zip(chains.iter().rev()) {
+            debug_assert_eq!(state, chain.0);
+            self.between.insert(state, (step.0, step.1, along));
+            state = chain.2;
+        }
     }
 
     fn flag(&self, label: u32) -> u8 {
@@ -387,6 +446,8 @@ fn lines(actions: &[Action]) -> Vec<u32> {
 }
 
 const EXPANDED: u8 = 16;
+/// Marks the number of a step in the name of a state between its messages.
+const BETWEEN: u32 = 1 << 31;
 
 enum Passed {
     Nothing(u32),

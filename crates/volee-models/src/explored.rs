@@ -10,8 +10,8 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use volee::system::{
-    Action, Components, Diagnostic, Fault, FaultId, FaultKind, Flow, Label, PredicateId, Sink, Step, System,
-    Variable,
+    Action, Components, Diagnostic, Fault, FaultId, FaultKind, Flow, Label, PredicateId, Predicates, Sink,
+    Step, System, Variable,
 };
 
 use crate::expression::{Expression, Names};
@@ -231,18 +231,8 @@ impl<M: Model> System for Explored<M> {
         all
     }
 
-    fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
-        let conditions =
-            |name: &str| self.properties.iter().position(|p| p.condition.is_some() && p.name() == name);
-        let mut variables = Vec::new();
-        if let Some(first) = self.initial.first() {
-            first.variables("", &mut variables);
-        }
-        let all: Vec<&str> =
-            self.properties.iter().filter(|p| p.condition.is_some()).map(Property::name).collect();
-        let names = Names { conditions: &conditions, all: &all, variables: &variables };
-        self.expressions.push(Expression::read(text, &names)?);
-        Ok(PredicateId(self.expressions.len() as u32 - 1))
+    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
+        Some(self)
     }
 
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
@@ -263,5 +253,21 @@ impl<M: Model> System for Explored<M> {
 
     fn components(&self) -> Option<Components> {
         self.components.clone()
+    }
+}
+
+impl<M: Model> Predicates for Explored<M> {
+    fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
+        let conditions =
+            |name: &str| self.properties.iter().position(|p| p.condition.is_some() && p.name() == name);
+        let mut variables = Vec::new();
+        if let Some(first) = self.initial.first() {
+            first.variables("", &mut variables);
+        }
+        let all: Vec<&str> =
+            self.properties.iter().filter(|p| p.condition.is_some()).map(Property::name).collect();
+        let names = Names { conditions: &conditions, all: &all, variables: &variables };
+        self.expressions.push(Expression::read(text, &names)?);
+        Ok(PredicateId(self.expressions.len() as u32 - 1))
     }
 }

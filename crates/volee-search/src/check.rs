@@ -8,7 +8,7 @@ use volee_system::{Limit, Meter, PredicateId, Progress, System, Verdict, Witness
 
 use crate::explorer::Explorer;
 use crate::questions::Questions;
-use crate::{approximate, breadth, depth, replacement};
+use crate::{approximate, breadth, counted, depth, replacement};
 use volee_store::{Exact, Replacement};
 
 /// The order in which states are visited.
@@ -77,6 +77,8 @@ pub struct Check {
     pub max_errors: usize,
     /// How a depth-first search goes on when the memory budget is used up: which states it forgets. `None` ends it.
     pub replacement: Option<Replacement>,
+    /// How many states may be kept, the path included: the memory counted as the reports count it.
+    pub states: Option<usize>,
     /// Remember less than the states: more of them fit, and no error found is then `Unknown`, never `Holds`.
     pub approximation: Option<Approximation>,
     /// Which steps of a state are taken.
@@ -98,6 +100,7 @@ impl Default for Check {
             all_errors: false,
             max_errors: 1,
             replacement: Some(Replacement::Random),
+            states: None,
             approximation: None,
             reduction: Reduction::None,
             seed: 0,
@@ -165,6 +168,12 @@ impl Check {
     #[must_use]
     pub fn replacement(self, replacement: Option<Replacement>) -> Self {
         Check { replacement, ..self }
+    }
+
+    /// How many states may be kept; the memory budget then counts for nothing but the whole.
+    #[must_use]
+    pub fn states(self, states: Option<usize>) -> Self {
+        Check { states, ..self }
     }
 
     /// Whether to remember less than the states.
@@ -285,6 +294,9 @@ fn search<S: System + ?Sized>(
     let check = questions.check();
     if let Some(kind) = check.approximation {
         return approximate::search(kind, system, questions, meter, progress);
+    }
+    if let Some(most) = check.states {
+        return counted::search(system, questions, meter, progress, most, check.seed);
     }
     let (statistics, limit, _) = match (check.order, check.replacement, meter.budget().memory) {
         (Order::DepthFirst, Some(policy), Some(_)) => {

@@ -75,7 +75,7 @@ const MOST_REMEMBERED: u64 = 16;
 /// A search at work, without its order.
 pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     pub(crate) system: &'a mut S,
-    questions: &'a mut Questions<'c>,
+    pub(crate) questions: &'a mut Questions<'c>,
     meter: &'a Meter,
     progress: &'a mut dyn Progress,
     pub(crate) names: Names,
@@ -337,7 +337,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         }
         for fault in 0..self.faults.len() {
             let (ordinal, fault) = self.faults[fault];
-            let flow = self.questions.fault(self.system, fault);
+            let flow = self.questions.fault(self.system, &self.state, ordinal, fault);
             self.give_witness(paths, at, Some(ordinal));
             flow?;
         }

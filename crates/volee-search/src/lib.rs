@@ -9,6 +9,7 @@ mod audit;
 mod breadth;
 mod check;
 mod confirm;
+mod counted;
 mod depth;
 mod deterministic;
 mod effort;

@@ -14,8 +14,8 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use volee_system::{
-    Action, Components, Fault, FaultId, Flow, Label, Limit, Marks, PredicateId, Records, Sink, Step,
-    System, Variable, Witness, collect_initial, collect_steps,
+    Action, Components, Fault, FaultId, Flow, Label, Limit, Marks, PredicateId, Records, Sink, Step, System,
+    Variable, Witness, collect_initial, collect_steps,
 };
 
 use crate::atoms::Valuation;

@@ -3,6 +3,9 @@
 //! Traversals tell [`Questions`] what they meet, and are asked for a witness only when a new reason turns up (building
 //! one may need the system, which is busy during the question). All errors are counted; witnesses are kept for distinct reasons, up to [`MAX_WITNESSES`].
 
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use serde::{Deserialize, Serialize};
 use volee_system::{FaultId, Flow, Limit, Reason, ReasonKind, System, Verdict, Violation, Witness};
 
@@ -150,7 +153,12 @@ pub(crate) struct Questions<'c> {
     goals_open: usize,
     errors: u64,
     unwitnessed: Vec<Wish>,
+    /// Hashes of what was counted, where states are met again and are to be counted once.
+    counted: Option<HashSet<u64>>,
 }
+
+/// Errors that are remembered so as to be counted once; what comes after them is not counted.
+const MOST_COUNTED: usize = 1 << 16;
 
 /// What the next witness is for: the last violation of a question, or a goal.
 #[derive(Debug, Clone, Copy)]
@@ -172,7 +180,23 @@ impl<'c> Questions<'c> {
             goals_open: check.goals.len(),
             errors: 0,
             unwitnessed: Vec::new(),
+            counted: None,
         }
+    }
+
+    /// From now on an error of a state counts once, however often the state is visited: a store that forgets meets states
+    /// again.
+    pub(crate) fn count_once(&mut self) {
+        self.counted = Some(HashSet::new());
+    }
+
+    /// Whether an error of a state was counted before; the next time it was.
+    fn is_counted(&mut self, kind: (u32, u32), state: &[u8]) -> bool {
+        let Some(counted) = &mut self.counted else { return false };
+        let mut hasher = DefaultHasher::new();
+        (kind, state).hash(&mut hasher);
+        let hash = hasher.finish();
+        if counted.len() >= MOST_COUNTED { true } else { !counted.insert(hash) }
     }
 
     /// What is asked.
@@ -208,10 +232,13 @@ impl<'c> Questions<'c> {
     fn evaluate<S: System + ?Sized>(&mut self, system: &mut S, state: &[u8]) -> Flow {
         let (before, wanted) = (self.errors, self.check.max_errors);
         for (at, (text, predicate)) in self.check.invariants.iter().enumerate() {
+            let holds = system.holds(*predicate, state);
+            if holds == Ok(true) || self.is_counted((2, at as u32), state) {
+                continue;
+            }
             let tally = &mut self.invariants[at];
-            let new = match system.holds(*predicate, state) {
-                Ok(true) => continue,
-                Ok(false) => tally.add(wanted, || broken(text)),
+            let new = match holds {
+                Ok(_) => tally.add(wanted, || broken(text)),
                 Err(fault) => tally.add_fault(wanted, system, fault),
             };
             self.errors += 1;
@@ -228,7 +255,16 @@ impl<'c> Questions<'c> {
     }
 
     /// A step with a fault. `Break` when the search may end.
-    pub(crate) fn fault<S: System + ?Sized>(&mut self, system: &S, fault: FaultId) -> Flow {
+    pub(crate) fn fault<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &[u8],
+        ordinal: u32,
+        fault: FaultId,
+    ) -> Flow {
+        if self.is_counted((1, ordinal), state) {
+            return Flow::Continue(());
+        }
         self.errors += 1;
         let new = self.faults.add_fault(self.check.max_errors, system, fault);
         self.unwitnessed.extend(new.then_some(Wish::Fault));
@@ -238,7 +274,11 @@ impl<'c> Questions<'c> {
     /// A state without steps. `Break` when the search may end.
     pub(crate) fn end<S: System + ?Sized>(&mut self, system: &mut S, state: &[u8]) -> Flow {
         // Where something was left out, it may be what this state can do.
-        if !self.check.deadlocks || system.left_out().is_some() || system.is_valid_end(state) {
+        if !self.check.deadlocks
+            || system.left_out().is_some()
+            || system.is_valid_end(state)
+            || self.is_counted((0, 0), state)
+        {
             return Flow::Continue(());
         }
         self.errors += 1;

@@ -31,7 +31,7 @@ use crate::explorer::{Explorer, Paths, ordinal_between, place_of};
 use crate::proviso::Proviso;
 use crate::reducing::Reducing;
 use volee_store::{
-    Advance, Bounded, Coding, Exact, Names, Replacement, Sketch, StateRef, Visited, coding_of,
+    Advance, Bounded, Coding, Exact, Forgotten, Names, Replacement, Sketch, StateRef, Visited, coding_of,
 };
 
 mod sleep;
@@ -206,6 +206,7 @@ pub(crate) fn search<S: System + ?Sized>(
     policy: Replacement,
     seed: u64,
 ) -> Ended {
+    explorer.questions.count_once();
     let mut stack = Stack::default();
     let flow = depth::run(&mut explorer, &mut stack);
     if flow.is_break() || !explorer.visited.replaces() {
@@ -223,15 +224,20 @@ pub(crate) fn search<S: System + ?Sized>(
     explorer.traversal_bytes = path.bytes();
     let (budget, room) = (explorer.budget(), explorer.room_for_store());
     let (explorer, exact) = explorer.with_store(());
-    let Some(bounded) = Bounded::take_over(exact, coding, path, room, policy, seed) else {
-        let needed = format!("the path so far has no room beside its tables (there are {room} bytes)");
+    let before = Forgotten::nothing(coding.clone());
+    let taken_over = Bounded::take_over(exact, coding, path, room, policy, seed);
+    let has_path = taken_over.is_some();
+    // A path that has no room beside its tables is forgotten with all the rest.
+    let Some(bounded) = taken_over.or_else(|| Bounded::anew(before, 0, policy, seed)) else {
+        let needed = format!("there is no room for a table (there are {room} bytes)");
         return (explorer.statistics, Some(Limit::Memory { budget, needed }));
     };
     let (mut explorer, ()) = explorer.with_store(bounded);
     explorer.traversal_bytes = 0;
     let mut path = Path::default();
     path.hold_all(&mut explorer.reducing.proviso, &explorer.visited);
-    if go_on(&mut explorer, &mut path, policy).is_break() && explorer.goes_on_without_memory() {
+    let ended = has_path && go_on(&mut explorer, &mut path, policy).is_continue();
+    if !ended && (!has_path || explorer.goes_on_without_memory()) {
         explorer = match begin_anew(explorer, policy, seed) {
             Ok(explorer) => explorer,
             Err(ended) => return *ended,

@@ -40,6 +40,13 @@ pub struct Forgotten {
     turnover: Turnover,
 }
 
+impl Forgotten {
+    /// Nothing was known; names will be coded like this.
+    pub fn nothing(coding: Coding) -> Self {
+        Forgotten { coding, turnover: Turnover::default() }
+    }
+}
+
 pub struct Bounded {
     pub(crate) table: Table,
     pub(crate) path: PackedPath,

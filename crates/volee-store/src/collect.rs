@@ -46,7 +46,7 @@ impl Tree {
     /// Marks the nodes of a state. `below` is room for nodes and how many words they stand for.
     fn mark(&self, name: StateRef, marks: &mut [u16], below: &mut Vec<(u32, usize)>) {
         let (number, root) = self.unwrap(name);
-        let words = self.shapes[number].words.len();
+        let words = self.shape_of(number).words.len();
         if name.0 & WRAPPED != 0 {
             let wrapper = halves(name.0 & !WRAPPED).0;
             marks[wrapper as usize] |= USED;

@@ -6,11 +6,12 @@
 //! little more than its name. States of eight bytes or fewer are their own names.
 //!
 //! Two things differ from the published scheme. Node numbers come from growing arrays, not from places in a table of
-//! fixed size. And each length of state has its own shape with its own *base*, the state of that length that was loaded
-//! last: naming and loading only touch the parts that differ from it, which for a step of a system is little.
+//! fixed size. And each number of words has its own shape with its own *base*, the state of that many words that was
+//! loaded last: naming and loading only touch the parts that differ from it, which for a step of a system is little.
+//! (A shape for each length in bytes would cost a system with a long channel kilobytes for each length that it may have.)
 //!
-//! A name says everything. A pair whose left half is below 2^31 is a state of the first shape. States of the other
-//! shapes have the shape's number folded into their left half, by one more node, and its highest bit set. A state of
+//! A name says everything. A pair whose left half is below 2^31 is a state of the first length. States of the other
+//! lengths have the length's number folded into their left half, by one more node, and its highest bit set. A state of
 //! one word is that word plus one where this stays below 2^63, which costs no node at all. No name is 0.
 
 use volee_system::Limit;
@@ -19,7 +20,9 @@ use crate::nodes::Nodes;
 
 const WORD: usize = 8;
 /// Each shape has a base, so a system whose states have all lengths would eat memory without storing anything.
-const MAX_SHAPES: usize = 4096;
+const MAX_LENGTHS: usize = 4096;
+/// Shapes that know their ways up; where there are more, states are too different for it to pay.
+const SHAPES_WITH_JOINS: usize = 16;
 /// Set in names of states that are not of the first shape (or a word too large to be its own name).
 pub(crate) const WRAPPED: u64 = 1 << 63;
 
@@ -49,17 +52,23 @@ impl Full {
     pub fn limit(self, bytes: u64, needed: String) -> Limit {
         match self {
             Full::Shapes => Limit::Other {
-                message: format!("the states of this system have more than {MAX_SHAPES} different lengths"),
+                message: format!("the states of this system have more than {MAX_LENGTHS} different lengths"),
             },
             Full::Nodes => Limit::Memory { budget: bytes, needed },
         }
     }
 }
 
-/// All states of one length.
+/// A length of states.
+#[derive(Debug, Clone, Copy)]
+struct Length {
+    /// In bytes.
+    len: u32,
+    shape: u32,
+}
+
+/// All states of one number of words; the empty state has a shape of its own, because its one word is always 0.
 pub(crate) struct Shape {
-    /// The length in bytes.
-    len: usize,
     /// The words of the base state.
     pub(crate) words: Vec<u64>,
     /// The nodes of the base state, level after level: one per word, then half as many, … until two are left.
@@ -68,7 +77,7 @@ pub(crate) struct Shape {
     levels: Vec<usize>,
     /// For each word the way up: at each join, the place in `nodes` of what it is joined with (see [`Join`]).
     joins: Vec<Join>,
-    /// Where each word's joins start in `joins`, and their end.
+    /// Where each word's joins start in `joins`, and their end; nothing where ways up are found anew each time.
     joins_of: Vec<usize>,
 }
 
@@ -80,7 +89,7 @@ struct Join {
 }
 
 impl Shape {
-    fn new(len: usize) -> Self {
+    fn new(len: usize, has_joins: bool) -> Self {
         let words = len.div_ceil(WORD).max(1);
         let mut levels = vec![0];
         let mut width = words;
@@ -94,15 +103,15 @@ impl Shape {
             width = width.div_ceil(2);
         }
         let mut shape = Shape {
-            len,
             words: vec![0; words],
             nodes: vec![0; total],
             levels,
             joins: Vec::new(),
-            joins_of: vec![0],
+            joins_of: Vec::new(),
         };
-        for word in 0..words {
-            shape.add_joins(word);
+        if has_joins || words == 1 {
+            shape.joins_of.push(0);
+            (0..words).for_each(|word| shape.add_joins(word));
         }
         shape
     }
@@ -122,7 +131,7 @@ impl Shape {
 
     fn bytes(&self) -> usize {
         size_of::<Shape>()
-            + self.words.len() * 16
+            + (self.words.len() + self.levels.capacity() + self.joins_of.capacity()) * 8
             + self.nodes.len() * 4
             + self.joins.capacity() * size_of::<Join>()
     }
@@ -152,8 +161,11 @@ type Change = (u32, u32);
 pub struct Tree {
     pub(crate) nodes: Nodes,
     pub(crate) shapes: Vec<Shape>,
-    /// The shape of each length, plus one; 0 is none yet.
+    lengths: Vec<Length>,
+    /// The number of each length, plus one; 0 is none yet.
     by_len: Vec<u32>,
+    /// The shape of each number of words, plus one; 0 is none yet.
+    by_words: Vec<u32>,
     full: Option<Full>,
     /// Room for the words of a state that differ from its base: as many as the longest state has.
     changed: Vec<(u32, u64)>,
@@ -166,7 +178,9 @@ impl Tree {
         Tree {
             nodes: Nodes::new(),
             shapes: Vec::new(),
+            lengths: Vec::new(),
             by_len: Vec::new(),
+            by_words: Vec::new(),
             full: None,
             changed: Vec::new(),
             changes: Vec::new(),
@@ -184,17 +198,19 @@ impl Tree {
     #[inline(always)]
     pub fn name(&mut self, state: &[u8]) -> StateRef {
         let number = match self.by_len.get(state.len()) {
-            Some(&shape) if shape != 0 => shape as usize - 1,
-            _ => match self.add_shape(state) {
+            Some(&length) if length != 0 => length as usize - 1,
+            _ => match self.add_length(state) {
                 Some(number) => number,
                 None => return StateRef(1),
             },
         };
-        let shape = &self.shapes[number];
+        let shape = &self.shapes[self.lengths[number].shape as usize];
         let changed = find_changes(&mut self.changed, shape, state);
         let root = match &self.changed[..changed] {
             [] => shape.root(),
-            [(place, word)] => climb_alone(&mut self.nodes, shape, *place as usize, *word),
+            [(place, word)] if !shape.joins_of.is_empty() => {
+                climb_alone(&mut self.nodes, shape, *place as usize, *word)
+            }
             more => {
                 self.changes.clear();
                 let nodes = &mut self.nodes;
@@ -207,8 +223,9 @@ impl Tree {
 
     /// The name for a root that does not say its shape.
     fn wrap(&mut self, root: u64, number: usize) -> StateRef {
+        let height = self.shape_of(number).height();
         let number = number as u32;
-        if self.shapes[number as usize].height() > 0 {
+        if height > 0 {
             let (left, right) = halves(root);
             return StateRef(WRAPPED | pair(self.nodes.intern(pair(left, number)), right));
         }
@@ -219,27 +236,51 @@ impl Tree {
         StateRef(WRAPPED | pair(self.nodes.intern(pair(word, number)), 0))
     }
 
-    /// The shape and the root behind a name.
+    /// The shape of a length.
+    #[inline(always)]
+    pub(crate) fn shape_of(&self, length: usize) -> &Shape {
+        &self.shapes[self.lengths[length].shape as usize]
+    }
+
+    /// The length and the root behind a name.
     pub(crate) fn unwrap(&self, name: StateRef) -> (usize, u64) {
         if name.0 & WRAPPED == 0 {
-            let root = if self.shapes[0].height() > 0 { name.0 } else { name.0 - 1 };
+            let root = if self.shape_of(0).height() > 0 { name.0 } else { name.0 - 1 };
             return (0, root);
         }
         let (node, right) = halves(name.0 & !WRAPPED);
         let (left, number) = halves(self.nodes.pair(node));
         let number = number as usize;
-        let root = if self.shapes[number].height() > 0 { pair(left, right) } else { self.nodes.pair(left) };
+        let root = if self.shape_of(number).height() > 0 { pair(left, right) } else { self.nodes.pair(left) };
         (number, root)
     }
 
-    /// Starts the shape of a state of a new length, with that state as its base.
+    /// Makes a state's length known.
     #[cold]
-    fn add_shape(&mut self, state: &[u8]) -> Option<usize> {
-        if self.shapes.len() == MAX_SHAPES {
+    fn add_length(&mut self, state: &[u8]) -> Option<usize> {
+        if self.lengths.len() == MAX_LENGTHS || state.len() >= u32::MAX as usize {
             self.full = Some(Full::Shapes);
             return None;
         }
-        let mut shape = Shape::new(state.len());
+        let words = state.len().div_ceil(WORD);
+        if self.by_words.len() <= words {
+            self.by_words.resize(words + 1, 0);
+        }
+        if self.by_words[words] == 0 {
+            self.add_shape(state);
+            self.by_words[words] = self.shapes.len() as u32;
+        }
+        if self.by_len.len() <= state.len() {
+            self.by_len.resize(state.len() + 1, 0);
+        }
+        self.lengths.push(Length { len: state.len() as u32, shape: self.by_words[words] - 1 });
+        self.by_len[state.len()] = self.lengths.len() as u32;
+        Some(self.lengths.len() - 1)
+    }
+
+    /// Starts the shape of a state of a new number of words, with that state as its base.
+    fn add_shape(&mut self, state: &[u8]) {
+        let mut shape = Shape::new(state.len(), self.shapes.len() < SHAPES_WITH_JOINS);
         for (word, bytes) in shape.words.iter_mut().zip(state.chunks(WORD)) {
             *word = padded_word(bytes);
         }
@@ -248,21 +289,17 @@ impl Tree {
                 shape.nodes[place] = base_node(&mut self.nodes, &shape, level, place - shape.levels[level]);
             }
         }
-        if self.by_len.len() <= state.len() {
-            self.by_len.resize(state.len() + 1, 0);
-        }
         if self.changed.len() < shape.words.len() {
             self.changed.resize(shape.words.len(), (0, 0));
         }
         self.shapes.push(shape);
-        self.by_len[state.len()] = self.shapes.len() as u32;
-        Some(self.shapes.len() - 1)
     }
 
     /// The state of a name, which becomes the base of its shape.
     pub fn load(&mut self, name: StateRef, state: &mut Vec<u8>) {
         let (number, root) = self.unwrap(name);
-        let shape = &mut self.shapes[number];
+        let Length { len, shape } = self.lengths[number];
+        let shape = &mut self.shapes[shape as usize];
         if shape.height() == 0 {
             shape.words[0] = root;
         } else {
@@ -270,12 +307,14 @@ impl Tree {
         }
         state.clear();
         state.extend(shape.words.iter().flat_map(|word| word.to_le_bytes()));
-        state.truncate(shape.len);
+        state.truncate(len as usize);
     }
 
     pub fn bytes(&self) -> u64 {
         let shapes: usize = self.shapes.iter().map(Shape::bytes).sum();
-        self.nodes.bytes() + (shapes + self.by_len.capacity() * 4) as u64
+        let lengths = self.lengths.capacity() * size_of::<Length>();
+        let numbers = (self.by_len.capacity() + self.by_words.capacity()) * 4;
+        self.nodes.bytes() + (shapes + lengths + numbers) as u64
     }
 }
 

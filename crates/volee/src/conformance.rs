@@ -13,17 +13,21 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use volee_bes::Solver;
 use volee_conform::run::{Mapping, RandomWalk, Report, Rules, StoredTest, Wire, execute};
 use volee_conform::{
-    ConformError, DELTA, Determinised, Interface, Livelock, Matcher, MetaId, Moves, Purpose, Selected,
-    Specification, Suite, TestFile, TestGraph, by_equations, covering_suite, direct, ioco, read_test,
-    test_of_trace, write_dot,
+    ConformError, DELTA, Determinised, Interface, Livelock, Matcher, MetaId, Moves, PartialTests, Purpose,
+    Selected, Specification, Suite, TestFile, TestGraph, by_equations, covering_suite, direct, ioco, join,
+    read_test, start, test_of_trace, write_dot,
 };
 use volee_logic::formula;
 use volee_system::{Diagnostic, Meter, Progress, Snapshot};
 
 use crate::answer::AskError;
+use crate::engine::Engine;
+use crate::engines::workers;
 use crate::files;
 use crate::model::{Model, Naming, Options};
 use crate::source::Source;
@@ -36,7 +40,7 @@ pub const NO_CHANNELS: &str = "no-channels-named";
 pub const NOTHING_VISIBLE: &str = "nothing-visible";
 
 /// A specification and what a tester sends and sees of it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Contract {
     /// The specification.
     pub source: Source,
@@ -53,10 +57,12 @@ pub struct Contract {
 }
 
 /// What a test is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Goal {
-    /// An automaton in `.aut`.
+    /// An automaton in a file.
     Automaton(PathBuf),
+    /// An automaton as text, in the format `.aut`, and what it is called.
+    Text(String, String),
     /// A trace that satisfies a finite-trace formula over labels.
     Formula(String),
     /// A label or a statement happens: a name, `PREFIX*`, `/REGEX/`, or `line:N`.
@@ -66,7 +72,7 @@ pub enum Goal {
 }
 
 /// How a test graph is selected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Selection {
     /// Determinise the product, then search backward from acceptance.
     #[default]
@@ -86,6 +92,8 @@ pub struct Derived<T> {
     pub unmatched: Vec<String>,
     /// What the author of the specification should know.
     pub warnings: Vec<Diagnostic>,
+    /// What workers did, where there were several: in a line, and one by one.
+    pub workers: Option<(String, Value)>,
 }
 
 impl Derived<Option<Selected>> {
@@ -203,13 +211,83 @@ impl Contract {
             };
             match selected {
                 Err(ConformError::NoTest) if product.specification().actions().len() == 1 => {
-                    Err(nothing_visible(product))
+                    Err(nothing_visible(product.specification().labels().iter().map(|l| l.name.as_str())))
                 }
                 Err(ConformError::NoTest) => Ok(None),
-                other => Ok(Some(other?)),
+                other => {
+                    let Selected { graph, sizes } = other?;
+                    Ok(Some(Selected { graph: graph.in_order(), sizes }))
+                }
             }
         };
         self.explore(&|model| goal.purpose(model), meter, &mut Shared(&progress), select)
+    }
+
+    /// The same graph by several workers, each of which determinises and searches its own part.
+    ///
+    /// # Errors
+    /// As for one; or the workers are wrong, or one was lost.
+    pub fn test_on(
+        &self,
+        engine: &Engine,
+        goal: &Goal,
+        meter: &Meter,
+        progress: &mut dyn Progress,
+    ) -> Result<Derived<Option<Selected>>, AskError> {
+        if self.selection == Selection::Equations {
+            return Err(AskError::new(
+                "workers select tests from the determinised product",
+                "leave out how the graph is selected, or the workers",
+            ));
+        }
+        let goal = goal.by_itself()?;
+        let begun =
+            self.explore(&|model| goal.purpose(model), meter, progress, |product| match start(product) {
+                Err(ConformError::NoTest) => Ok(false),
+                other => Ok(other.map(|_| true)?),
+            })?;
+        let warnings = begun.warnings;
+        if !begun.tests {
+            let (hidden, unmatched) = (begun.hidden, begun.unmatched);
+            return Ok(Derived { tests: None, hidden, unmatched, warnings, workers: None });
+        }
+        let made = workers::tests(self, &goal, engine, meter, progress)?;
+        let tests = match join(&made.parts) {
+            Err(ConformError::NoTest) if made.parts.iter().all(PartialTests::sees_nothing) => {
+                let labels = made.parts.iter().flat_map(|part| &part.hidden);
+                return Err(nothing_visible(labels.map(String::as_str)));
+            }
+            Err(ConformError::NoTest) => None,
+            joined => Some(joined?),
+        };
+        let texts = |of: fn(&PartialTests) -> &Vec<String>| -> BTreeSet<&String> {
+            made.parts.iter().flat_map(of).collect()
+        };
+        let silent = |name: &str| matches!(name, "i" | "tau");
+        let hidden = texts(|part| &part.hidden).into_iter().filter(|name| !silent(name)).cloned().collect();
+        let unmatched = texts(|part| &part.unmatched).into_iter();
+        let unmatched =
+            unmatched.filter(|text| made.parts.iter().all(|part| part.unmatched.contains(text))).cloned();
+        Ok(Derived { tests, hidden, unmatched: unmatched.collect(), warnings, workers: Some(made.told) })
+    }
+
+    /// The product of a model, read as [`Contract::options`] says, and a goal.
+    pub(crate) fn product<'s>(
+        &self,
+        goal: &Goal,
+        model: &'s mut Model,
+        meter: &'s Meter,
+        progress: &'s mut dyn Progress,
+    ) -> Result<Determinised<'s>, AskError> {
+        let (purpose, interface) = (goal.purpose(model)?, self.interface(model)?);
+        let system = model.system.as_mut();
+        let specification = Specification::new(system, interface, self.livelock, meter, progress);
+        Ok(Determinised::new(specification, purpose))
+    }
+
+    /// How the specification is read. Merged steps of a program would hide messages, so there are none.
+    pub(crate) fn options(source: &Options) -> Options {
+        Options { naming: Naming::Text, ..source.step_by_step() }
     }
 
     /// Test cases that together cover every visible transition.
@@ -219,7 +297,10 @@ impl Contract {
     pub fn suite(&self, meter: &Meter, progress: &mut dyn Progress) -> Result<Derived<Suite>, AskError> {
         self.explore(&|_| Ok(Purpose::nothing()), meter, progress, |product| {
             let suite = covering_suite(product, usize::MAX)?;
-            if suite.transitions == 0 { Err(nothing_visible(product)) } else { Ok(suite) }
+            match suite.transitions {
+                0 => Err(nothing_visible(product.specification().labels().iter().map(|l| l.name.as_str()))),
+                _ => Ok(suite),
+            }
         })
     }
 
@@ -295,9 +376,7 @@ impl Contract {
         progress: &mut dyn Progress,
         make: impl FnOnce(&mut Determinised<'_>) -> Result<T, AskError>,
     ) -> Result<Derived<T>, AskError> {
-        // Merged steps of a program would hide messages, so there are none.
-        let options = Options { naming: Naming::Text, ..self.source.options.step_by_step() };
-        let mut model = Model::open(&self.source.path, &options)?;
+        let mut model = Model::open(&self.source.path, &Self::options(&self.source.options))?;
         let (purpose, interface) = (purpose(&model)?, self.interface(&model)?);
         let system = model.system.as_mut();
         let specification = Specification::new(system, interface, self.livelock, meter, progress);
@@ -307,7 +386,7 @@ impl Contract {
         let labels = product.specification().labels().iter();
         let unseen = labels.filter(|l| l.action.is_none() && !matches!(l.name.as_str(), "i" | "tau"));
         let hidden = unseen.map(|label| label.name.clone()).collect();
-        Ok(Derived { tests, hidden, unmatched, warnings: model.warnings })
+        Ok(Derived { tests, hidden, unmatched, warnings: model.warnings, workers: None })
     }
 
     fn interface(&self, model: &Model) -> Result<Interface, AskError> {
@@ -326,16 +405,30 @@ impl Contract {
 }
 
 impl Goal {
+    /// The same goal without files, for workers elsewhere.
+    fn by_itself(&self) -> Result<Goal, AskError> {
+        let Goal::Automaton(path) = self else { return Ok(self.clone()) };
+        let mut text = Vec::new();
+        volee_lts::write_aut(&volee_lts::read_file(path)?, &mut text)
+            .map_err(|error| files::cannot_write(path, &error))?;
+        Ok(Goal::Text(path.display().to_string(), String::from_utf8_lossy(&text).into_owned()))
+    }
+
     fn purpose(&self, model: &Model) -> Result<Purpose, AskError> {
+        let named = |name: &str, lts: &volee_lts::Lts| {
+            Purpose::automaton(lts).map_err(|error| match error {
+                ConformError::Input(mut diagnostic) => {
+                    diagnostic.message = format!("{name}: {}", diagnostic.message);
+                    ConformError::Input(diagnostic)
+                }
+                other => other,
+            })
+        };
         Ok(match self {
-            Goal::Automaton(path) => {
-                Purpose::automaton(&volee_lts::read_file(path)?).map_err(|error| match error {
-                    ConformError::Input(mut diagnostic) => {
-                        diagnostic.message = format!("{}: {}", path.display(), diagnostic.message);
-                        ConformError::Input(diagnostic)
-                    }
-                    other => other,
-                })?
+            Goal::Automaton(path) => named(&path.display().to_string(), &volee_lts::read_file(path)?)?,
+            Goal::Text(name, text) => {
+                let size = text.len() as u64;
+                named(name, &volee_lts::read_aut(&mut text.as_bytes(), name, Some(size))?)?
             }
             Goal::Formula(text) => Purpose::formula(&formula::parse(text, "tl formula")?)?,
             Goal::Cover(what) => Purpose::cover(covered(what, model)?),
@@ -360,9 +453,8 @@ fn covered(what: &str, model: &Model) -> Result<Vec<Matcher>, AskError> {
     }
 }
 
-fn nothing_visible(product: &Determinised<'_>) -> AskError {
-    let labels: Vec<String> =
-        product.specification().labels().iter().take(4).map(|l| format!("`{}`", l.name)).collect();
+fn nothing_visible<'l>(labels: impl Iterator<Item = &'l str>) -> AskError {
+    let labels: Vec<String> = labels.take(4).map(|label| format!("`{label}`")).collect();
     let message = format!("no label is an input or an output; the labels are {}, …", labels.join(", "));
     coded(message, NOTHING_VISIBLE)
 }

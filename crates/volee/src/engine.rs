@@ -306,6 +306,12 @@ fn contradiction(asked: &Asked<'_>) -> Option<Refusal> {
     if asked.is_given(Setting::Replacement) && s.approximation.is_some() {
         return pair(Setting::Replacement, Setting::Approximation);
     }
+    if s.states.is_some() {
+        let others = [Setting::Replacement, Setting::Approximation, Setting::Order, Setting::Reduction];
+        if let Some(other) = others.into_iter().find(|other| asked.is_given(*other)) {
+            return pair(Setting::States, other);
+        }
+    }
     if asked.is_given(Setting::Parameters) && asked.is_given(Setting::Direction) {
         return pair(Setting::Direction, Setting::Parameters);
     }
@@ -425,6 +431,8 @@ impl Way {
                 Way::Cycles => Err(Why::Needs(Setting::Emptiness)),
                 _ => Err(self.not_a_search(REACHABILITY)),
             },
+            Setting::States if searches => Ok(()),
+            Setting::States => Err(self.not_a_search(REACHABILITY)),
             Setting::Approximation => match self {
                 Way::Cycles if s.approximation == Some(Approximation::Compact) => Err(self
                     .no_effect("infinite runs are looked for with bits or exactly, not with fingerprints")),

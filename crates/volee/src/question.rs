@@ -5,7 +5,12 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use volee_logic::formula::AtomKind;
+use volee_logic::formula::{self, AtomKind};
+use volee_logic::hoa;
+use volee_logic::ltl::translate_to_buchi;
+use volee_system::Diagnostic;
+
+use crate::answer::AskError;
 
 /// A question.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -136,6 +141,22 @@ impl Question {
     /// A formula of linear temporal logic.
     pub fn ltl(text: impl Into<String>) -> Self {
         Question::Ltl { name: None, text: text.into() }
+    }
+
+    /// A formula of linear temporal logic whose automaton is deterministic: every infinite run must be accepted, which a
+    /// search decides that only needs the current path.
+    ///
+    /// # Errors
+    /// The text is no formula, or its automaton is not deterministic.
+    pub fn deterministic(text: &str) -> Result<Self, AskError> {
+        let parsed = formula::parse(text, "ltl formula")?;
+        let mut automaton =
+            translate_to_buchi(&parsed).map_err(|error| Diagnostic::error(error.to_string(), None))?;
+        if automaton.nondeterministic_state().is_some() {
+            let message = format!("the automaton of `{text}` is not deterministic");
+            return Err(AskError::new(message, "ask it as a formula: that search needs no determinism"));
+        }
+        Ok(Question::Automaton { name: text.to_string(), text: hoa::hoa(&mut automaton, text) })
     }
 
     /// A formula of the mu-calculus.

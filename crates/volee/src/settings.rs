@@ -32,6 +32,8 @@ pub struct Settings {
     pub reduction: Option<Reduction>,
     /// Which state is forgotten when the memory is used up; `None` ends the search.
     pub replacement: Option<Replacement>,
+    /// How many states a search may keep, the path included; `None` where memory is counted in bytes.
+    pub states: Option<usize>,
     /// Remember less than the states.
     pub approximation: Option<Approximation>,
     /// The seed of whatever is left to chance.
@@ -76,6 +78,7 @@ impl Default for Settings {
             max_errors: 1,
             reduction: None,
             replacement: Some(Replacement::default()),
+            states: None,
             approximation: None,
             seed: 0,
             fairness: Fairness::None,
@@ -114,6 +117,7 @@ pub enum Setting {
     MaxErrors,
     Reduction,
     Replacement,
+    States,
     Approximation,
     Seed,
     Fairness,
@@ -135,7 +139,7 @@ pub enum Setting {
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Setting; 30] = [
+    pub const ALL: [Setting; 31] = [
         Setting::Defines,
         Setting::Plain,
         Setting::Copies,
@@ -149,6 +153,7 @@ impl Setting {
         Setting::MaxErrors,
         Setting::Reduction,
         Setting::Replacement,
+        Setting::States,
         Setting::Approximation,
         Setting::Seed,
         Setting::Fairness,
@@ -184,6 +189,7 @@ impl Setting {
             Setting::MaxErrors => "asking for several errors",
             Setting::Reduction => "a reduction",
             Setting::Replacement => "a replacement policy",
+            Setting::States => "memory counted in states",
             Setting::Approximation => "an approximation",
             Setting::Seed => "a seed",
             Setting::Fairness => "fairness",
@@ -236,6 +242,7 @@ impl Asked<'_> {
             // Every engine takes all steps unless it is told otherwise, so that asking for it is always obeyed.
             Setting::Reduction => s.reduction.is_some_and(|kind| kind != Reduction::None),
             Setting::Replacement => s.replacement != usual.replacement,
+            Setting::States => s.states.is_some(),
             Setting::Approximation => s.approximation.is_some(),
             Setting::Seed => s.seed != usual.seed,
             Setting::Fairness => s.fairness != usual.fairness,

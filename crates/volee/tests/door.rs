@@ -94,6 +94,7 @@ fn set(setting: Setting) -> (Settings, Options, Budget) {
         Setting::MaxErrors => s.max_errors = 3,
         Setting::Reduction => s.reduction = Some(Reduction::Both),
         Setting::Replacement => s.replacement = None,
+        Setting::States => s.states = Some(100),
         Setting::Approximation => s.approximation = Some(Approximation::Bitstate),
         Setting::Seed => s.seed = 5,
         Setting::Fairness => s.fairness = Fairness::Weak,

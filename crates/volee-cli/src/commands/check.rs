@@ -141,7 +141,7 @@ impl Check {
             .only(only)
             .skip(self.questions.skip.clone())
             .engine(self.engine()?)
-            .settings(self.settings()?)
+            .settings(Settings { states: context.states, ..self.settings()? })
             .budget(self.budget.given(context));
         for name in &self.questions.property {
             asked = asked.claim(name);

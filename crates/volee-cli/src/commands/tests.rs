@@ -9,11 +9,11 @@ use volee::render::conformance::{Telling, some};
 use volee::system::{Diagnostic, Meter};
 use volee::{AskError, Contract, Goal};
 
-use crate::args::{BudgetArgs, ModelArgs};
+use crate::args::{BudgetArgs, ModelArgs, WorkersArgs};
 use crate::conformance::InterfaceArgs;
 use crate::context::Context;
 use crate::explicit::Stop;
-use crate::outcome::{Ended, Outcome};
+use crate::outcome::{Ended, Failure, Outcome};
 use crate::progress::ProgressLine;
 
 #[derive(Debug, Args)]
@@ -25,6 +25,7 @@ Examples:
   volee tests coffee.aut --purpose coffee-comes.aut -o test.json     a test case, for volee conform
   volee tests coffee.aut --tl '<> coffee' --complete -o graph.dot    all tests, as a picture
   volee tests server.pml --inputs request --outputs reply --suite -o tests
+  volee tests large.pml --after 10 --inputs in --outputs out --workers 2
   volee tests spec.aut --against implementation.aut                  do two models conform, and the test that shows not")]
 pub struct Tests {
     #[command(flatten)]
@@ -58,6 +59,9 @@ pub struct Tests {
 
     #[command(flatten)]
     budget: BudgetArgs,
+
+    #[command(flatten)]
+    workers: WorkersArgs,
 }
 
 /// What the tests are for.
@@ -146,8 +150,17 @@ impl Tests {
             meter,
             palette: context.palette,
         };
+        let engine = self.workers.engine()?;
+        if engine.is_some() && self.goal().is_none() {
+            return Err(Failure::new("several workers make the tests for one purpose")
+                .with_help("give a purpose, or leave out --workers and --cluster")
+                .into());
+        }
         if let Some(goal) = self.goal() {
-            let made = contract.test(&goal, meter, &mut progress)?;
+            let made = match engine {
+                Some(engine) => contract.test_on(&engine, &goal, meter, &mut progress)?,
+                None => contract.test(&goal, meter, &mut progress)?,
+            };
             drop(progress);
             return self.one(&made, &telling, context);
         }
@@ -192,7 +205,13 @@ impl Tests {
             self.write(test, path, &telling.question)?;
         }
         let form = if self.complete { "complete test graph" } else { "test case" };
-        Ok(telling.test(selected, reduced.as_ref(), test, form, &made.hidden))
+        let mut outcome = telling.test(selected, reduced.as_ref(), test, form, &made.hidden);
+        if let Some((line, each)) = &made.workers {
+            outcome.answer.add("workers", each.clone());
+            outcome.text.push_str(line);
+            outcome.text.push('\n');
+        }
+        Ok(outcome)
     }
 
     fn write(&self, test: &TestGraph, path: &Path, purpose: &str) -> Result<(), Stop> {

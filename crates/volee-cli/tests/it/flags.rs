@@ -67,6 +67,7 @@ const TABLE: &[(&str, &str)] = &[
     ("--copies P=2", "OOOOoOoOO"),
     ("--capacity 2", "OOOOoOoro"),
     ("--memory 64M", "ooooooooo"),
+    ("--memory 100000states", "oororrrrr"),
     ("--time 1m", "ooooooooo"),
     ("--max-depth 2", "OOOOrrrrr"),
     ("--search bfs", "oooorrrrr"),

@@ -4,6 +4,7 @@ mod coffee;
 mod crossing;
 mod ended;
 mod naive;
+mod partition;
 mod published;
 mod purposes;
 mod random;

@@ -5,8 +5,8 @@
 
 use volee_system::part::PartError;
 use volee_system::{
-    Action, Components, Divisible, Fault, FaultId, Flow, Label, Limit, Marks, Meter, PredicateId,
-    Progress, Reason, ReasonKind, Reducible, Sink, System, Variable, Verdict, Violation, Witness,
+    Action, Components, Divisible, Fault, FaultId, Flow, Label, Limit, Marks, Meter, PredicateId, Progress,
+    Reason, ReasonKind, Reducible, Sink, System, Variable, Verdict, Violation, Witness,
 };
 
 use super::witness::{PartialOutcome, join};

@@ -310,7 +310,7 @@ impl<'s, 'c, S: System + ?Sized> Partition<'s, 'c, S> {
         }
         for fault in 0..self.faults.len() {
             let (ordinal, fault) = self.faults[fault];
-            let flow = self.questions.fault(self.system, fault);
+            let flow = self.questions.fault(self.system, &self.state, ordinal, fault);
             self.give_witness(at, Some(ordinal));
             flow?;
         }

@@ -166,3 +166,48 @@ fn a_budget_that_suffices_forgets_nothing() {
     assert_eq!(outcome.statistics.states, reachable.len() as u64);
     assert_eq!(outcome.statistics.turnover, None);
 }
+
+#[test]
+fn memory_counted_in_states_expands_every_state_and_counts_each_error_once() {
+    let (mut ended, mut forgot) = (0, 0);
+    for seed in 0..150 {
+        let mut web = Web::random(seed, 60, 0);
+        let reachable = web.reachable();
+        for states in [1000, 55, 45, 30, 10] {
+            web.expanded.clear();
+            let questions = Check::new().all_errors(true).invariant("it is zero", PredicateId(0)).seed(seed);
+            let outcome = run(&mut web, &questions.states(Some(states)), 64 << 20);
+            if outcome.limit.is_some() {
+                continue;
+            }
+            ended += 1;
+            forgot += usize::from(outcome.statistics.turnover.is_some());
+            assert_eq!(web.expanded, reachable, "seed {seed}, {states} states");
+            assert_eq!(outcome.answers[2].errors, reachable.len() as u64 - 1, "seed {seed}, {states} states");
+            let Verdict::Violated(found) = &outcome.answers[2].verdict else {
+                assert_eq!(reachable.len(), 1);
+                continue;
+            };
+            assert_ne!(follow(&mut web, &found[0].witness), 0);
+        }
+    }
+    assert!(ended > 300 && forgot > 50, "{ended} searches ended, {forgot} have forgotten something");
+}
+
+#[test]
+fn an_error_counts_once_however_often_its_state_is_met_again() {
+    let mut forgot = 0;
+    for seed in 0..60 {
+        let mut web = Web::random(seed, 2500, 0);
+        let errors = web.reachable().len() as u64 - 1;
+        for (policy, memory) in POLICIES.into_iter().zip([12u64, 13, 14, 15, 16].into_iter().cycle()) {
+            let questions = Check::new().all_errors(true).invariant("it is zero", PredicateId(0));
+            let outcome = run(&mut web, &questions.replacement(Some(policy)).seed(seed), memory << 10);
+            if outcome.limit.is_none() {
+                assert_eq!(outcome.answers[2].errors, errors, "seed {seed} {policy:?}");
+                forgot += usize::from(outcome.statistics.turnover.is_some_and(|t| t.insertions > errors + 1));
+            }
+        }
+    }
+    assert!(forgot > 10, "{forgot} searches met states again");
+}

@@ -126,6 +126,7 @@ pub(super) fn stored(check: Check, settings: &Settings, plain: bool) -> Check {
     check
         .order(settings.order)
         .replacement(settings.replacement)
+        .states(settings.states)
         .approximation(settings.approximation)
         .reduction(settings.reduction.unwrap_or(usual))
         .seed(settings.seed)

@@ -14,16 +14,17 @@ use volee_bes::explain::{Explanation, Item, Proof, explain};
 use volee_bes::format::read_bes;
 use volee_bes::model::ModelGraph;
 use volee_bes::{BooleanGraph as _, SolveError, Solver};
-use volee_cluster::drive::{Account, Driver, Stop};
+use volee_cluster::drive::{Account, Driver, Stop, conserved};
 use volee_cluster::equations::{JointAnswer, PartialAnswer};
 use volee_cluster::remote::coordinator::{self, JobError};
 use volee_cluster::runs::{PartialRuns, joined_claim, joined_formula, work_on_claim, work_on_formula};
 use volee_cluster::search::{PartialSearch, joined};
 use volee_cluster::threads::{Failure as Fault, MOST_WORKERS, on_threads};
+use volee_conform::{ConformError, PartialTests, Partition};
 use volee_report::{bytes, count};
 use volee_search::{Answer as Found, Claim, ClaimOptions, Fairness, Outcome, Reduction, Runs};
 use volee_system::part::PartError;
-use volee_system::{Diagnostic, Limit, Meter, Progress, Snapshot, System, Verdict};
+use volee_system::{Budget, Diagnostic, Limit, Meter, Progress, Quiet, Snapshot, System, Verdict};
 
 use super::equations::{formula, most, options as for_formulas, told as told_formula, unknown};
 use super::explicit::{compiled, never_true, ordered, with_left_sides};
@@ -31,6 +32,7 @@ use super::temporal::{Asked, Bound, bound, separated};
 use super::{Job, Part, told};
 use crate::answer::{Answer, AskError};
 use crate::bundle::Bundle;
+use crate::conformance::{Contract, Goal};
 use crate::engine::{Cluster, Engine, Way};
 use crate::model::{Model, Options};
 use crate::question::Question;
@@ -57,6 +59,8 @@ enum What {
     Formula { question: Question, macros: Vec<(String, String)> },
     /// The main variable of a system of equations in a file.
     Equations,
+    /// The complete test graph for a goal, which names no file.
+    Tests { contract: Box<Contract>, goal: Goal },
 }
 
 /// How a question about runs is asked.
@@ -260,6 +264,42 @@ pub(crate) fn solve(
     }
 }
 
+/// The parts of a test graph that workers have made.
+pub(crate) struct SharedTests {
+    pub parts: Vec<PartialTests>,
+    /// What the workers did, in a line and one by one.
+    pub told: (String, Value),
+}
+
+/// Has workers make the parts of a complete test graph.
+///
+/// # Errors
+/// The specification, the goal or the workers are wrong, or a limit was reached.
+pub(crate) fn tests(
+    contract: &Contract,
+    goal: &Goal,
+    engine: &Engine,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> Result<SharedTests, AskError> {
+    let subject = Subject::Source(&contract.source);
+    let settings = crate::Settings::default();
+    let mut job = Job { subject: &subject, engine, settings: &settings, meter, progress, read: None };
+    let included = included(&job.open_as(&Contract::options(&contract.source.options))?);
+    let what = What::Tests { contract: Box::new(contract.clone()), goal: goal.clone() };
+    let results = match run(&mut job, &included, &what) {
+        Ok(results) => results,
+        Err(TaskError::Wrong(error)) => return Err(error),
+        Err(TaskError::Limit(limit)) => return Err(ConformError::from(limit).into()),
+    };
+    let made: Vec<(PartialTests, Account)> = decode(&results)?;
+    let (parts, accounts): (Vec<_>, Vec<_>) = made.into_iter().unzip();
+    conserved(&accounts).map_err(|error| Diagnostic::error(error.to_string(), None))?;
+    let mut together = together(&accounts, &results);
+    let each = together.fields.remove("workers").unwrap_or_default();
+    Ok(SharedTests { parts, told: (together.remarks.swap_remove(0), each) })
+}
+
 /// One worker's part of a task that was shipped to it.
 ///
 /// # Errors
@@ -362,6 +402,16 @@ fn work(
             opened();
             let file = read_bes(&path.display().to_string(), &text).map_err(|d| first(d.into()))?;
             encode(&volee_cluster::equations::work(driver, &file.system)?)
+        }
+        What::Tests { contract, goal } => {
+            let mut model = open(&Contract::options(&options))?;
+            opened();
+            // Whoever drives this part watches the clock and the memory.
+            let (meter, mut quiet) = (Meter::start(Budget::default()), Quiet);
+            let product = contract.product(goal, &mut model, &meter, &mut quiet).map_err(first)?;
+            let mut part = Partition::new(product, driver.me(), driver.peers())?;
+            driver.run(&mut part)?;
+            encode(&(part.finish(), driver.account()))
         }
     }
 }

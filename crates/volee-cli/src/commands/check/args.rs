@@ -57,9 +57,10 @@ pub struct QuestionArgs {
     #[arg(long, value_name = "FORMULA", help_heading = "Temporal questions")]
     tl: Vec<String>,
 
-    /// A deterministic Büchi automaton in the Hanoi format that must accept every infinite run
-    #[arg(long, value_name = "FILE.hoa", help_heading = "Temporal questions")]
-    buchi: Vec<PathBuf>,
+    /// A deterministic Büchi automaton that must accept every infinite run: a file in the Hanoi format, or a formula of
+    /// linear temporal logic whose automaton is deterministic
+    #[arg(long, value_name = "FILE.hoa|FORMULA", help_heading = "Temporal questions")]
+    buchi: Vec<String>,
 
     /// A claim of the model by name: an ltl block or a never claim; `all` for all of them
     #[arg(long, value_name = "NAME", help_heading = "Temporal questions")]
@@ -91,10 +92,14 @@ impl QuestionArgs {
         all.extend(self.cover.iter().cloned().map(Question::Apart));
         all.extend(self.ltl.iter().map(Question::ltl));
         all.extend(self.tl.iter().cloned().map(Question::Tl));
-        for path in &self.buchi {
-            let bytes = volee::files::read_bytes(path)?;
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            all.push(Question::Automaton { name: path.display().to_string(), text });
+        for given in &self.buchi {
+            let path = Path::new(given);
+            if !path.exists() && path.extension().is_none_or(|extension| extension != "hoa") {
+                all.push(Question::deterministic(given)?);
+                continue;
+            }
+            let text = String::from_utf8_lossy(&volee::files::read_bytes(path)?).into_owned();
+            all.push(Question::Automaton { name: given.clone(), text });
         }
         all.extend(self.progress.then_some(Question::Progress));
         all.extend(self.acceptance.then_some(Question::Acceptance));
