@@ -149,6 +149,32 @@ impl<A: Actor> Actors<A> {
         self
     }
 
+    /// True in every reachable state: see [`Property::always`].
+    #[must_use]
+    pub fn always(self, name: &str, condition: impl Fn(&StateOf<A>) -> bool + Send + Sync + 'static) -> Self {
+        self.property(Property::always(name, move |_: &Self, state: &StateOf<A>| condition(state)))
+    }
+
+    /// True in some reachable state: see [`Property::sometimes`].
+    #[must_use]
+    pub fn sometimes(
+        self,
+        name: &str,
+        condition: impl Fn(&StateOf<A>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.property(Property::sometimes(name, move |_: &Self, state: &StateOf<A>| condition(state)))
+    }
+
+    /// True at some time in every run: see [`Property::eventually`].
+    #[must_use]
+    pub fn eventually(
+        self,
+        name: &str,
+        condition: impl Fn(&StateOf<A>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.property(Property::eventually(name, move |_: &Self, state: &StateOf<A>| condition(state)))
+    }
+
     /// Only states of which this is true are of interest: see [`Model::within`].
     #[must_use]
     pub fn within(self, boundary: impl Fn(&StateOf<A>) -> bool + Send + Sync + 'static) -> Self {

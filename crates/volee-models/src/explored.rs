@@ -5,6 +5,7 @@
 //! that are asked of the same state do not read it again.
 
 use std::borrow::Cow;
+use std::hash::Hash;
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
@@ -40,6 +41,7 @@ pub struct Explored<M: Model> {
     actions: Vec<M::Action>,
     numbers: HashMap<M::Action, u32, FixedState>,
     labels: Vec<M::Action>,
+    fault_numbers: HashMap<String, u32, FixedState>,
     faults: Vec<String>,
     expressions: Vec<Expression>,
     components: Option<Components>,
@@ -61,6 +63,7 @@ impl<M: Model> Explored<M> {
             actions: Vec::new(),
             numbers: HashMap::default(),
             labels: Vec::new(),
+            fault_numbers: HashMap::default(),
             faults: Vec::new(),
             expressions: Vec::new(),
             model,
@@ -89,11 +92,7 @@ impl<M: Model> Explored<M> {
     }
 
     fn fault_of(&mut self, sentence: String) -> FaultId {
-        let known = self.faults.iter().position(|f| *f == sentence);
-        FaultId(known.unwrap_or_else(|| {
-            self.faults.push(sentence);
-            self.faults.len() - 1
-        }) as u32)
+        FaultId(number_of(&mut self.fault_numbers, &mut self.faults, &sentence))
     }
 
     /// The steps of the state that was read last, which has these bytes.
@@ -126,19 +125,19 @@ impl<M: Model> Explored<M> {
 /// What a model does that gives a row another length.
 const GREW: &str = "a row has another length than in the initial state: what grows is a vector";
 
-/// The number of an action, a new one if it was not met before.
+/// The number of an action or of a sentence, a new one if it was not met before.
 #[inline]
-fn number_of<A: Clone + Eq + std::hash::Hash>(
+fn number_of<A: Clone + Eq + Hash>(
     numbers: &mut HashMap<A, u32, FixedState>,
-    labels: &mut Vec<A>,
-    action: &A,
+    all: &mut Vec<A>,
+    one: &A,
 ) -> u32 {
-    if let Some(&number) = numbers.get(action) {
+    if let Some(&number) = numbers.get(one) {
         return number;
     }
-    let number = labels.len() as u32;
-    labels.push(action.clone());
-    numbers.insert(action.clone(), number);
+    let number = all.len() as u32;
+    all.push(one.clone());
+    numbers.insert(one.clone(), number);
     number
 }
 

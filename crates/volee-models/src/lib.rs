@@ -6,7 +6,7 @@
 //!   └── Actors: message-passing systems over a network that loses, duplicates or keeps its order
 //! ```
 //!
-//! A [`Model`] has typed states ([`Pack`], which is derived), actions that print themselves, and properties that are closures.
+//! A [`Model`] has typed states ([`trait@Pack`], which is derived), actions that print themselves, and properties that are closures.
 //! `model.check().assert_holds()` in a test is the whole of it:
 //!
 //! ```
@@ -32,8 +32,8 @@
 //!     }
 //!     fn properties(&self) -> Vec<Property<Self>> {
 //!         vec![
-//!             Property::always("a day has 24 hours", |_, now| now.hour < 24),
-//!             Property::eventually("noon", |_, now| now.hour == 12),
+//!             Property::always("a day has 24 hours", |_, now: &Time| now.hour < 24),
+//!             Property::eventually("noon", |_, now: &Time| now.hour == 12),
 //!             Property::ltl("again", "[]<> {noon}"),
 //!         ]
 //!     }

@@ -1,7 +1,7 @@
 //! One model, every engine: which of them fit, what each could answer, and what in the model stands in the way of the others.
 //!
 //! Nothing is searched. Each engine is asked to read the model as it would to answer, and its own reasons are told, each with its place
-//! and what to change. What depends on the question alone is in the table of [`crate::engine`].
+//! and what to change. What depends on the question alone is in the table of `engine.rs`.
 //!
 //! ```
 //! use volee::{Source, advise};

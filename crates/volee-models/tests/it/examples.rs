@@ -49,9 +49,10 @@ fn a_buffer_that_wakes_anybody_deadlocks_exactly_where_it_is_less_than_half_the_
 fn an_election_has_one_leader_in_a_term_whatever_the_network_does() {
     for delivery in [Delivery::Unordered, Delivery::Ordered, Delivery::Duplicating] {
         for loss in [Loss::Reliable, Loss::Lossy] {
-            election(2, 2).delivery(delivery).loss(loss).check().assert_holds();
+            election(2, 1).delivery(delivery).loss(loss).check().assert_holds();
         }
     }
+    election(2, 2).check().assert_holds();
     election(3, 1).loss(Loss::Lossy).check().assert_holds();
 }
 
