@@ -144,14 +144,14 @@ fn explicit(source: &Source, model: &Model, explored: &[Diagnostic]) -> Use {
     one
 }
 
-/// The process types that may come in any number: those with several copies first.
+/// The process types that may come in any number: those that do already, or that nobody starts; else all.
 fn candidates(program: &Program) -> Vec<String> {
     let copies = |number: usize| program.active.iter().filter(|p| usize::from(p.0) == number).count();
-    let mut all: Vec<(usize, &str)> =
-        program.proctypes.iter().enumerate().map(|(n, p)| (copies(n), p.name.as_str())).collect();
-    all.retain(|(_, name)| *name != ":init:");
-    all.sort_by_key(|(copies, _)| std::cmp::Reverse(*copies));
-    all.into_iter().map(|(_, name)| name.to_string()).collect()
+    let named = program.proctypes.iter().enumerate().filter(|(_, p)| p.name != ":init:");
+    let all: Vec<(usize, String)> = named.map(|(number, p)| (copies(number), p.name.clone())).collect();
+    let several: Vec<String> =
+        all.iter().filter(|(copies, _)| *copies != 1).map(|(_, name)| name.clone()).collect();
+    if several.is_empty() { all.into_iter().map(|(_, name)| name).collect() } else { several }
 }
 
 fn families(source: &Source, model: &Model) -> Use {
@@ -175,19 +175,11 @@ fn families(source: &Source, model: &Model) -> Use {
     for name in candidates(&lowered.program) {
         match as_family(&name, false) {
             Ok(family) => {
-                let deadlock = match as_family(&name, true) {
-                    Err(FamilyError::Refused(all)) => {
-                        let why = all.first().map(|d| d.message.clone()).unwrap_or_default();
-                        one.remarks
-                            .push(format!("with `{name}` in any number deadlock is not decided: {why}"));
-                        false
-                    }
-                    other => other.is_ok(),
-                };
-                let asks = match (family.asked.is_empty(), deadlock) {
-                    (false, _) => Asks::Assertions,
-                    (true, true) => Asks::Deadlock,
-                    (true, false) => Asks::Condition,
+                // Whether deadlock is decided matters only where nothing else is: finding out costs as much again.
+                let asks = match family.asked.is_empty() {
+                    false => Asks::Assertions,
+                    true if as_family(&name, true).is_ok() => Asks::Deadlock,
+                    true => Asks::Condition,
                 };
                 one.needs.push(Need::ForAny(name, asks));
             }

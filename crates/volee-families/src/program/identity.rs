@@ -13,7 +13,7 @@ use super::step::Local;
 use crate::FamilyError;
 
 /// Names that can be held at once.
-pub const NAMES: usize = 6;
+pub const NAMES: usize = 4;
 
 /// Names of replications that a property tells apart begin here; they have them for good.
 const PERMANENT: i32 = 64;
@@ -152,7 +152,11 @@ impl Builder<'_> {
                 self.orphans.push(Orphan { found, name, seen: 0 });
                 Ok(())
             }
-            _ => Err(super::build::refused("one step takes the names of several other processes", None)),
+            _ => {
+                let message = "one step takes the names of several other processes";
+                let help = "let whoever holds a process number give it up before it takes another";
+                Err(FamilyError::Refused(vec![Diagnostic::error(message, None).with_help(help)]))
+            }
         }
     }
 
