@@ -195,6 +195,10 @@ fn families(source: &Source, model: &Model) -> Use {
     if one.needs.is_empty() {
         let none = || vec![Diagnostic::error("there is no process type that could come in any number", None)];
         one.obstacles = refused.into_iter().next().map_or_else(none, |(_, all)| all);
+        for wrong in one.obstacles.iter_mut().filter(|d| d.help.is_none()) {
+            let help = "say it without that, or ask the explicit search about one number of processes after the other";
+            wrong.help = Some(help.into());
+        }
         return one;
     }
     for (name, all) in refused {

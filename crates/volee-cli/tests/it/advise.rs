@@ -88,6 +88,7 @@ fn what_stands_in_the_way_is_told_with_its_place_and_what_to_change() {
         let first = &one["obstacles"][0];
         assert!(first["message"].as_str().is_some_and(|m| m.contains(words)), "{name}: {first}");
         assert_eq!(first["line"].as_u64().unwrap_or(0), line, "{name}: {first}");
+        assert!(first["help"].is_string(), "{name}: {first}");
         assert!(one["commands"].as_array().is_some_and(Vec::is_empty), "{name}");
     }
 }
