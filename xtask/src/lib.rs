@@ -6,6 +6,7 @@ pub mod bench_promela;
 pub mod bounded;
 pub mod clock;
 pub mod corpus;
+pub mod faults;
 pub mod fuzz;
 pub mod integers;
 pub mod oracle;

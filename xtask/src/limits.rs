@@ -6,9 +6,10 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{BufWriter, Write as _};
+use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const MEMORY: u64 = 64;
@@ -40,7 +41,16 @@ const ROWS: &[Row] = &[
     row("a formula of the mu-calculus", "check many.pml --mu [true*]<true>true"),
     row("100,000 labels and a formula", "check labels.aut --mu LABELS"),
     row("families", "check many.spec --engine families"),
+    row("a search by workers elsewhere", "check many.pml --cluster hosts.toml"),
+    row("a search that is kept", "check many.pml --checkpoint kept.ck"),
+    row("a search with states on disk", "check many.pml --spill ."),
     row("channels", "check many.pml --engine channels"),
+    row("counters", "check ints.pml --engine counters --invariant a!=-77"),
+    row("a test of forty actions", "tests io.pml --inputs in --outputs out --after 40"),
+    row("a suite of tests", "tests io.pml --inputs in --outputs out --suite -o suite"),
+    row("a program that is tested for ever", "conform echo.aut --random 100000000 -- ECHO"),
+    row("the explorer", "explore many.pml --no-open"),
+    row("the language server", "lsp"),
     row("a statement two million times", "check skips.pml"),
     row("a text that never ends", "check endless.pml"),
     row("all values of unbounded integers", "reachable counters.spec"),
@@ -119,8 +129,14 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
 
 fn measure(binary: &Path, folder: &Path, row: &Row) -> std::io::Result<Taken> {
     let mut command = Command::new(binary);
-    command.current_dir(folder).args(words(row.call));
-    command.args(["--memory", &format!("{MEMORY}M"), "--time", "2s", "--format", "json"]);
+    command.current_dir(folder).args(["--memory", &format!("{MEMORY}M"), "--time", "2s"]);
+    // A language server has a protocol of its own, and waits for whoever speaks it.
+    match row.call {
+        "lsp" => command.stdin(Stdio::piped()),
+        _ => command.args(["--format", "json"]).stdin(Stdio::null()),
+    };
+    command.args(words(row.call));
+    let _workers = row.call.contains("--cluster").then(|| Workers::start(binary, folder)).transpose()?;
     let feeder = row.call.contains("endless").then(|| feed(&folder.join("endless.pml")));
     let answer = folder.join("answer.json");
     let mut child = command.stdout(File::create(&answer)?).stderr(Stdio::null()).spawn()?;
@@ -145,8 +161,44 @@ fn measure(binary: &Path, folder: &Path, row: &Row) -> std::io::Result<Taken> {
     Ok(Taken { code, seconds, peak, limit: kind_of_limit(&text) })
 }
 
-/// The first `"kind"` of an answer.
+/// Two workers on this machine, which end with this value.
+struct Workers(Vec<Child>);
+
+impl Workers {
+    fn start(binary: &Path, folder: &Path) -> std::io::Result<Self> {
+        let (mut workers, mut addresses) = (Workers(Vec::new()), Vec::new());
+        for _ in 0..2 {
+            let mut worker = Command::new(binary);
+            worker.args(["worker", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).stderr(Stdio::null());
+            let mut child = worker.spawn()?;
+            let mut line = String::new();
+            if let Some(out) = child.stdout.take() {
+                BufReader::new(out).read_line(&mut line)?;
+            }
+            addresses.push(line.trim().trim_start_matches("listening on ").to_string());
+            workers.0.push(child);
+        }
+        fs::write(folder.join("hosts.toml"), format!("workers = {addresses:?}\n"))?;
+        Ok(workers)
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        for worker in &mut self.0 {
+            let _ = worker.kill();
+            let _ = worker.wait();
+        }
+    }
+}
+
+/// The first `"kind"` of an answer; of a text, which limit it speaks of.
 fn kind_of_limit(answer: &str) -> String {
+    for (words, kind) in [("unknown   the time limit", "time"), ("unknown   the memory budget", "memory")] {
+        if answer.contains(words) {
+            return kind.into();
+        }
+    }
     let kind = answer.split("\"kind\": \"").nth(1).and_then(|rest| rest.split('"').next());
     kind.unwrap_or_default().to_string()
 }
@@ -161,6 +213,7 @@ fn feed(pipe: &Path) -> std::io::Result<std::process::Child> {
 fn words(call: &str) -> Vec<String> {
     let word = |word: &str| match word {
         "EVENTUALLY" => (1..15).map(|n| format!("<>(a=={n})")).collect::<Vec<_>>().join(" && "),
+        "ECHO" => "./echo.sh".into(),
         "LABELS" => "[true*. \"L9*\"] <true*. \"L1*\"> true".into(),
         other => other.into(),
     };
@@ -171,10 +224,15 @@ fn make_inputs(folder: &Path) -> std::io::Result<()> {
     let write = |name: &str, text: &str| fs::write(folder.join(name), text);
     write("many.pml", MANY)?;
     write("counters.spec", COUNTERS)?;
+    write("ints.pml", INTEGERS)?;
+    write("io.pml", SERVERS)?;
+    write("echo.aut", "des (0, 2, 2)\n(0, \"?ask\", 1)\n(1, \"!tell\", 0)\n")?;
+    write("echo.sh", "#!/bin/sh\nwhile read x; do echo '!tell'; done\n")?;
+    fs::set_permissions(folder.join("echo.sh"), fs::Permissions::from_mode(0o700))?;
     write("many.spec", &many_places())?;
     write_lines(&folder.join("skips.pml"), "active proctype P() {", "skip;", 2_000_000, "}")?;
     write_graph(&folder.join("large.aut"), 1_000_000, 100)?;
-    write_graph(&folder.join("labels.aut"), 300_000, 100_000)?;
+    write_graph(&folder.join("labels.aut"), 1_000_000, 100_000)?;
     write_game(&folder.join("large.gm"), 2_000_000)
 }
 
@@ -220,6 +278,18 @@ const MANY: &str = "byte a, b, c, d;
 chan q = [8] of { byte };
 active [4] proctype Up() { byte n; do :: n = n + 1; a = a + n; q!n :: b = b + a; c = c ^ n od }
 active [4] proctype Down() { byte m; do :: q?m; d = d + m :: c = c + 1; m = d od }
+";
+
+/// Integers that grow and shrink by each other.
+const INTEGERS: &str = "int a, b, c, d;
+active [3] proctype Up() { int n; do :: a = a + b + 1; n = n + a :: b < a -> b = b + n + 2 :: c = c + d - n od }
+active [3] proctype Down() { int m; do :: a > c -> d = d + a; m = m + 1 :: c = c + m :: d > m -> a = a - m; b = b + d od }
+";
+
+/// Servers that count what they are sent.
+const SERVERS: &str = "chan in = [0] of { byte };
+chan out = [0] of { byte };
+active [6] proctype S() { byte n, m; do :: in?m -> n = n + m :: n = n * 3 + 1 :: out!n od }
 ";
 
 /// Three counters that feed each other, so that no acceleration ends.

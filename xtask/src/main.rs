@@ -51,6 +51,11 @@ const SUBJECTS: &[Subject] = &[
         figures,
     ),
     ("corpus", "compares with the answers of independent tools", xtask::corpus::run),
+    (
+        "faults",
+        "known verdicts, disturbed: kills, stops, signals, cut links: [COUNT [SEED [BINARY]]]",
+        xtask::faults::run,
+    ),
     ("fuzz", "mutated inputs for every parser and for the wire: [SECONDS [SEED [TARGET]]]", xtask::fuzz::run),
     ("limits", "every verb and engine on inputs that are too large, in 64 MB and 2 s", limits::run),
     ("oracle", "compares random cases with a peer on this machine", xtask::oracle::run),
