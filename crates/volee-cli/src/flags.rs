@@ -40,6 +40,8 @@ pub fn of_setting(setting: Setting) -> &'static str {
         Setting::Direction => "--direction",
         Setting::Audit => "--audit",
         Setting::Coverage => "--coverage",
+        Setting::Checkpoint => "--checkpoint",
+        Setting::Spill => "--spill",
     }
 }
 

@@ -6,6 +6,7 @@
 use volee_system::{Flow, Limit, Step, System, Witness};
 
 use crate::check::Statistics;
+use crate::checkpoint::{CheckpointError, Damaged, Moment, Reader};
 use crate::explorer::{Explorer, Paths, place_of};
 use crate::staging::Staged;
 use volee_store::{Names, StateRef, Visited};
@@ -69,17 +70,90 @@ pub(crate) fn search<S: System + ?Sized, V: Visited>(
     explorer.finish(queue.bytes())
 }
 
-fn run<S: System + ?Sized, V: Visited>(explorer: &mut Explorer<'_, '_, S, V>, queue: &mut Queue) -> Flow {
-    explorer.stage_initial();
-    settle(explorer, queue, |_| NONE)?;
-    let (mut at, mut depth) = (0, 0);
-    while at < queue.len() {
-        explorer.statistics.max_depth = depth;
-        let level_end = queue.len();
-        while at < level_end {
-            at = expand_batch(explorer, queue, at, level_end, depth)?;
+/// What a kept search of this kind begins with.
+const KIND: u8 = 2;
+
+/// Where the search is: the next state, the end of its level, and how deep that is.
+#[derive(Clone, Copy)]
+struct Front {
+    at: usize,
+    level_end: usize,
+    depth: u64,
+}
+
+/// Keeps the search: the queue is all there is, for every state is in it.
+fn keep<S: System + ?Sized, V: Visited>(
+    explorer: &mut Explorer<'_, '_, S, V>,
+    queue: &Queue,
+    (front, length): (Front, usize),
+    moment: Moment,
+) {
+    explorer.keep(KIND, moment, |explorer, out| {
+        for number in [front.at as u64, front.level_end as u64, front.depth, length as u64] {
+            out.number(number)?;
         }
-        depth += 1;
+        for (&name, &parent) in queue.names.iter().zip(&queue.parents).take(length) {
+            out.number(u64::from(parent.wrapping_add(1)))?;
+            explorer.write_state(name, out)?;
+        }
+        Ok(())
+    });
+}
+
+/// Goes on from a kept search.
+fn restore<S: System + ?Sized, V: Visited>(
+    explorer: &mut Explorer<'_, '_, S, V>,
+    queue: &mut Queue,
+    input: &mut Reader,
+    front: &mut Front,
+) -> Result<Flow, CheckpointError> {
+    (front.at, front.level_end, front.depth) = (input.index()?, input.index()?, input.number()?);
+    let (length, mut state) = (input.index()?, Vec::new());
+    if front.at > front.level_end || front.level_end > length || length >= NONE as usize {
+        return Err(Damaged.into());
+    }
+    for at in 0..length {
+        let parent = (input.number()? as u32).wrapping_sub(1);
+        if parent != NONE && parent as usize >= at {
+            return Err(Damaged.into());
+        }
+        input.bytes(&mut state)?;
+        explorer.stage_kept(&state, parent);
+        if (explorer.batch_is_full() || at + 1 == length)
+            && settle(explorer, queue, |state| state.parent).is_break()
+        {
+            return Ok(Flow::Break(()));
+        }
+        explorer.traversal_bytes = queue.bytes();
+    }
+    if queue.len() == length { Ok(Flow::Continue(())) } else { Err(Damaged.into()) }
+}
+
+fn run<S: System + ?Sized, V: Visited>(explorer: &mut Explorer<'_, '_, S, V>, queue: &mut Queue) -> Flow {
+    let mut front = Front { at: 0, level_end: 0, depth: 0 };
+    match explorer.restore(KIND, |explorer, input| restore(explorer, queue, input, &mut front)) {
+        Some(restored) => restored?,
+        None => {
+            explorer.stage_initial();
+            settle(explorer, queue, |_| NONE)?;
+            front.level_end = queue.len();
+        }
+    }
+    while front.at < queue.len() {
+        explorer.statistics.max_depth = front.depth;
+        while front.at < front.level_end {
+            let length = queue.len();
+            if explorer.begin_batch() {
+                keep(explorer, queue, (front, length), Moment::Now);
+            }
+            let next = expand_batch(explorer, queue, front.at, front.level_end, front.depth);
+            if next.is_break() && explorer.is_cut() {
+                keep(explorer, queue, (front, length), Moment::BatchStart);
+            }
+            front.at = next?;
+        }
+        front.level_end = queue.len();
+        front.depth += 1;
     }
     Flow::Continue(())
 }

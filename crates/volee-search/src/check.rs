@@ -4,11 +4,15 @@
 //! them all together. The search ends at the first violation unless all errors are asked for. A question that was not
 //! decided by then is `Unknown` and says why: an answer is never a guess.
 
+use std::path::PathBuf;
+
 use volee_system::{Limit, Meter, PredicateId, Progress, System, Verdict, Witness};
 
+use crate::checkpoint::Checkpoint;
 use crate::explorer::Explorer;
 use crate::questions::Questions;
-use crate::{approximate, breadth, counted, depth, replacement};
+use crate::reducing::Reducing;
+use crate::{approximate, breadth, counted, depth, replacement, spill};
 use volee_store::{Exact, Replacement};
 
 /// The order in which states are visited.
@@ -87,6 +91,10 @@ pub struct Check {
     pub seed: u64,
     /// Every step is made by the system itself, so that what it counts of them is true.
     pub counting: bool,
+    /// Where the search is kept now and then, so that it can go on after an end that nobody wanted.
+    pub checkpoint: Option<Checkpoint>,
+    /// A folder for the states that memory does not hold: the search is then breadth-first, and takes all steps.
+    pub spill: Option<PathBuf>,
 }
 
 impl Default for Check {
@@ -105,6 +113,8 @@ impl Default for Check {
             reduction: Reduction::None,
             seed: 0,
             counting: false,
+            checkpoint: None,
+            spill: None,
         }
     }
 }
@@ -194,6 +204,18 @@ impl Check {
         Check { counting, ..self }
     }
 
+    /// Where the search is kept.
+    #[must_use]
+    pub fn checkpoint(self, checkpoint: Option<Checkpoint>) -> Self {
+        Check { checkpoint, ..self }
+    }
+
+    /// Where the states are that memory does not hold.
+    #[must_use]
+    pub fn spill(self, spill: Option<PathBuf>) -> Self {
+        Check { spill, ..self }
+    }
+
     /// The seed of whatever is left to chance.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
@@ -246,6 +268,8 @@ pub struct Statistics {
     pub memory_bytes: u64,
     /// The table of visited states alone, at the end.
     pub table_bytes: u64,
+    /// What is on disk, where memory did not hold everything.
+    pub disk_bytes: u64,
     /// What was forgotten, when the memory budget was used up.
     pub turnover: Option<Turnover>,
 }
@@ -297,6 +321,11 @@ fn search<S: System + ?Sized>(
     }
     if let Some(most) = check.states {
         return counted::search(system, questions, meter, progress, most, check.seed);
+    }
+    if let Some(folder) = &check.spill {
+        let mut explorer = Explorer::new(system, questions, meter, progress, Exact::new().replaceable());
+        explorer.reducing = Reducing::new(Reduction::None);
+        return spill::search(explorer, folder);
     }
     let (statistics, limit, _) = match (check.order, check.replacement, meter.budget().memory) {
         (Order::DepthFirst, Some(policy), Some(_)) => {

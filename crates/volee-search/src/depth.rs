@@ -14,9 +14,11 @@ use std::ops::ControlFlow;
 use volee_system::{Flow, Limit, System, Witness};
 
 use crate::check::Statistics;
+use crate::checkpoint::{CheckpointError, Damaged, Moment, Reader};
 use crate::explorer::{Explorer, Paths, ordinal_between, place_of};
 use crate::proviso::Proviso;
 use crate::reducing::Reducing;
+use crate::staging::Staged;
 use volee_store::{Names, PackedPath, Stacked, StateRef, Visited};
 
 /// States packed before their memory is given back.
@@ -113,6 +115,14 @@ impl Stack {
         });
     }
 
+    /// Whether frames that were read belong to so many states.
+    fn is_sound(&self, length: usize) -> bool {
+        let ends = self.frames.iter().skip(1).map(|frame| frame.start).chain([length]);
+        let first = self.frames.first().is_none_or(|frame| frame.start == 0);
+        let last = self.frames.last().map_or(0, |frame| frame.rest) == length;
+        first && last && self.frames.iter().zip(ends).all(|(f, end)| f.start <= f.rest && f.rest <= end)
+    }
+
     /// The stack in less memory: its states as codes of so many bits. Memory is given back on the way.
     pub(crate) fn pack(mut self, width: u32, encode: impl Fn(StateRef) -> u64) -> PackedPath {
         let mut path = PackedPath::new(width);
@@ -183,9 +193,14 @@ pub(crate) fn run<S: System + ?Sized, V: Visited>(
     explorer: &mut Explorer<'_, '_, S, V>,
     stack: &mut Stack,
 ) -> Flow {
-    explorer.stage_initial();
-    settle(explorer, stack)?;
-    stack.begin();
+    match explorer.restore(KIND, |explorer, input| restore(explorer, stack, input)) {
+        Some(restored) => restored?,
+        None => {
+            explorer.stage_initial();
+            settle(explorer, stack)?;
+            stack.begin();
+        }
+    }
     go_on(explorer, stack)
 }
 
@@ -195,21 +210,24 @@ pub(crate) fn go_on<S: System + ?Sized, V: Visited>(
     stack: &mut Stack,
 ) -> Flow {
     while let Some(&top) = stack.frames.last() {
+        stack.truncate(&mut explorer.reducing.proviso, top.rest);
         if explorer.visited.replaces() {
             return Flow::Continue(());
         }
-        stack.truncate(&mut explorer.reducing.proviso, top.rest);
         if top.rest == top.start {
             stack.frames.pop();
             continue;
         }
-        expand_group(explorer, stack, top)?;
+        if explorer.begin_batch() {
+            keep(explorer, stack, Moment::Now);
+        }
         let start = stack.waiting.len();
-        explorer.traversal_bytes = stack.bytes();
-        settle(explorer, stack)?;
-        while explorer.reducing.has_reduced() {
-            explorer.expand_ignoring(stack)?;
-            settle(explorer, stack)?;
+        if step(explorer, stack, top).is_break() {
+            if explorer.is_cut() {
+                stack.frames.last_mut().expect("there is a top").rest = top.rest;
+                keep(explorer, stack, Moment::BatchStart);
+            }
+            return Flow::Break(());
         }
         stack.satisfy_group(&mut explorer.reducing, start);
         if stack.waiting.len() > start {
@@ -219,9 +237,115 @@ pub(crate) fn go_on<S: System + ?Sized, V: Visited>(
     Flow::Continue(())
 }
 
+/// Expands a group of the top frame, and puts what is new on the stack.
+#[inline]
+fn step<S: System + ?Sized, V: Visited>(
+    explorer: &mut Explorer<'_, '_, S, V>,
+    stack: &mut Stack,
+    top: Frame,
+) -> Flow {
+    expand_group(explorer, stack, top)?;
+    explorer.traversal_bytes = stack.bytes();
+    settle(explorer, stack)?;
+    while explorer.reducing.has_reduced() {
+        explorer.expand_ignoring(stack)?;
+        settle(explorer, stack)?;
+    }
+    Flow::Continue(())
+}
+
+/// What a kept search of this kind begins with.
+const KIND: u8 = 1;
+
+/// Keeps the search: frames, the states on the stack, and all that are known. What is behind the rest of the top frame was
+/// put there by a batch that did not end: it is not known then.
+pub(crate) fn keep<S: System + ?Sized, V: Visited>(
+    explorer: &mut Explorer<'_, '_, S, V>,
+    stack: &Stack,
+    moment: Moment,
+) {
+    let length = stack.frames.last().map_or(0, |top| top.rest);
+    explorer.keep(KIND, moment, |explorer, out| {
+        out.number(stack.frames.len() as u64)?;
+        for frame in &stack.frames {
+            out.number(frame.start as u64)?;
+            out.number(frame.rest as u64)?;
+        }
+        out.number(length as u64)?;
+        for at in 0..length {
+            out.number(u64::from(stack.waiting.own(at)))?;
+            explorer.write_state(stack.waiting.name(at), out)?;
+        }
+        let undone: Vec<StateRef> = (length..stack.waiting.len()).map(|at| stack.waiting.name(at)).collect();
+        explorer.write_visited(&undone, out)
+    });
+}
+
+/// Goes on from a kept search: states get their names anew, and whoever waits is told to the proviso again.
+fn restore<S: System + ?Sized, V: Visited>(
+    explorer: &mut Explorer<'_, '_, S, V>,
+    stack: &mut Stack,
+    input: &mut Reader,
+) -> Result<Flow, CheckpointError> {
+    for _ in 0..input.number()? {
+        stack.frames.push(Frame { start: input.index()?, rest: input.index()? });
+    }
+    let (length, mut state) = (input.index()?, Vec::new());
+    let mut frame = 0;
+    for at in 0..length {
+        let own = u8::try_from(input.number()?).map_err(|_| Damaged)?;
+        while stack.frames.get(frame + 1).is_some_and(|next| next.start <= at) {
+            frame += 1;
+        }
+        let below = frame.checked_sub(1).map_or(LARGEST_GROUP as usize, |below| {
+            stack.frames[frame].start.saturating_sub(stack.frames[below].start)
+        });
+        if usize::from(own & !SATISFIED) >= below {
+            return Err(Damaged.into());
+        }
+        input.bytes(&mut state)?;
+        explorer.stage_kept(&state, u32::from(own));
+        if explorer.batch_is_full() || at + 1 == length {
+            let put = |s: Staged, stack: &mut Stack| stack.waiting.push(s.name, s.parent as u8);
+            if refresh(explorer, stack).is_break() || explorer.drain(|_, _, s| put(s, stack)).is_break() {
+                return Ok(Flow::Break(()));
+            }
+        }
+    }
+    if !stack.is_sound(length) {
+        return Err(Damaged.into());
+    }
+    explorer.traversal_bytes = stack.bytes();
+    let known = input.number()?;
+    for at in 0..known {
+        input.bytes(&mut state)?;
+        explorer.stage_kept(&state, 0);
+        if (explorer.batch_is_full() || at + 1 == known)
+            && (refresh(explorer, stack).is_break() || explorer.settle(|_| {}).is_break())
+        {
+            return Ok(Flow::Break(()));
+        }
+    }
+    if explorer.reducing.count > 0 {
+        explorer.reducing.proviso.start();
+        explorer.reducing.proviso.refill(stack.open_names());
+        while explorer.reducing.proviso.is_crowded() {
+            explorer.reducing.proviso.rebuild(stack.open_names());
+        }
+    }
+    Ok(Flow::Continue(()))
+}
+
 /// Puts the new ones of the staged states on the stack.
 #[inline]
 fn settle<S: System + ?Sized, V: Visited>(explorer: &mut Explorer<'_, '_, S, V>, stack: &mut Stack) -> Flow {
+    refresh(explorer, stack)?;
+    explorer.settle(|state| stack.waiting.push(state.name, state.parent as u8))
+}
+
+/// Gives states that wait for a name theirs; those on the stack may be renamed with them.
+#[inline]
+fn refresh<S: System + ?Sized, V: Visited>(explorer: &mut Explorer<'_, '_, S, V>, stack: &mut Stack) -> Flow {
     let renamed = match explorer.refresh(|width, translate| stack.rename(width, translate)) {
         ControlFlow::Continue(renamed) => renamed,
         ControlFlow::Break(()) => return Flow::Break(()),
@@ -229,7 +353,7 @@ fn settle<S: System + ?Sized, V: Visited>(explorer: &mut Explorer<'_, '_, S, V>,
     if renamed && explorer.reducing.proviso.is_on() {
         explorer.reducing.proviso.refill(stack.open_names());
     }
-    explorer.settle(|state| stack.waiting.push(state.name, state.parent as u8))
+    Flow::Continue(())
 }
 
 /// Expands states from the end of the top frame until there is a batch to settle.

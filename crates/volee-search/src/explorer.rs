@@ -13,6 +13,7 @@ use volee_system::{
 };
 
 use crate::check::Statistics;
+use crate::checkpoint::Keeper;
 use crate::memo::{Memo, Recalled};
 use crate::questions::Questions;
 use crate::reducing::Reducing;
@@ -76,8 +77,8 @@ const MOST_REMEMBERED: u64 = 16;
 pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     pub(crate) system: &'a mut S,
     pub(crate) questions: &'a mut Questions<'c>,
-    meter: &'a Meter,
-    progress: &'a mut dyn Progress,
+    pub(crate) meter: &'a Meter,
+    pub(crate) progress: &'a mut dyn Progress,
     pub(crate) names: Names,
     memo: Memo<u64>,
     /// The same for names that stand for more bits than they have.
@@ -93,12 +94,18 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     /// The faulty steps of the last expansion, by ordinal.
     pub(crate) faults: Vec<(u32, FaultId)>,
     pub(crate) statistics: Statistics,
-    limit: Option<Limit>,
+    pub(crate) limit: Option<Limit>,
     /// What the traversal itself used at the last look.
     pub(crate) traversal_bytes: u64,
     until_tick: u64,
     tick: u64,
     last_report: Duration,
+    /// Where the search is kept, if it is.
+    pub(crate) keeper: Option<Keeper>,
+    /// How many states there are, where the store does not know.
+    pub(crate) counted: Option<u64>,
+    /// What the system had left out when the search was kept.
+    pub(crate) left_out: Option<String>,
 }
 
 impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
@@ -125,6 +132,10 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             until_tick: self.until_tick,
             tick: self.tick,
             last_report: self.last_report,
+            // Only the ordinary search is kept: see `replacement.rs`.
+            keeper: None,
+            counted: None,
+            left_out: self.left_out,
         };
         (other, self.visited)
     }
@@ -166,6 +177,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         let tick = meter.budget().memory.map_or(MAX_TICK, |bytes| (bytes >> 12).clamp(MIN_TICK, MAX_TICK));
         let names = if V::RENAMES { Names::new(system.components()) } else { Names::lasting() };
         let counting = questions.check().counting;
+        let keeper = questions.check().checkpoint.clone().map(|kept| Keeper::new(kept, meter));
         let memo = if counting { Memo::none() } else { Memo::new(system) };
         let wide_memo = if counting { Memo::none() } else { Memo::new(system) };
         Explorer {
@@ -189,6 +201,9 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             until_tick: 1,
             tick,
             last_report: Duration::ZERO,
+            keeper,
+            counted: None,
+            left_out: None,
         }
     }
 
@@ -400,7 +415,9 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     #[cold]
     fn rename(&mut self, keeps: impl FnOnce(u32, &mut dyn FnMut(&mut StateRef))) -> ControlFlow<(), bool> {
-        let Some(mut renaming) = self.names.rename(self.visited.name_bits()) else {
+        // Where names are on disk, it is better to change them seldom than to keep them short.
+        let bits = if self.counted.is_some() { StateRef::BITS } else { self.visited.name_bits() };
+        let Some(mut renaming) = self.names.rename(bits) else {
             return ControlFlow::Continue(false);
         };
         self.loaded = None;
@@ -498,6 +515,11 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         is_memory
     }
 
+    /// Tells the user something at once.
+    pub(crate) fn say(&mut self, message: &str) {
+        self.progress.say(message);
+    }
+
     /// Ends the search with a limit.
     pub(crate) fn stop(&mut self, limit: Limit) -> Flow {
         self.limit = Some(limit);
@@ -529,7 +551,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         if elapsed - self.last_report >= REPORT {
             self.last_report = elapsed;
             self.progress.report(&Snapshot {
-                states: self.visited.len(),
+                states: self.counted.unwrap_or_else(|| self.visited.len()),
                 transitions: self.statistics.transitions,
                 depth,
                 max_depth: self.statistics.max_depth,
@@ -584,6 +606,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         self.statistics.states = self.visited.len();
         self.statistics.reduced = self.reducing.count;
         self.statistics.table_bytes = self.visited.bytes();
-        (self.statistics, self.limit, self.visited)
+        let left_out = self.left_out.map(|message| Limit::Other { message });
+        (self.statistics, self.limit.or(left_out), self.visited)
     }
 }

@@ -55,6 +55,17 @@ impl Tally {
         }
     }
 
+    fn from_finding(finding: Finding) -> Self {
+        let violations = finding.violations.into_iter();
+        let violations = violations.map(|(reason, witness)| Violation { reason, witness }).collect();
+        Tally { errors: finding.errors, violations, faults: Vec::new() }
+    }
+
+    fn finding(&self) -> Finding {
+        let violations = self.violations.iter().map(|v| (v.reason.clone(), v.witness.clone())).collect();
+        Finding { errors: self.errors, violations, reached: None }
+    }
+
     fn into_finding(self) -> Finding {
         let violations = self.violations.into_iter().map(|v| (v.reason, v.witness)).collect();
         Finding { errors: self.errors, violations, reached: None }
@@ -334,6 +345,54 @@ impl<'c> Questions<'c> {
         let goal = |reached| Finding { reached, ..Finding::default() };
         findings.extend(self.goals.into_iter().map(goal));
         findings
+    }
+}
+
+/// How many errors and reasons there were at some time; goals that were reached since stay reached.
+#[derive(Debug, Default)]
+pub(crate) struct Mark(Vec<(u64, usize)>);
+
+impl Questions<'_> {
+    fn tallies(&mut self) -> impl Iterator<Item = &mut Tally> {
+        [&mut self.deadlocks, &mut self.faults].into_iter().chain(&mut self.invariants)
+    }
+
+    /// Notes what is known now.
+    pub(crate) fn mark(&mut self, mark: &mut Mark) {
+        mark.0.clear();
+        mark.0.extend(self.tallies().map(|tally| (tally.errors, tally.violations.len())));
+    }
+
+    /// What was found so far, or at the mark, question by question, asked or not.
+    pub(crate) fn findings(&self, at: Option<&Mark>) -> Vec<Finding> {
+        let tallies = [&self.deadlocks, &self.faults].into_iter().chain(&self.invariants);
+        let goals =
+            self.goals.iter().map(|reached| Finding { reached: reached.clone(), ..Finding::default() });
+        let mut findings: Vec<Finding> = tallies.map(Tally::finding).chain(goals).collect();
+        for (finding, &(errors, violations)) in findings.iter_mut().zip(at.iter().flat_map(|mark| &mark.0)) {
+            finding.errors = errors;
+            finding.violations.truncate(violations);
+        }
+        findings
+    }
+
+    /// Goes on from what was found before; whether it is about as many questions.
+    pub(crate) fn restore(&mut self, findings: Vec<Finding>) -> bool {
+        if findings.len() != 2 + self.invariants.len() + self.goals.len() {
+            return false;
+        }
+        let mut findings = findings.into_iter();
+        let mut errors = 0;
+        for tally in self.tallies() {
+            *tally = Tally::from_finding(findings.next().unwrap_or_default());
+            errors += tally.errors;
+        }
+        self.errors = errors;
+        for (goal, finding) in self.goals.iter_mut().zip(findings) {
+            *goal = finding.reached;
+        }
+        self.goals_open = self.goals.iter().filter(|goal| goal.is_none()).count();
+        true
     }
 }
 

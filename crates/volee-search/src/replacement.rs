@@ -26,6 +26,7 @@
 use volee_system::{Flow, Limit, System, Witness};
 
 use crate::check::{Statistics, Turnover};
+use crate::checkpoint::Moment;
 use crate::depth::{self, Stack, grow};
 use crate::explorer::{Explorer, Paths, ordinal_between, place_of};
 use crate::proviso::Proviso;
@@ -213,6 +214,8 @@ pub(crate) fn search<S: System + ?Sized>(
         let (statistics, limit, _) = explorer.finish(stack.bytes());
         return (statistics, limit);
     }
+    // What follows forgets: a kept search goes on from here, where nothing is forgotten yet.
+    depth::keep(&mut explorer, &stack, Moment::Now);
     // A store that forgets looks at every state anyway.
     explorer.forget_steps();
     let numbers = explorer.node_numbers();

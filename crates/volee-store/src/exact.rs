@@ -231,6 +231,10 @@ impl Visited for Exact {
         self.overflow == Overflow::Due
     }
 
+    fn each_name(&self, give: &mut dyn FnMut(StateRef)) {
+        self.names().for_each(give);
+    }
+
     fn len(&self) -> u64 {
         self.table.len() as u64
     }

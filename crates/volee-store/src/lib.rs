@@ -128,6 +128,9 @@ pub trait Visited {
         format!("there are more than {} states", self.len())
     }
 
+    /// Gives away each name that is remembered, where they are remembered as such.
+    fn each_name(&self, _give: &mut dyn FnMut(StateRef)) {}
+
     /// How many names are remembered.
     fn len(&self) -> u64;
 

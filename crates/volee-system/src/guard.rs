@@ -21,6 +21,8 @@ const GRACE: Duration = Duration::from_millis(500);
 const RESIDENT_HEADROOM: u64 = 18 << 20;
 
 static ANSWERED: AtomicBool = AtomicBool::new(false);
+/// How many threads keep a search for later.
+static SAVING: AtomicU64 = AtomicU64::new(0);
 static PROGRESS: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
 
 /// The limits of a process.
@@ -71,11 +73,16 @@ pub fn watch(
 
 fn wait_for_limit(limits: &Limits) -> (Limit, Duration) {
     let mut signalled: Option<Instant> = None;
+    let (mut last, mut saving) = (Instant::now(), Duration::ZERO);
     loop {
         std::thread::sleep(PERIOD);
         let now = Instant::now();
         let elapsed = now.duration_since(limits.start);
-        if limits.cancelled.load(Ordering::Relaxed) {
+        if SAVING.load(Ordering::SeqCst) > 0 {
+            // Grace begins when what is kept is complete.
+            saving += now.duration_since(last);
+            signalled = None;
+        } else if limits.cancelled.load(Ordering::Relaxed) {
             let since = *signalled.get_or_insert(now);
             if now.duration_since(since) >= GRACE {
                 return (Limit::Cancelled, elapsed);
@@ -84,7 +91,8 @@ fn wait_for_limit(limits: &Limits) -> (Limit, Duration) {
             // A conversation has taken note of Ctrl-C and goes on.
             signalled = None;
         }
-        if let Some(limit) = overtime(limits, elapsed).or_else(|| overweight(limits)) {
+        last = now;
+        if let Some(limit) = overtime(limits, elapsed.saturating_sub(saving)).or_else(|| overweight(limits)) {
             return (limit, elapsed);
         }
         if ANSWERED.load(Ordering::Relaxed) {
@@ -111,6 +119,14 @@ fn wait_for_signal(limits: &Limits) {
         std::thread::sleep(PERIOD);
     }
     std::thread::sleep(GRACE);
+}
+
+/// Does something that the end of the process waits for, however long it takes; a second signal does not wait, nor does memory.
+pub fn while_saving<T>(save: impl FnOnce() -> T) -> T {
+    SAVING.fetch_add(1, Ordering::SeqCst);
+    let saved = save();
+    SAVING.fetch_sub(1, Ordering::SeqCst);
+    saved
 }
 
 /// Takes the right to answer; `false` when it is taken.

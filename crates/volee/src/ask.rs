@@ -400,6 +400,7 @@ impl Explored {
         total.max_depth = total.max_depth.max(more.max_depth);
         total.memory_bytes = total.memory_bytes.max(more.memory_bytes);
         total.table_bytes = total.table_bytes.max(more.table_bytes);
+        total.disk_bytes = total.disk_bytes.max(more.disk_bytes);
         if more.turnover.is_some() {
             total.turnover = more.turnover;
         }

@@ -36,6 +36,11 @@ impl Bundle {
         Ok(Bundle { files })
     }
 
+    /// The files by name, with their contents.
+    pub fn files(&self) -> impl Iterator<Item = (&Path, &[u8])> {
+        self.files.iter().map(|(path, bytes)| (path.as_path(), bytes.as_slice()))
+    }
+
     /// How workers name the model, where that is not how it was named here.
     pub fn alias(&self, named: &Path) -> Option<String> {
         let (path, _) = self.files.first()?;

@@ -264,7 +264,9 @@ impl Engine {
         for setting in asked.given() {
             let ignored: Vec<Refusal> = ways.iter().filter_map(|way| way.ignores(setting, asked)).collect();
             // What a model means concerns every question; how a search is done concerns those that are searches.
-            let everybody = matches!(setting, Setting::Copies | Setting::Capacity);
+            // What is kept must be all of what is asked.
+            let everybody =
+                matches!(setting, Setting::Copies | Setting::Capacity | Setting::Checkpoint | Setting::Spill);
             if (ignored.len() == ways.len() || everybody)
                 && let Some(first) = ignored.into_iter().next()
             {
@@ -311,6 +313,25 @@ fn contradiction(asked: &Asked<'_>) -> Option<Refusal> {
         if let Some(other) = others.into_iter().find(|other| asked.is_given(*other)) {
             return pair(Setting::States, other);
         }
+    }
+    let kept = s.checkpoint.as_ref().map(|_| Setting::Checkpoint);
+    let on_disk = s.spill.as_ref().map(|_| Setting::Spill);
+    if let Some(what) = kept.or(on_disk).filter(|_| s.approximation.is_some()) {
+        return pair(what, Setting::Approximation);
+    }
+    // What was counted before is not in the file, and an audit is another search.
+    if let Some(other) = [Setting::Coverage, Setting::Audit, Setting::Spill, Setting::States]
+        .into_iter()
+        .find(|s| asked.is_given(*s))
+        && kept.is_some()
+    {
+        return pair(Setting::Checkpoint, other);
+    }
+    if let Some(other) =
+        [Setting::Replacement, Setting::Reduction, Setting::States].into_iter().find(|s| asked.is_given(*s))
+        && on_disk.is_some()
+    {
+        return pair(Setting::Spill, other);
     }
     if asked.is_given(Setting::Parameters) && asked.is_given(Setting::Direction) {
         return pair(Setting::Direction, Setting::Parameters);
@@ -447,6 +468,11 @@ impl Way {
             Setting::Coverage => match self {
                 Way::Search | Way::Monitor | Way::Cycles | Way::Deterministic => Ok(()),
                 _ => Err(self.no_effect("it does not execute statements one by one")),
+            },
+            Setting::Checkpoint | Setting::Spill => match self {
+                Way::Search => Ok(()),
+                Way::SharedSearch => Err(self.no_effect("several workers keep nothing on disk")),
+                _ => Err(self.not_a_search(REACHABILITY)),
             },
             Setting::Fairness | Setting::Emptiness if self == Way::Cycles => Ok(()),
             Setting::Fairness | Setting::Emptiness => Err(self.not_a_search(INFINITE)),

@@ -2,12 +2,15 @@
 //!
 //! Each is a [`Setting`] too, so that an engine can say which of them it does not obey.
 
+use std::path::PathBuf;
+
 use volee_bes::Solver;
 use volee_counters::Direction;
 use volee_families::Choice;
 use volee_search::{Approximation, Fairness, Order, Reduction, Replacement, Runs};
 use volee_system::Budget;
 
+use crate::kept::Keep;
 use crate::model::{Naming, Options};
 
 /// How infinite runs are looked for.
@@ -68,6 +71,10 @@ pub struct Settings {
     pub audit: bool,
     /// Count how often each statement is executed, as far as an engine executes statements.
     pub coverage: bool,
+    /// Where a search is kept, so that it can go on after an end that nobody wanted.
+    pub checkpoint: Option<Keep>,
+    /// A folder for the states that memory does not hold.
+    pub spill: Option<PathBuf>,
 }
 
 impl Default for Settings {
@@ -96,6 +103,8 @@ impl Default for Settings {
             direction: Direction::default(),
             audit: false,
             coverage: false,
+            checkpoint: None,
+            spill: None,
         }
     }
 }
@@ -135,11 +144,13 @@ pub enum Setting {
     Direction,
     Audit,
     Coverage,
+    Checkpoint,
+    Spill,
 }
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Setting; 31] = [
+    pub const ALL: [Setting; 33] = [
         Setting::Defines,
         Setting::Plain,
         Setting::Copies,
@@ -171,6 +182,8 @@ impl Setting {
         Setting::Direction,
         Setting::Audit,
         Setting::Coverage,
+        Setting::Checkpoint,
+        Setting::Spill,
     ];
 
     /// What it is, in words.
@@ -207,6 +220,8 @@ impl Setting {
             Setting::Direction => "a direction",
             Setting::Audit => "an audit",
             Setting::Coverage => "counting how often statements run",
+            Setting::Checkpoint => "keeping the search in a file",
+            Setting::Spill => "keeping states on disk",
         }
     }
 }
@@ -260,6 +275,8 @@ impl Asked<'_> {
             Setting::Direction => s.direction != usual.direction,
             Setting::Audit => s.audit,
             Setting::Coverage => s.coverage,
+            Setting::Checkpoint => s.checkpoint.is_some(),
+            Setting::Spill => s.spill.is_some(),
         }
     }
 

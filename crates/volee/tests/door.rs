@@ -112,6 +112,8 @@ fn set(setting: Setting) -> (Settings, Options, Budget) {
         Setting::Direction => s.direction = volee::counters::Direction::Forward,
         Setting::Audit => s.audit = true,
         Setting::Coverage => s.coverage = true,
+        Setting::Checkpoint => s.checkpoint = Some(volee::Keep::new("kept.ck")),
+        Setting::Spill => s.spill = Some("spilled".into()),
     }
     (s, o, b)
 }

@@ -13,7 +13,7 @@ use volee::render::advise::{others, value as advice_value};
 use volee::render::check::{View, answers as rendered};
 use volee::system::Diagnostic;
 use volee::{
-    Answers, Ask, AskError, Certificate, Engine, ExplanationForm, Options, Settings, Source, ask, files,
+    Answers, Ask, AskError, Certificate, Engine, ExplanationForm, Keep, Options, Settings, Source, ask, files,
 };
 
 use self::args::{DirectionArg, FamiliesArgs, QuestionArgs, StorageArgs, TemporalArgs};
@@ -48,6 +48,8 @@ Examples:
   volee check                                     all that volee.toml names, against what it expects
   volee check models --junit results.xml          every model of a folder, with a summary
   volee check mutex.pml --watch                   again whenever the file changes
+  volee check big.pml --checkpoint big.ck         survives signals, limits and power cuts: volee resume big.ck
+  volee check big.pml --spill /tmp                exact, with more states than memory holds
   volee check big.pml --approximate bitstate      look for errors among more states than fit; proves nothing")]
 pub struct Check {
     /// The models: files whose extensions tell their languages, folders of them, or a project [default: volee.toml]
@@ -103,6 +105,10 @@ pub struct Check {
 
     #[command(flatten)]
     workers: WorkersArgs,
+
+    /// The words of the call that is gone on with
+    #[arg(skip)]
+    resumed: Option<Vec<String>>,
 }
 
 /// Whoever fits, and what the others would need.
@@ -119,8 +125,16 @@ impl Check {
             (!self.trace.trace.is_empty(), "--trace"),
             (self.report.is_some(), "--report"),
             (self.temporal.diagnostic.is_some(), "--diagnostic"),
+            (self.storage.checkpoint.is_some(), "--checkpoint"),
         ];
         flags.iter().find(|(given, _)| *given).map(|(_, flag)| *flag)
+    }
+
+    /// The same call, gone on with from its checkpoint.
+    pub fn resuming(self, call: Vec<String>, file: PathBuf) -> Self {
+        let mut resumed = Check { resumed: Some(call), ..self };
+        resumed.storage.checkpoint = Some(file);
+        resumed
     }
 
     pub fn run(self, context: &Context) -> Ended {
@@ -179,6 +193,10 @@ impl Check {
             outcome.text.push_str(&others(&advice, &commands, context.palette));
             outcome.answer.add("advice", advice_value(&advice, &commands));
         }
+        if let Some(file) = self.storage.checkpoint.as_ref().filter(|file| file.exists()) {
+            let line = format!("kept: volee resume {} goes on", shown(file));
+            outcome.text.push_str(&format!("{}\n", context.palette.faint(line)));
+        }
         match self.families.sizes {
             true => Ok(sizes(&answers, outcome)),
             false => Ok(outcome),
@@ -217,8 +235,26 @@ impl Check {
         self.counters.apply(&mut settings);
         settings.direction = self.direction.into();
         settings.coverage = self.coverage;
+        settings.checkpoint = self.storage.checkpoint.as_ref().map(|file| Keep {
+            file: file.clone(),
+            every: self.storage.checkpoint_every,
+            call: self.resumed.clone().unwrap_or_else(words_of_call),
+            resume: self.resumed.is_some(),
+        });
         Ok(settings)
     }
+}
+
+/// The words by which this process was called, without its name.
+fn words_of_call() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// A file as a word of the shell.
+fn shown(file: &Path) -> String {
+    let name = file.display().to_string();
+    let plain = name.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
+    if plain { name } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }
 
 fn form_of(path: &Path) -> Result<ExplanationForm, Failure> {

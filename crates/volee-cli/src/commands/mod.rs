@@ -22,6 +22,7 @@ mod man;
 mod reachable;
 mod reduce;
 mod replay;
+mod resume;
 mod simulate;
 mod solve;
 mod tests;
@@ -48,6 +49,8 @@ pub enum Command {
     Simulate(simulate::Simulate),
     /// Re-run a stored run step by step
     Replay(replay::Replay),
+    /// Go on with a search that was kept by `check --checkpoint`
+    Resume(resume::Resume),
     /// Step through a model in the browser: source, chart, variables, checks
     Explore(explore::Explore),
     /// A tour: a protocol bug found, explained, replayed and repaired
@@ -92,6 +95,7 @@ impl Command {
             Command::Reachable(_) => "reachable",
             Command::Simulate(_) => "simulate",
             Command::Replay(_) => "replay",
+            Command::Resume(_) => "resume",
             Command::Explore(_) => "explore",
             Command::Demo(_) => "demo",
             Command::Compare(_) => "compare",
@@ -120,6 +124,7 @@ impl Command {
             Command::Reachable(verb) => verb.run(context),
             Command::Simulate(verb) => verb.run(context),
             Command::Replay(verb) => verb.run(context),
+            Command::Resume(verb) => verb.run(context),
             Command::Explore(verb) => verb.run(context),
             Command::Demo(verb) => verb.run(context),
             Command::Compare(verb) => verb.run(context),

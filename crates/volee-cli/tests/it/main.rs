@@ -4,6 +4,7 @@ mod advise;
 mod browser;
 mod calls;
 mod channels;
+mod checkpoints;
 mod conform;
 mod counters;
 mod documents;

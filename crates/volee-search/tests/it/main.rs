@@ -1,6 +1,7 @@
 //! Behaviour of the search, compared with a naive twin and on systems whose answers are known.
 
 mod approximate;
+mod checkpoints;
 mod commit;
 mod graph;
 mod limits;
@@ -9,4 +10,5 @@ mod monitor;
 mod reduction;
 mod remembered;
 mod replacement;
+mod spill;
 mod twin;

@@ -1,15 +1,18 @@
 //! The explicit search: deadlocks, assertions, invariants and goals, all decided by one traversal.
 
 use volee_report::{bytes, count, seconds};
-use volee_search::{Answer as Found, Check, Order, Reduction, Statistics, Turnover, check, left_sides};
+use volee_search::{
+    Answer as Found, Check, Order, Reduction, Statistics, Turnover, check, left_sides, remove_checkpoint,
+};
 use volee_system::{
-    Budget, Meter, PredicateId, Quiet, System, Unreached, Verdict, compile_predicate, coverage,
+    Budget, Limit, Meter, PredicateId, Quiet, System, Unreached, Verdict, compile_predicate, coverage,
     unreached as unreached_by,
 };
 
 use super::{Job, Part, told};
 use crate::answer::{Answers, AskError, Certificate, Figures};
 use crate::engine::Way;
+use crate::kept;
 use crate::model::Model;
 use crate::near::how_near;
 use crate::question::Question;
@@ -28,6 +31,9 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     let all =
         all.order(job.settings.order).all_errors(job.settings.all_errors).max_errors(job.settings.max_errors);
     let goals = all.goals.len();
+    let kept = kept::prepare(job, &model, questions)?;
+    let resumed = kept.as_ref().is_some_and(|kept| kept.resume);
+    let all = all.checkpoint(kept).spill(job.settings.spill.clone());
     let all = with_left_sides(all, model.system.as_mut());
     let mut outcome = check(model.system.as_mut(), &all, job.meter, job.progress);
     let sides = outcome.answers.split_off(questions.len());
@@ -36,14 +42,19 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     let reduced = outcome.statistics.reduced > 0;
     let used = outcome.statistics.memory_bytes;
     let mut part = Part { explored: Some((outcome.statistics, complete)), ..Part::default() };
-    part.unreached =
-        if complete { unreached(&mut model, reduced.then_some(used), job.meter) } else { Some(Vec::new()) };
+    // What ran before the search was kept is not known here.
+    let passed_over = (reduced || resumed).then_some(used);
+    part.unreached = if complete { unreached(&mut model, passed_over, job.meter) } else { Some(Vec::new()) };
     part.coverage = if job.settings.coverage { coverage(model.system.as_mut()) } else { Vec::new() };
     part.silent = never_true(&sides, &all.goals[goals..], complete);
     for (question, found) in ordered(questions).zip(&outcome.answers) {
         let mut answer = told(job, &mut model, question, Way::Search, found, &options)?;
         answer.certificate = (answer.holds() && answer.runs.is_empty()).then_some(Certificate::Explored);
         part.answers.push(answer);
+    }
+    let ended = outcome.limit.as_ref().is_none_or(|limit| matches!(limit, Limit::Depth { .. }));
+    if let Some(kept) = all.checkpoint.filter(|_| ended) {
+        remove_checkpoint(&kept.path);
     }
     for answer in part.answers.iter_mut().filter(|a| a.is_violated()) {
         if let Question::Reachable(text) = &answer.question {
@@ -161,6 +172,10 @@ pub(crate) fn figures(s: &Statistics, complete: bool, job: &Job<'_>, answers: &m
         bytes(s.memory_bytes),
         s.bytes_per_state,
     ));
+    if s.disk_bytes > 0 {
+        figures.set("disk_bytes", s.disk_bytes);
+        answers.remarks.push(format!("the memory did not hold them all: {} on disk", bytes(s.disk_bytes)));
+    }
     let shared = answers.fields.contains_key("workers");
     if !shared {
         let seed = job.settings.seed;

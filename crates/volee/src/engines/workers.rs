@@ -314,7 +314,7 @@ pub fn work_shipped(driver: &mut Driver<'_>, payload: &[u8]) -> Result<Vec<u8>, 
     work(driver, &Subject::Source(&source), &task.what, || drop(folder))
 }
 
-fn included(model: &Model) -> Vec<PathBuf> {
+pub(crate) fn included(model: &Model) -> Vec<PathBuf> {
     let included = model.promela.iter().flat_map(|promela| promela.included());
     included.map(PathBuf::from).collect()
 }

@@ -1,6 +1,7 @@
 //! The arguments of `volee check` beside the model and the budget: one struct per heading of its help.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
@@ -8,6 +9,7 @@ use volee::bes::Solver;
 use volee::counters::Direction;
 use volee::families::Choice;
 use volee::search::{Approximation, Fairness, Order, Reduction, Replacement, Runs};
+use volee::system::parse_duration;
 use volee::{Emptiness, Naming, Question, Settings, files};
 
 use crate::outcome::Failure;
@@ -244,6 +246,19 @@ pub struct StorageArgs {
     /// The seed of whatever is left to chance
     #[arg(long, value_name = "NUMBER", default_value_t = 0, help_heading = "Budget")]
     seed: u64,
+
+    /// Keep the search in a file now and then, and at a limit or a signal: `volee resume FILE` goes on with it
+    #[arg(long, value_name = "FILE", help_heading = "Long searches")]
+    pub checkpoint: Option<PathBuf>,
+
+    /// With --checkpoint: the time between two of them
+    #[arg(long, value_name = "TIME", default_value = "5min", value_parser = parse_duration, requires = "checkpoint",
+          help_heading = "Long searches")]
+    pub checkpoint_every: Duration,
+
+    /// Keep the states that memory does not hold in files of this folder: breadth-first and exact
+    #[arg(long, value_name = "FOLDER", help_heading = "Long searches")]
+    spill: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -325,6 +340,7 @@ impl StorageArgs {
             ApproximationArg::Compact => Approximation::Compact,
         });
         settings.seed = self.seed;
+        settings.spill.clone_from(&self.spill);
     }
 }
 

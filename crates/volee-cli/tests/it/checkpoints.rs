@@ -1,0 +1,160 @@
+//! Searches that are killed and gone on with, and searches that are larger than memory: real processes.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::sandbox::{Answered, Sandbox};
+
+/// Counters side by side: some 400,000 states, all steps taken.
+const MODEL: &str = "\
+#ifndef TOP
+#define TOP 23
+#endif
+byte a, b, c, d;
+active proctype A() { do :: a < TOP -> a++ :: a == TOP -> break od }
+active proctype B() { do :: b < TOP -> b++ :: b == TOP -> break od }
+active proctype C() { do :: c < TOP -> c++ :: c == TOP -> break od }
+active proctype D() { do :: d < TOP -> d++ :: d == TOP -> break od; assert(a + b + c + d < 4 * TOP) }
+";
+
+const QUESTION: &str = "check m.pml --reduction none --invariant a<200 --all-errors --format json";
+
+fn figures(answered: &Answered) -> (Value, Value, Value, Value) {
+    let json: Value = serde_json::from_str(&answered.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}{}", answered.stdout, answered.stderr));
+    let statistics = |name: &str| json["statistics"][name].clone();
+    let words = json["results"].as_array().expect("results").iter();
+    let words = words.map(|r| format!("{} {} {}", r["question"], r["verdict"], r["errors"]));
+    (
+        json["verdict"].clone(),
+        statistics("states"),
+        statistics("transitions"),
+        words.collect::<Vec<_>>().into(),
+    )
+}
+
+/// Kills a call as soon as its checkpoint is there; whether it was still at work.
+fn kill_when_kept(sandbox: &Sandbox, arguments: &[&str]) -> bool {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_volee"))
+        .args(arguments)
+        .current_dir(sandbox.path("."))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    loop {
+        if child.try_wait().expect("it can be asked").is_some() {
+            return false;
+        }
+        if sandbox.path("kept.ck").exists() {
+            child.kill().expect("it can be killed");
+            child.wait().expect("it ends");
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_search_that_was_killed_goes_on_to_the_same_answer() {
+    for order in ["", " --search bfs"] {
+        let sandbox = Sandbox::new();
+        sandbox.write("m.pml", MODEL);
+        let call = format!("{QUESTION}{order}");
+        let whole = sandbox.volee(&call);
+        let kept = format!("{call} --checkpoint kept.ck --checkpoint-every 30ms");
+        assert!(kill_when_kept(&sandbox, &kept.split(' ').collect::<Vec<_>>()), "it was too quick");
+        let again = sandbox.volee(&kept);
+        assert!(again.code == 2 && again.stdout.contains("exists already"), "{}", again.stdout);
+        // Killed once more, from its checkpoint on.
+        kill_when_kept(&sandbox, &["resume", "kept.ck"]);
+        let resumed = sandbox.volee("resume kept.ck --format json");
+        assert_eq!(figures(&resumed), figures(&whole), "order {order:?}");
+        assert_eq!(resumed.code, whole.code);
+        assert!(!sandbox.path("kept.ck").exists() && !sandbox.path("kept.ck.part").exists());
+    }
+}
+
+/// Cuts a call by a limit of time that is long enough for the search to begin, however slow the machine is.
+fn cut_by_time(sandbox: &Sandbox, call: &str) -> Answered {
+    let _ = std::fs::remove_file(sandbox.path("kept.ck"));
+    for milliseconds in (0..).map(|n| 30 + 20 * n) {
+        let cut = sandbox.volee(&format!("{call} --checkpoint kept.ck --time {milliseconds}ms"));
+        assert_eq!(cut.code, 3, "{}{}", cut.stdout, cut.stderr);
+        if sandbox.path("kept.ck").exists() {
+            return cut;
+        }
+    }
+    unreachable!("at last the search begins")
+}
+
+#[test]
+fn a_limit_leaves_a_search_that_can_go_on_in_more() {
+    let sandbox = Sandbox::new();
+    sandbox.write("m.pml", MODEL);
+    let whole = sandbox.volee(QUESTION);
+    cut_by_time(&sandbox, QUESTION);
+    let resumed = sandbox.volee("resume kept.ck --format json");
+    assert_eq!(figures(&resumed), figures(&whole));
+    let cut = sandbox.volee(&format!("{QUESTION} --checkpoint kept.ck --search bfs --memory 3M"));
+    assert_eq!(cut.code, 3, "{}", cut.stdout);
+    let resumed = sandbox.volee("resume kept.ck --format json --memory 512M");
+    assert_eq!(figures(&resumed), figures(&sandbox.volee(&format!("{QUESTION} --search bfs"))));
+}
+
+#[test]
+fn what_does_not_belong_together_is_refused_with_a_reason() {
+    let sandbox = Sandbox::new();
+    sandbox.write("m.pml", MODEL);
+    let keep = || {
+        let cut = cut_by_time(&sandbox, "check m.pml --reduction none");
+        assert!(cut.stdout.contains("volee resume kept.ck"), "{}", cut.stdout);
+    };
+    let refused = |why: &str| {
+        let answered = sandbox.volee("resume kept.ck");
+        assert!(
+            answered.code == 2 && answered.stderr.contains(why),
+            "{}{}",
+            answered.stdout,
+            answered.stderr
+        );
+    };
+    keep();
+    sandbox.write("m.pml", format!("{MODEL}\n"));
+    refused("has changed since");
+    sandbox.write("m.pml", MODEL);
+    let whole = std::fs::read(sandbox.path("kept.ck")).expect("kept");
+    sandbox.write("kept.ck", &whole[..whole.len() - 1]);
+    refused("damaged");
+    let mut other = whole.clone();
+    other[16] = 77;
+    sandbox.write("kept.ck", &other);
+    refused("format 77");
+    sandbox.write("kept.ck", MODEL);
+    refused("not a checkpoint");
+    sandbox.write("kept.ck", &whole);
+    let other = sandbox.volee("check m.pml --reduction none --checkpoint other.ck --ltl <>(a==1)");
+    assert!(other.code == 2 && other.stderr.contains("--checkpoint"), "{}", other.stderr);
+    assert!(!sandbox.path("other.ck").exists());
+}
+
+#[test]
+fn states_that_memory_does_not_hold_are_on_disk() {
+    let sandbox = Sandbox::new();
+    sandbox.write("m.pml", MODEL);
+    std::fs::create_dir(sandbox.path("disk")).expect("a folder");
+    let whole = sandbox.volee(QUESTION);
+    let spilled =
+        sandbox.volee("check m.pml --invariant a<200 --all-errors --format json --spill disk --memory 4M");
+    assert_eq!(figures(&spilled), figures(&whole));
+    assert!(
+        spilled.stdout.contains("disk_bytes") && spilled.stderr.contains("states are in"),
+        "{}",
+        spilled.stderr
+    );
+    assert_eq!(std::fs::read_dir(sandbox.path("disk")).expect("a folder").count(), 0);
+    let nowhere = sandbox.volee("check m.pml --spill nowhere");
+    assert_eq!(nowhere.code, 3, "{}", nowhere.stdout);
+}

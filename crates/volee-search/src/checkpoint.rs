@@ -1,0 +1,299 @@
+//! Searches that survive: what a search knows is written to a file now and then, and another process goes on from there.
+//!
+//! What is kept are states as bytes, not names: names are laid out by what was met, so the next process lays them out anew,
+//! and inserts all states into tables of its own. A file is a magic word, the version of this format, what the caller wants
+//! to know of it (the *header*: model, options, version), the search itself, compressed, and a SHA-256 of all that. It is
+//! written beside its place, forced to the disk and renamed: it is there whole or not at all, and the one before it stays
+//! until then. A traversal writes only where nothing is under way; of a batch that a limit has ended
+//! nothing is written, so that its steps and errors are counted once.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest as _, Sha256};
+use volee_system::Meter;
+
+use crate::questions::Mark;
+
+const MAGIC: &[u8; 16] = b"volee checkpoint";
+/// The version of the format; another one is refused.
+const FORMAT: u32 = 1;
+const CHECKSUM: usize = 32;
+/// The longest header and the longest state that are believed.
+const LONGEST: usize = 1 << 28;
+
+/// Where and how often a search is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// The file.
+    pub path: PathBuf,
+    /// The time between two of them.
+    pub every: Duration,
+    /// What is to be known of the search when somebody wants to go on with it.
+    pub header: Vec<u8>,
+    /// Go on from what the file has.
+    pub resume: bool,
+}
+
+/// Why a file is no search to go on with.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    /// It cannot be read.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// It is something else.
+    #[error("it is not a checkpoint of volee")]
+    Foreign,
+    /// It was written by a volee with another format.
+    #[error("it has format {0} of checkpoints, and this volee reads format {FORMAT}")]
+    Format(u32),
+    /// It is not as it was written.
+    #[error("it is damaged: it was cut short or changed")]
+    Damaged,
+}
+
+/// Short for [`CheckpointError::Damaged`].
+#[derive(Debug)]
+pub(crate) struct Damaged;
+
+impl From<Damaged> for CheckpointError {
+    fn from(_: Damaged) -> Self {
+        CheckpointError::Damaged
+    }
+}
+
+/// Reads the header of a file and looks whether all of the file is as it was written.
+///
+/// # Errors
+/// It is not a checkpoint, or damaged, or of another version.
+pub fn read_header(path: &Path) -> Result<Vec<u8>, CheckpointError> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let header = head(&mut BufReader::new(&mut file), length)?;
+    let covered = length.checked_sub(CHECKSUM as u64).ok_or(Damaged)?;
+    let mut file = File::open(path)?;
+    let mut hash = Hashing { out: io::sink(), hash: Sha256::new() };
+    io::copy(&mut (&mut file).take(covered), &mut hash)?;
+    let mut checksum = [0; CHECKSUM];
+    file.read_exact(&mut checksum).map_err(|_| Damaged)?;
+    if hash.hash.finalize().as_slice() == checksum { Ok(header) } else { Err(CheckpointError::Damaged) }
+}
+
+/// Removes the file of a search that has ended, and what was left beside it.
+pub fn remove(path: &Path) {
+    let _ = std::fs::remove_file(path);
+    let _ = std::fs::remove_file(part(path));
+}
+
+/// Reads what comes before the search.
+fn head(file: &mut impl Read, length: u64) -> Result<Vec<u8>, CheckpointError> {
+    let (mut magic, mut number, mut long) = ([0; MAGIC.len()], [0; 4], [0; 8]);
+    file.read_exact(&mut magic).map_err(|_| CheckpointError::Foreign)?;
+    if &magic != MAGIC {
+        return Err(CheckpointError::Foreign);
+    }
+    file.read_exact(&mut number).map_err(|_| Damaged)?;
+    match u32::from_le_bytes(number) {
+        FORMAT => {}
+        other => return Err(CheckpointError::Format(other)),
+    }
+    file.read_exact(&mut long).map_err(|_| Damaged)?;
+    let long = u64::from_le_bytes(long);
+    if long > length.min(LONGEST as u64) {
+        return Err(CheckpointError::Damaged);
+    }
+    let mut header = vec![0; long as usize];
+    file.read_exact(&mut header).map_err(|_| Damaged)?;
+    Ok(header)
+}
+
+/// Where a file is written before it is complete.
+fn part(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(".part");
+    name.into()
+}
+
+/// As of when a search is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moment {
+    Now,
+    /// A limit has ended a batch: what it has counted will be counted again.
+    BatchStart,
+}
+
+/// When a search is kept next, and what was counted when its batch began.
+pub(crate) struct Keeper {
+    pub(crate) checkpoint: Checkpoint,
+    pub(crate) mark: Mark,
+    /// Transitions and reduced expansions.
+    pub(crate) counts: (u64, u64),
+    /// The file is being read: what is known so far is not to be written over it.
+    pub(crate) restoring: bool,
+    next: Duration,
+    /// Batches until the clock is looked at.
+    patience: u32,
+}
+
+/// Batches between two looks at the clock.
+const PATIENCE: u32 = 64;
+
+impl Keeper {
+    pub(crate) fn new(checkpoint: Checkpoint, meter: &Meter) -> Self {
+        let next = meter.elapsed() + checkpoint.every;
+        Keeper {
+            checkpoint,
+            mark: Mark::default(),
+            counts: (0, 0),
+            restoring: false,
+            next,
+            patience: PATIENCE,
+        }
+    }
+
+    /// Whether it is time.
+    #[inline]
+    pub(crate) fn is_due(&mut self, meter: &Meter) -> bool {
+        self.patience -= 1;
+        if self.patience > 0 {
+            return false;
+        }
+        self.patience = PATIENCE;
+        meter.elapsed() >= self.next
+    }
+
+    /// It is done: the next time is as far from now.
+    pub(crate) fn done(&mut self, meter: &Meter) {
+        self.next = meter.elapsed() + self.checkpoint.every;
+    }
+
+    pub(crate) fn writer(&self) -> io::Result<Writer> {
+        Writer::new(&self.checkpoint)
+    }
+}
+
+/// Passes on what is written, and remembers its hash.
+struct Hashing<W> {
+    out: W,
+    hash: Sha256,
+}
+
+impl<W: Write> Write for Hashing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// A search on its way to the disk.
+pub(crate) struct Writer {
+    out: ZlibEncoder<Hashing<BufWriter<File>>>,
+    path: PathBuf,
+}
+
+impl Writer {
+    fn new(checkpoint: &Checkpoint) -> io::Result<Self> {
+        let file = File::create(part(&checkpoint.path))?;
+        let mut out = Hashing { out: BufWriter::with_capacity(1 << 16, file), hash: Sha256::new() };
+        out.write_all(MAGIC)?;
+        out.write_all(&FORMAT.to_le_bytes())?;
+        out.write_all(&(checkpoint.header.len() as u64).to_le_bytes())?;
+        out.write_all(&checkpoint.header)?;
+        Ok(Writer { out: ZlibEncoder::new(out, Compression::fast()), path: checkpoint.path.clone() })
+    }
+
+    /// A number, the smaller the shorter.
+    pub(crate) fn number(&mut self, mut number: u64) -> io::Result<()> {
+        let (mut bytes, mut length) = ([0; 10], 0);
+        loop {
+            let more = number >> 7 != 0;
+            bytes[length] = number as u8 & 0x7F | u8::from(more) << 7;
+            length += 1;
+            number >>= 7;
+            if !more {
+                return self.out.write_all(&bytes[..length]);
+            }
+        }
+    }
+
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.number(bytes.len() as u64)?;
+        self.out.write_all(bytes)
+    }
+
+    pub(crate) fn value(&mut self, value: &impl Serialize) -> io::Result<()> {
+        self.bytes(&postcard::to_stdvec(value).map_err(io::Error::other)?)
+    }
+
+    /// Completes the file, and puts it in the place of the one before it.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        let Hashing { mut out, hash } = self.out.finish()?;
+        out.write_all(hash.finalize().as_slice())?;
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        std::fs::rename(part(&self.path), &self.path)?;
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        // Where a folder cannot be forced to the disk, the file system does it in its own time.
+        let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+}
+
+/// A search on its way from the disk.
+pub(crate) struct Reader {
+    input: BufReader<ZlibDecoder<BufReader<File>>>,
+}
+
+impl Reader {
+    /// Opens a file that was looked at: see [`read_header`].
+    pub(crate) fn open(path: &Path) -> Result<Self, CheckpointError> {
+        let file = File::open(path)?;
+        let length = file.metadata()?.len();
+        let mut file = BufReader::new(file);
+        head(&mut file, length)?;
+        Ok(Reader { input: BufReader::new(ZlibDecoder::new(file)) })
+    }
+
+    pub(crate) fn number(&mut self) -> Result<u64, CheckpointError> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let mut byte = [0];
+            self.input.read_exact(&mut byte).map_err(|_| Damaged)?;
+            number |= u64::from(byte[0] & 0x7F) << shift;
+            if byte[0] < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(CheckpointError::Damaged)
+    }
+
+    pub(crate) fn index(&mut self) -> Result<usize, CheckpointError> {
+        Ok(usize::try_from(self.number()?).map_err(|_| Damaged)?)
+    }
+
+    pub(crate) fn bytes(&mut self, bytes: &mut Vec<u8>) -> Result<(), CheckpointError> {
+        let length = self.index()?;
+        bytes.clear();
+        if length > LONGEST || (&mut self.input).take(length as u64).read_to_end(bytes)? != length {
+            return Err(CheckpointError::Damaged);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn value<T: DeserializeOwned>(&mut self) -> Result<T, CheckpointError> {
+        let mut bytes = Vec::new();
+        self.bytes(&mut bytes)?;
+        postcard::from_bytes(&bytes).map_err(|_| CheckpointError::Damaged)
+    }
+}

@@ -1,0 +1,127 @@
+//! What traversals share when a search is kept and gone on with: figures, what was found, and states.
+//!
+//! A traversal calls [`Explorer::begin_batch`] where nothing is under way, and writes what it has of its own with
+//! [`Explorer::keep`] when that says so, or when a limit has ended the batch ([`Explorer::is_cut`]).
+
+use volee_store::{StateRef, Visited};
+use volee_system::{Flow, Limit, System};
+
+use crate::checkpoint::{CheckpointError, Damaged, Moment, Reader, Writer};
+use crate::explorer::Explorer;
+use crate::staging::Staged;
+
+impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
+    /// A batch begins, and nothing is staged: what is counted from here on may not count, see [`Moment`].
+    /// Whether the search is to be kept now.
+    #[inline]
+    pub(crate) fn begin_batch(&mut self) -> bool {
+        let Some(keeper) = &mut self.keeper else { return false };
+        self.questions.mark(&mut keeper.mark);
+        keeper.counts = (self.statistics.transitions, self.reducing.count);
+        keeper.is_due(self.meter)
+    }
+
+    /// Whether a limit has ended the batch and the search is to be kept as it was when the batch began.
+    pub(crate) fn is_cut(&self) -> bool {
+        // A depth limit ends no batch: an error did then.
+        let cut = self.limit.as_ref().is_some_and(|limit| !matches!(limit, Limit::Depth { .. }));
+        cut && self.keeper.as_ref().is_some_and(|keeper| !keeper.restoring)
+    }
+
+    /// Keeps the search: its figures, what was found, and what the traversal writes. The search goes on if that fails, and
+    /// says so.
+    pub(crate) fn keep(
+        &mut self,
+        kind: u8,
+        moment: Moment,
+        fill: impl FnOnce(&mut Self, &mut Writer) -> std::io::Result<()>,
+    ) {
+        let Some(mut keeper) = self.keeper.take() else { return };
+        let written = volee_system::guard::while_saving(|| {
+            let mut out = keeper.writer()?;
+            out.number(u64::from(kind))?;
+            let s = &self.statistics;
+            let (mark, (transitions, reduced)) = match moment {
+                Moment::Now => (None, (s.transitions, self.reducing.count)),
+                Moment::BatchStart => (Some(&keeper.mark), keeper.counts),
+            };
+            for figure in [transitions, s.max_depth, s.memory_bytes, reduced] {
+                out.number(figure)?;
+            }
+            out.value(&self.questions.findings(mark))?;
+            let left_out = self.system.left_out().map(|limit| limit.to_string());
+            out.value(&left_out.or_else(|| self.left_out.clone()))?;
+            fill(self, &mut out)?;
+            out.finish()
+        });
+        self.loaded = None;
+        if let Err(error) = written {
+            let path = keeper.checkpoint.path.display();
+            self.progress.say(&format!("the search cannot be kept in `{path}`: {error}"));
+        }
+        keeper.done(self.meter);
+        self.keeper = Some(keeper);
+    }
+
+    /// Goes on from where a search was kept; `None` when it is to begin.
+    pub(crate) fn restore(
+        &mut self,
+        kind: u8,
+        fill: impl FnOnce(&mut Self, &mut Reader) -> Result<Flow, CheckpointError>,
+    ) -> Option<Flow> {
+        let keeper = self.keeper.as_mut().filter(|keeper| keeper.checkpoint.resume)?;
+        keeper.restoring = true;
+        let path = keeper.checkpoint.path.clone();
+        let restored = Reader::open(&path).and_then(|mut input| {
+            if input.number()? != u64::from(kind) {
+                return Err(Damaged.into());
+            }
+            let s = &mut self.statistics;
+            for figure in
+                [&mut s.transitions, &mut s.max_depth, &mut s.memory_bytes, &mut self.reducing.count]
+            {
+                *figure = input.number()?;
+            }
+            if !self.questions.restore(input.value()?) {
+                return Err(Damaged.into());
+            }
+            self.left_out = input.value()?;
+            fill(self, &mut input)
+        });
+        self.loaded = None;
+        if let Some(keeper) = &mut self.keeper {
+            keeper.restoring = restored.is_err();
+            keeper.done(self.meter);
+        }
+        Some(match restored {
+            Ok(flow) => flow,
+            Err(error) => self.stop(Limit::Other { message: format!("`{}`: {error}", path.display()) }),
+        })
+    }
+
+    /// Stages a state that was kept.
+    pub(crate) fn stage_kept(&mut self, state: &[u8], parent: u32) {
+        let name = self.names.name(state);
+        self.staged.push(Staged { name, parent });
+    }
+
+    /// Writes a state.
+    pub(crate) fn write_state(&mut self, name: StateRef, out: &mut Writer) -> std::io::Result<()> {
+        self.names.load(name, &mut self.state);
+        out.bytes(&self.state)
+    }
+
+    /// Writes all states that are known but these.
+    pub(crate) fn write_visited(&mut self, but: &[StateRef], out: &mut Writer) -> std::io::Result<()> {
+        let but: hashbrown::HashSet<StateRef> = but.iter().copied().collect();
+        out.number(self.visited.len() - but.len() as u64)?;
+        let (names, state, mut written) = (&mut self.names, &mut self.state, Ok(()));
+        self.visited.each_name(&mut |name| {
+            if written.is_ok() && !but.contains(&name) {
+                names.load(name, state);
+                written = out.bytes(state);
+            }
+        });
+        written
+    }
+}

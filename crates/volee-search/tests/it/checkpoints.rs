@@ -1,0 +1,143 @@
+//! A search that is cut again and again and goes on from its file finds what an uninterrupted one finds, to the last count.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use volee_search::{Check, Checkpoint, Order, Outcome, check, read_header};
+use volee_system::{Budget, Fault, FaultId, Flow, Label, Limit, Meter, PredicateId, Quiet, Sink, System};
+
+use crate::graph::{Graph, Random};
+
+/// Two graphs side by side, which interrupts whoever searches it after so many expansions.
+struct Interrupting {
+    left: Graph,
+    right: Graph,
+    expansions: u64,
+    cancelled: Arc<AtomicBool>,
+}
+
+/// The lengths of the halves stand in front.
+fn both(left: &[u8], right: &[u8]) -> Vec<u8> {
+    [&[left.len() as u8], left, right].concat()
+}
+
+fn halves(state: &[u8]) -> (&[u8], &[u8]) {
+    state[1..].split_at(usize::from(state[0]))
+}
+
+impl System for Interrupting {
+    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
+        let Interrupting { left, right, .. } = self;
+        let other = right.states[right.initial[0]].clone();
+        left.initial(&mut |state| push(&both(state, &other)))
+    }
+
+    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        self.expansions = self.expansions.saturating_sub(1);
+        if self.expansions == 0 {
+            self.cancelled.store(true, Ordering::Relaxed);
+        }
+        let (left, right) = halves(state);
+        let (left, right) = (left.to_vec(), right.to_vec());
+        let mut pair = |step, state: &[u8]| sink.push(step, &both(state, &right));
+        self.left.steps(&left, &mut |step, state: &[u8]| pair(step, state))?;
+        self.right.steps(&right, &mut |step, state: &[u8]| sink.push(step, &both(&left, state)))
+    }
+
+    fn label(&self, label: Label) -> Cow<'_, str> {
+        self.left.label(label)
+    }
+
+    fn is_valid_end(&mut self, state: &[u8]) -> bool {
+        let (left, right) = halves(state);
+        self.left.is_valid_end(left) && self.right.is_valid_end(right)
+    }
+
+    fn fault(&self, fault: FaultId) -> Fault {
+        self.left.fault(fault)
+    }
+
+    fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
+        self.left.holds(predicate, halves(state).0)
+    }
+}
+
+fn run(seed: u64, expansions: u64, questions: &Check) -> Outcome {
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let mut system = Interrupting {
+        left: Graph::random(seed),
+        right: Graph::random(seed + 1),
+        expansions,
+        cancelled: Arc::clone(&cancelled),
+    };
+    // A small budget looks around often; it is more than these searches need.
+    let memory = (questions.order == Order::DepthFirst).then_some(4 << 20);
+    let meter = Meter::start(Budget { cancelled, memory, ..Budget::default() });
+    check(&mut system, questions, &meter, &mut Quiet)
+}
+
+fn asked(seed: u64, order: Order) -> Check {
+    let all = !seed.is_multiple_of(6);
+    Check::new().order(order).all_errors(all).invariant("p0", PredicateId(0)).goal("p1", PredicateId(1))
+}
+
+/// Cuts a search every few hundred expansions until it ends, and tells how often it was cut.
+fn in_pieces(seed: u64, questions: &Check, random: &mut Random) -> (Outcome, u32) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("search");
+    let every = Duration::from_secs([0, 3600][random.below(2)]);
+    let mut kept = Checkpoint { path: path.clone(), every, header: b"head".to_vec(), resume: false };
+    for cuts in 0.. {
+        let questions = questions.clone().checkpoint(Some(kept.clone()));
+        let outcome = run(seed, 20 + random.below(400) as u64, &questions);
+        if outcome.limit != Some(Limit::Cancelled) {
+            return (outcome, cuts);
+        }
+        assert_eq!(read_header(&path).expect("it is whole"), b"head");
+        kept.resume = true;
+    }
+    unreachable!("every search ends")
+}
+
+#[test]
+fn a_search_that_goes_on_finds_what_one_that_was_not_cut_finds() {
+    let (mut cuts, mut random) = (0, Random(21));
+    for seed in (0..240).step_by(2) {
+        for order in [Order::DepthFirst, Order::BreadthFirst] {
+            let questions = asked(seed, order);
+            let whole = run(seed, u64::MAX, &questions);
+            let (pieces, cut) = in_pieces(seed, &questions, &mut random);
+            cuts += cut;
+            assert_eq!(pieces.answers, whole.answers, "seed {seed}, {order:?}");
+            assert_eq!(pieces.limit, whole.limit);
+            let figures =
+                |o: &Outcome| (o.statistics.states, o.statistics.transitions, o.statistics.max_depth);
+            assert_eq!(figures(&pieces), figures(&whole), "seed {seed}, {order:?}, cut {cut} times");
+        }
+    }
+    assert!(cuts > 30, "only {cuts} searches were cut");
+}
+
+#[test]
+fn a_file_that_was_cut_or_changed_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("search");
+    let every = Duration::from_secs(3600);
+    let kept = Checkpoint { path: path.clone(), every, header: b"who am I".to_vec(), resume: false };
+    let seed =
+        (0..).find(|&seed| run(seed, u64::MAX, &asked(seed, Order::DepthFirst)).statistics.states > 900);
+    let questions = asked(seed.expect("a large one"), Order::DepthFirst).checkpoint(Some(kept));
+    run(seed.expect("a large one"), 300, &questions);
+    let whole = std::fs::read(&path).expect("it was kept");
+    assert!(read_header(&path).is_ok());
+    for at in (0..whole.len()).step_by(7) {
+        std::fs::write(&path, &whole[..at]).expect("written");
+        assert!(read_header(&path).is_err(), "cut at {at}");
+        let mut changed = whole.clone();
+        changed[at] ^= 1 << (at % 8);
+        std::fs::write(&path, changed).expect("written");
+        assert!(read_header(&path).is_err(), "changed at {at}");
+    }
+}
