@@ -44,8 +44,13 @@ pub fn conclude<S: System + ?Sized>(
             errors.push((reason, own, pair));
         }
     }
-    // What finite runs show comes first: the search for cycles is over the earliest when there is nothing of the kind.
-    errors.sort_by_key(|(reason, own, _)| (reason.kind == ReasonKind::AcceptanceCycle, own.steps.len()));
+    // What decides the claim comes before errors of the model, which leave it open.
+    let rank = |kind: ReasonKind| match kind {
+        ReasonKind::Invariant => 0,
+        ReasonKind::AcceptanceCycle => 2,
+        _ => 1,
+    };
+    errors.sort_by_key(|(reason, own, _)| (rank(reason.kind), own.steps.len()));
     let verdict = match errors.into_iter().next() {
         None => Verdict::Holds,
         Some((found, own, pair)) if found.kind == ReasonKind::AcceptanceCycle => {
