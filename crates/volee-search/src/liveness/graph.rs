@@ -34,6 +34,8 @@ pub(crate) struct Graph {
     parents: Vec<(u32, u32)>,
     pub enabled: Vec<Enabled>,
     pub depth: Vec<u32>,
+    /// A node that is an error by itself, the nearest; what is as far away or farther is then not explored.
+    pub trap: Option<u32>,
 }
 
 impl Graph {
@@ -57,7 +59,8 @@ impl Graph {
                 graph.look_around(product, meter, progress).map_err(Found::Limit)?;
             }
             if product.is_trap(node as u32) {
-                return Err(Found::error(reason(ReasonKind::Trap, false), graph.way(node as u32)));
+                graph.trap = Some(node as u32);
+                break;
             }
             arcs.clear();
             match product.expand_fully(node as u32, &mut arcs) {
@@ -82,7 +85,14 @@ impl Graph {
             graph.starts.push(graph.arrows.len());
             node += 1;
         }
+        graph.enabled.resize(product.nodes.len(), Enabled::default());
+        graph.starts.resize(product.nodes.len() + 1, graph.arrows.len());
         Ok(graph)
+    }
+
+    /// The node that is an error by itself, as what was found.
+    pub fn trapped(&self) -> Option<Found> {
+        self.trap.map(|node| Found::error(reason(ReasonKind::Trap, false), self.way(node)))
     }
 
     fn look_around<S: System + ?Sized>(

@@ -37,7 +37,8 @@ pub(crate) fn search<S: System + ?Sized>(
         accepting.push(inside.arrows > 0 && inside.marks == wanted);
     }
     let mut best: Option<(u32, Vec<Arrow>)> = None;
-    let mut length = usize::MAX;
+    // A run into a trap needs no cycle; only a lasso that is shorter is wanted then.
+    let mut length = graph.trap.map_or(usize::MAX, |node| graph.depth[node as usize] as usize);
     let mut effort = 0;
     for node in all.into_iter().filter(|&node| accepting[group[node as usize] as usize]) {
         let depth = graph.depth[node as usize] as usize;
@@ -55,13 +56,13 @@ pub(crate) fn search<S: System + ?Sized>(
                 best = Some((node, found));
             }
             Ok(None) => {}
-            Err(limit) if best.is_none() => return Found::Limit(limit),
+            Err(limit) if best.is_none() && graph.trap.is_none() => return Found::Limit(limit),
             Err(_) => break,
         }
     }
     match best {
         Some((node, cycle)) => graph.lasso(claim, node, &cycle),
-        None => Found::Nothing,
+        None => graph.trapped().unwrap_or(Found::Nothing),
     }
 }
 

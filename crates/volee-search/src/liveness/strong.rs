@@ -23,6 +23,9 @@ pub(crate) fn search<S: System + ?Sized>(
         Ok(graph) => graph,
         Err(found) => return found,
     };
+    if let Some(found) = graph.trapped() {
+        return found;
+    }
     let wanted = claim.automaton.all_marks();
     let mut group = vec![0; graph.len()];
     let mut groups = 0;

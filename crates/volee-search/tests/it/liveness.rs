@@ -505,6 +505,23 @@ fn a_search_whose_memory_is_used_up_goes_on_and_forgets() {
 }
 
 #[test]
+fn a_short_lasso_is_told_rather_than_a_longer_run_that_needs_no_cycle() {
+    let mut graph = Graph {
+        colours: vec![1, 1, 0],
+        steps: vec![vec![(0, 0, 1), (0, 0, 0)], vec![(0, 0, 2)], vec![(0, 0, 2)]],
+        predicates: Vec::new(),
+        has_predicates: true,
+    };
+    let question =
+        LtlQuestion::new(&mut graph, parse("p0 U p1", "f").expect("parses"), "", "f").expect("binds");
+    let options = ClaimOptions { shortest: true, ..ClaimOptions::default() };
+    let meter = Meter::start(Budget::default());
+    let verdict = question.check(&mut graph, options, &meter, &mut Quiet).verdict;
+    let Verdict::Violated(violations) = verdict else { panic!("{verdict:?}") };
+    assert_eq!(violations[0].witness, Witness { initial: 0, steps: vec![1], loop_start: Some(0) });
+}
+
+#[test]
 fn a_run_that_ends_is_no_cycle_without_progress_and_one_that_goes_round_is() {
     let ends = vec![vec![(0, 0, 1)], vec![]];
     let goes_round = vec![vec![(0, 0, 1)], vec![(0, 0, 0)]];
