@@ -19,6 +19,7 @@ mod memory_twin;
 mod models;
 mod nets;
 mod package;
+mod python;
 mod resident;
 mod temporal;
 mod temporal_bench;
@@ -60,6 +61,7 @@ const SUBJECTS: &[Subject] = &[
     ("limits", "every verb and engine on inputs that are too large, in 64 MB and 2 s", limits::run),
     ("oracle", "compares random cases with a peer on this machine", xtask::oracle::run),
     ("package", "`deb`, `tar`, `tree`: what people install, with manual pages and completions", package::run),
+    ("python", "the Python package: `test` (its wheel, in an environment of its own), `wheel`", python::run),
     (
         "temporal",
         "`oracle`: claims against SPIN's verdicts; `curves`: the 1989 figures; `random`: a naive evaluator",

@@ -1,0 +1,230 @@
+//! Everything but checks: random runs, comparisons, smaller systems, equations, tests.
+
+use std::path::{Path, PathBuf};
+
+use pyo3::prelude::*;
+use volee::bes::{SolveError, Solver};
+use volee::conform::TestFile;
+use volee::lts::{Method, Relation, write_as};
+use volee::render::Outcome;
+use volee::render::conformance::Telling;
+use volee::render::graphs::{comparison, reduced};
+use volee::report::{Answer, Palette, QuestionAnswer, run_svg, run_value};
+use volee::system::{Diagnostic, Limit, Meter, Reason, ReasonKind, replay_end};
+use volee::walk::Walk;
+use volee::{AskError, Contract, Equations, Goal, Graphs, LONGEST_RUN};
+
+use crate::given::Given;
+use crate::watcher::{Stop, Watcher};
+use crate::{refused, wrong};
+
+/// A text of JSON, and what was made beside it.
+type Told = (String, Option<String>);
+
+/// The answer of a call that may have run into a limit.
+fn ended(verb: &str, question: &str, outcome: Result<Outcome, AskError>, stop: &Stop) -> PyResult<String> {
+    stop.check()?;
+    match outcome {
+        Ok(outcome) => Ok(outcome.answer.to_json()),
+        Err(AskError::Limit(limit)) => Ok(unknown(verb, question, &limit)),
+        Err(error) => Err(refused(&error)),
+    }
+}
+
+fn unknown(verb: &str, question: &str, limit: &Limit) -> String {
+    let mut answer = Answer::new(verb);
+    answer.push(QuestionAnswer::unknown(question, limit));
+    answer.to_json()
+}
+
+/// A random run: the answer, and its chart.
+#[pyfunction]
+pub fn simulate(py: Python<'_>, model: &str, options: &str) -> PyResult<Told> {
+    let given = Given::read(options)?;
+    let source = given.source(model).plain();
+    let (steps, seed) = (given.number("steps").unwrap_or(100), given.number("seed").unwrap_or(1));
+    py.detach(|| {
+        let mut model = source.model().map_err(|all| wrong(&all))?;
+        let system = model.system.as_mut();
+        let mut walk = Walk::new(system, seed).map_err(|d| wrong(&[d]))?;
+        let ending = walk.at_random(system, usize::try_from(steps).unwrap_or(usize::MAX), &|| false);
+        let run = replay_end(system, &walk.witness(), LONGEST_RUN)
+            .map_err(|e| wrong(&[Diagnostic::error(format!("the run does not replay: {e}"), None)]))?;
+        let mut answer = Answer::new("simulate").about(&model.name, "explicit");
+        answer.set("steps", walk.len());
+        answer.set("seed", seed);
+        answer.add("ending", ending.word());
+        match ending.reason() {
+            Some(reason) => answer.push(QuestionAnswer::violated("simulation", &reason, Some(&run))),
+            None => answer.add("witness", run_value(&run)),
+        }
+        answer.warn(&model.warnings);
+        Ok((answer.to_json(), Some(run_svg(&run, &format!("a random run of {}", model.name), 400))))
+    })
+}
+
+/// How two systems are compared or one is reduced.
+fn graphs(given: &Given) -> Graphs {
+    Graphs {
+        hide: given.list("hide"),
+        rename: given.list("rename"),
+        defines: given.list("define"),
+        plain: given.flag("plain"),
+        ..Graphs::default()
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (first, second, relation, options, progress=None))]
+pub fn compare(
+    py: Python<'_>,
+    first: PathBuf,
+    second: PathBuf,
+    relation: &str,
+    options: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let (given, stop) = (Given::read(options)?, Stop::default());
+    let sense: Relation = relation.parse().map_err(|e| refused(&AskError::from(e)))?;
+    let meter = given.meter(&stop.cancelled)?;
+    let mut watcher = Watcher::new(&stop, progress);
+    let outcome = py.detach(|| {
+        let compared = graphs(&given).compare(&first, &second, sense, &meter, &mut watcher)?;
+        Ok(comparison(&compared, [&first, &second], None, &meter, Palette::Plain))
+    });
+    ended("compare", relation, outcome, &stop)
+}
+
+/// A smaller system: the answer, and the system in the format `.aut`.
+#[pyfunction]
+#[pyo3(signature = (model, relation, options, progress=None))]
+pub fn reduce(
+    py: Python<'_>,
+    model: PathBuf,
+    relation: &str,
+    options: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Told> {
+    let (given, stop) = (Given::read(options)?, Stop::default());
+    let method = Method::parse(relation).map_err(|e| refused(&AskError::from(e)))?;
+    let meter = given.meter(&stop.cancelled)?;
+    let mut watcher = Watcher::new(&stop, progress);
+    let mut text = Vec::new();
+    let outcome = py.detach(|| -> Result<Outcome, AskError> {
+        let found = graphs(&given).reduce(&model, method, &meter, &mut watcher)?;
+        write_as(&found.reduction.lts, Path::new("reduced.aut"), &mut text)?;
+        Ok(reduced(&found, &model, relation, None, &meter, Palette::Plain))
+    });
+    let json = ended("reduce", relation, outcome, &stop)?;
+    Ok((json, Some(String::from_utf8_lossy(&text).into_owned())))
+}
+
+#[pyfunction]
+#[pyo3(signature = (file, text, options, progress=None))]
+pub fn solve(
+    py: Python<'_>,
+    file: PathBuf,
+    text: &str,
+    options: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let (given, stop) = (Given::read(options)?, Stop::default());
+    let name = given.text("solver").unwrap_or_else(|| "auto".into());
+    let solver = Solver::ALL.iter().find(|(known, _)| *known == name).map(|(_, solver)| *solver);
+    let solver =
+        solver.ok_or_else(|| wrong(&[Diagnostic::error(format!("there is no solver `{name}`"), None)]))?;
+    let meter = given.meter(&stop.cancelled)?;
+    let mut watcher = Watcher::new(&stop, progress);
+    let (solved, yes, no) = py.detach(|| {
+        let equations = Equations::read(&file, text).map_err(|d| wrong(&[d]))?;
+        let (yes, no) = equations.sentences();
+        Ok::<_, PyErr>((equations.solve(solver, None, &meter, &mut watcher), yes, no))
+    })?;
+    stop.check()?;
+    let mut answer = Answer::new("solve").about(file.display().to_string(), "equations");
+    match solved {
+        Ok(solved) => {
+            let reason = Reason { kind: ReasonKind::Formula, message: no, place: None };
+            answer.push(match solved.value {
+                true => QuestionAnswer::holds(&yes),
+                false => QuestionAnswer::violated(&yes, &reason, None),
+            });
+            answer.set("value", solved.value);
+            answer.set("variables", solved.variables);
+            answer.set("transitions", solved.edges);
+            answer.set("seconds", meter.elapsed().as_secs_f64());
+        }
+        Err(SolveError::Limit(limit)) => return Ok(unknown("solve", &yes, &limit)),
+        Err(other) => return Err(wrong(&[Diagnostic::error(other.to_string(), None)])),
+    }
+    Ok(answer.to_json())
+}
+
+/// Tests of a specification: the answer, and the test for `volee conform` where it is one.
+#[pyfunction]
+#[pyo3(signature = (model, options, progress=None))]
+pub fn tests(py: Python<'_>, model: &str, options: &str, progress: Option<Py<PyAny>>) -> PyResult<Told> {
+    let (given, stop) = (Given::read(options)?, Stop::default());
+    let contract = Contract {
+        inputs: given.list("inputs"),
+        outputs: given.list("outputs"),
+        hidden: given.list("hide"),
+        ..Contract::new(given.source(model))
+    };
+    let meter = given.meter(&stop.cancelled)?;
+    let mut watcher = Watcher::new(&stop, progress);
+    let goal = goal(&given);
+    let question = goal.as_ref().map_or_else(|| "suite".to_string(), |(_, question)| question.clone());
+    let made = py.detach(|| make(&contract, goal, &question, model, &meter, &mut watcher));
+    let (outcome, test) = match made {
+        Ok((outcome, test)) => (Ok(outcome), test),
+        Err(error) => (Err(error), None),
+    };
+    Ok((ended("tests", &question, outcome, &stop)?, test))
+}
+
+fn goal(given: &Given) -> Option<(Goal, String)> {
+    if let Some(path) = given.text("purpose") {
+        return Some((Goal::Automaton(PathBuf::from(&path)), format!("purpose {path}")));
+    }
+    if let Some(text) = given.text("tl") {
+        return Some((Goal::Formula(text.clone()), format!("tl {text}")));
+    }
+    if let Some(what) = given.text("cover") {
+        return Some((Goal::Cover(what.clone()), format!("cover {what}")));
+    }
+    let after = given.number("after")?;
+    Some((
+        Goal::After(usize::try_from(after).unwrap_or(usize::MAX)),
+        format!("after {after} visible actions"),
+    ))
+}
+
+fn make(
+    contract: &Contract,
+    goal: Option<(Goal, String)>,
+    question: &str,
+    model: &str,
+    meter: &Meter,
+    watcher: &mut Watcher,
+) -> Result<(Outcome, Option<String>), AskError> {
+    let telling = Telling {
+        model: model.to_string(),
+        question: question.to_string(),
+        livelock: contract.livelock,
+        written: None,
+        meter,
+        palette: Palette::Plain,
+    };
+    let Some((goal, _)) = goal else { return Ok((telling.suite(&contract.suite(meter, watcher)?), None)) };
+    let made = contract.test(&goal, meter, watcher)?;
+    let Some(selected) = &made.tests else { return Ok((telling.no_test(&made.unmatched), None)) };
+    let small = selected.graph.reduced(meter)?;
+    let case = small.case();
+    let mut text = Vec::new();
+    TestFile::new(&case, model, question, contract.livelock)
+        .write(&mut text)
+        .map_err(|e| Diagnostic::error(e.to_string(), None))?;
+    let outcome = telling.test(selected, Some(&small), &case, "test case", &made.hidden);
+    Ok((outcome, Some(String::from_utf8_lossy(&text).into_owned())))
+}
