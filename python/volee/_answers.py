@@ -91,7 +91,7 @@ class Result:
         return self.verdict == "holds"
 
     def _repr_svg_(self) -> Optional[str]:
-        return self.run.svg if self.run else None
+        return None if self.run is None else self.run.svg
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,9 @@ class Check:
 
     def _repr_html_(self) -> str:
         shown = f"<pre>{html.escape(self.text)}</pre>"
-        chart = self.violation._repr_svg_() if self.violation else None
+        # A result that is violated is false, so that it is asked for by name.
+        violation = self.violation
+        chart = None if violation is None else violation._repr_svg_()
         return shown if chart is None else f"{shown}\n<div>{_embedded(chart)}</div>"
 
 

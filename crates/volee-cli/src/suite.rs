@@ -13,7 +13,8 @@ use clap::Args;
 use clap::error::ContextKind;
 use volee::files;
 use volee::report::{
-    Member, VerdictWord, annotations, diagnostics_text, sarif, suite_answer, suite_junit, suite_table,
+    Member, MemberAnswer, VerdictWord, annotations, diagnostics_text, sarif, suite_answer, suite_junit,
+    suite_table,
 };
 use volee::suite::{self, CallOutcome, Given, Task, Watched, files_of, find_project};
 use volee::system::{Diagnostic, Severity, parse_duration};
@@ -85,10 +86,9 @@ impl<'a> Suite<'a> {
         }
         let mut state = self.look()?;
         self.go(&mut state, context, &mut || !context.is_cancelled());
-        let members: Vec<Member> = state.members.iter().flatten().map(|(member, _)| member.clone()).collect();
-        if members.len() < state.tasks.len() {
-            return Err(Failure::new("interrupted before all models were checked"));
-        }
+        let members: Vec<Member> = (state.members.iter().zip(&state.tasks))
+            .map(|(known, (task, _))| known.as_ref().map_or_else(|| interrupted(task), |(m, _)| m.clone()))
+            .collect();
         let outcome = self.tell(&members, context)?;
         if let ([Some((_, value))], Format::Json, true) =
             (&state.members[..], context.format, self.is_alone())
@@ -246,7 +246,7 @@ impl<'a> Suite<'a> {
             }
         }
         context.told();
-        last.unwrap_or_else(|| Err(Failure::new("interrupted before all models were checked")))
+        last.unwrap_or_else(|| Ok(Outcome::new(suite_answer(&[]), "")))
     }
 
     /// Looks at the project and its files again; tells whether something is to be done. What is as it was keeps its answer.
@@ -289,6 +289,13 @@ impl<'a> Suite<'a> {
         let _ = write!(out, "{clear}{text}{waits}").and_then(|()| out.flush());
         ended
     }
+}
+
+/// A model that Ctrl-C came before.
+fn interrupted(task: &Task) -> Member {
+    let answer = MemberAnswer::unknown(&volee::system::Limit::Cancelled);
+    let (model, name) = (task.model.display().to_string(), task.name.clone());
+    Member { model, name, expected: task.expected.clone(), answer }
 }
 
 fn one_line(json: &str) -> String {

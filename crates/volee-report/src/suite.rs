@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use volee_system::Limit;
 
 use crate::{
     Answer, CaseOutcome, ErrorEntry, JunitCase, Palette, QuestionAnswer, VerdictWord, count, counted,
@@ -57,6 +58,21 @@ pub struct MemberAnswer {
     /// The answer as people read it.
     #[serde(default)]
     pub text: String,
+}
+
+impl MemberAnswer {
+    /// The answer where a limit came before any question.
+    pub fn unknown(limit: &Limit) -> Self {
+        MemberAnswer {
+            engine: None,
+            verdict: VerdictWord::Unknown,
+            results: vec![QuestionAnswer::unknown("check", limit)],
+            statistics: Map::new(),
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            text: String::new(),
+        }
+    }
 }
 
 /// A model that was checked.
