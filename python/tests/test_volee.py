@@ -15,6 +15,11 @@ import volee
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COUNTER = volee.Text("byte x; active proctype P() { do :: x < 3 -> x++ :: else -> x = 0 od }")
+# More states than any budget here has room or time for.
+ENDLESS = volee.Text(
+    "byte a[8]; active [3] proctype P() {"
+    " byte i; do :: i < 7 -> i++ :: i > 0 -> i-- :: a[i]++ :: a[i] > 0 -> a[i]-- od }"
+)
 BUG = volee.Text("byte x;\nactive proctype P() {\n  x++;\n  assert(x == 2)\n}\n")
 
 
@@ -75,8 +80,7 @@ def test_what_is_wrong_is_an_error_with_its_place():
 
 
 def test_limits_are_unknown():
-    model = volee.Text("int x; active [3] proctype P() { do :: x++ :: x-- od }")
-    answer = volee.check(model, time=0.2, only="deadlock")
+    answer = volee.check(ENDLESS, time=0.2, only="deadlock")
     assert answer.verdict == "unknown" and answer.results[0].reason.kind == "time"
 
 
@@ -162,9 +166,8 @@ def test_progress_is_told_and_may_end_the_search():
         seen.append(states)
         raise StopIteration("enough")
 
-    model = volee.Text("int x; active [3] proctype P() { do :: x++ :: x-- od }")
     with pytest.raises(StopIteration, match="enough"):
-        volee.check(model, time=60, progress=told)
+        volee.check(ENDLESS, time=60, progress=told)
     assert seen and seen[0] > 0
 
 
@@ -182,8 +185,7 @@ def test_progress_with_tqdm_is_a_bar():
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize("model", ["promela", "python"])
 def test_ctrl_c_ends_a_search(model):
-    text = "int x; active [3] proctype P() { do :: x++ :: x-- od }"
-    given = f"volee.Text({text!r})" if model == "promela" else "volee.Model(0, lambda n: [('t', n + 1)])"
+    given = f"volee.Text({ENDLESS.text!r})" if model == "promela" else "volee.Model(0, lambda n: [('t', n + 1)])"
     code = f"import volee\nprint('ready', flush=True)\nvolee.check({given}, memory='8G')"
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "ready\n"
@@ -205,7 +207,7 @@ def test_other_threads_go_on_while_a_search_runs():
     thread = threading.Thread(target=tick)
     thread.start()
     before = len(ticks)
-    volee.check(volee.Text("int x; active [3] proctype P() { do :: x++ :: x-- od }"), time=0.5)
+    volee.check(ENDLESS, time=0.5)
     done.set()
     thread.join()
     assert len(ticks) > before + 5

@@ -44,7 +44,7 @@ function addRow(step, of, kind, text, action) {
 
 function addMessage(number, action) {
   const event = action.event;
-  const text = `${event.channel}: ${event.values.join(', ')}`;
+  const text = event.values.length ? `${event.channel}: ${event.values.join(', ')}` : event.channel;
   const here = life(action.process, action.pid);
   if (event.kind === 'rendezvous' && event.partner) {
     const row = addRow(number, here, 'meet', text, action);
