@@ -236,7 +236,10 @@ fn assignment(variable: &Variable) -> String {
 }
 
 fn message_text(event: &Event) -> String {
-    format!("{}: {}", event.channel, event.values.join(", "))
+    match event.values.is_empty() {
+        true => event.channel.clone(),
+        false => format!("{}: {}", event.channel, event.values.join(", ")),
+    }
 }
 
 #[cfg(test)]
