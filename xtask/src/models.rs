@@ -1,4 +1,4 @@
-//! `cargo xtask bench models [--stateright DIRECTORY] [--size N]`: models in Rust beside the same models in Promela, and beside Stateright.
+//! `cargo xtask bench models [--stateright DIRECTORY] [--smaller N]`: models in Rust beside the same models in Promela, and beside Stateright.
 //!
 //! Ours run here, one after the other and in turns, with all states kept exactly and CPU time of this thread taken; the best of three
 //! counts. Stateright is a peer that is not part of this repository: who has a checkout of it, with its examples built (`cargo build
@@ -127,7 +127,8 @@ fn case<M: Model + Send + Sync + 'static>(
 ) -> Case {
     let questions = model.properties().iter().filter_map(Property::question).collect();
     let twin = Path::new("crates/volee-models/twins").join(promela);
-    let promela = Source::new(twin, volee::Options::default()).define("N", &size.to_string());
+    // As it was written: an optimised program forgets what nobody reads, and has fewer states.
+    let promela = Source::new(twin, volee::Options::default()).define("N", &size.to_string()).plain();
     Case { name, size, rust: source(Arc::new(model)), questions, promela, peer }
 }
 
@@ -250,7 +251,6 @@ mod tests {
             ];
             for mut case in cases {
                 case.promela.path = root.join(&case.promela.path);
-                // A process of Promela disappears in a step of its own unless the program is optimised.
                 let rust = explored(&case.rust, &case.questions).expect("it holds");
                 let twin = explored(&case.promela, &[]).expect("it holds");
                 assert_eq!(rust.states, twin.states, "{} {size}", case.name);

@@ -143,14 +143,21 @@ fn of_enum(name: &Ident, data: &DataEnum) -> syn::Result<Tokens> {
         let (variant, tag, members) = (&arm.variant.ident, arm.tag, &arm.members);
         quote! { #tag => Self::#variant { #(#members: ::volee_models::Pack::unpacked(bytes)?),* } }
     });
-    Ok(quote! {
-        const WIDTH: ::core::option::Option<usize> = ::volee_models::padded_width(&[#(#widths),*]);
-        fn pack(&self, bytes: &mut ::std::vec::Vec<u8>) {
-            let start = bytes.len();
-            match self { #(#pack)* }
+    // Where no variant holds anything, there is nothing to pad.
+    let padding = arms.iter().any(|arm| !arm.bindings.is_empty()).then(|| {
+        quote! {
             if let ::core::option::Option::Some(width) = <Self as ::volee_models::Pack>::WIDTH {
                 bytes.resize(start + width, 0);
             }
+        }
+    });
+    let start = padding.is_some().then(|| quote! { let start = bytes.len(); });
+    Ok(quote! {
+        const WIDTH: ::core::option::Option<usize> = ::volee_models::padded_width(&[#(#widths),*]);
+        fn pack(&self, bytes: &mut ::std::vec::Vec<u8>) {
+            #start
+            match self { #(#pack)* }
+            #padding
         }
         fn unpack(&mut self, bytes: &mut &[u8]) -> ::core::option::Option<()> {
             let whole = *bytes;

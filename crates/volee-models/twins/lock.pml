@@ -5,11 +5,12 @@
 
 byte number;
 bool locked;
+byte seen[N];
 
 active [N] proctype Thread() {
-  byte seen;
   atomic { !locked -> locked = true };
-  seen = number;
-  number = seen + 1;
-  locked = false
+  seen[_pid] = number;
+  number = seen[_pid] + 1;
+  locked = false;
+end: false
 }
