@@ -8,6 +8,7 @@ type Benchmark = (&'static str, fn(&[String]) -> Result<(), String>);
 const BENCHMARKS: &[Benchmark] = &[
     ("cluster", cluster::bench),
     ("conform", conform::bench),
+    ("cores", xtask::cores::run),
     ("counters", counters::bench),
     ("equations", equations::bench),
     ("lts", lts::bench),

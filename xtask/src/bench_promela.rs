@@ -132,8 +132,11 @@ fn run_volee(
     let plain = if plain { "--plain" } else { "" };
     let steps = if steps == Steps::All { "--all-errors --reduction none" } else { "" };
     let only = "--only deadlock --only assertions";
-    let command =
-        format!("{} check {} {only} {steps} {plain} --format json", volee.display(), model.display());
+    let command = format!(
+        "{} check {} {only} {steps} {plain} --workers 1 --format json",
+        volee.display(),
+        model.display()
+    );
     let (seconds, text) = timed(folder, &command)?;
     let number = |field: &str| -> f64 {
         let at = text.find(&format!("\"{field}\":")).map(|i| i + field.len() + 3);
@@ -145,7 +148,7 @@ fn run_volee(
     Ok(Best { states, transitions, seconds, bytes_per_state: number("bytes_per_state") })
 }
 
-fn median(values: &mut [f64]) -> f64 {
+pub(crate) fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
@@ -341,7 +344,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
 }
 
 /// The release binary, built now.
-fn built(root: &Path) -> Result<PathBuf, String> {
+pub(crate) fn built(root: &Path) -> Result<PathBuf, String> {
     let status = Command::new("cargo")
         .args(["build", "--release", "--quiet", "--package", "volee-cli"])
         .current_dir(root)

@@ -5,6 +5,7 @@
 pub mod bench_promela;
 pub mod bounded;
 pub mod clock;
+pub mod cores;
 pub mod corpus;
 pub mod faults;
 pub mod fuzz;

@@ -17,7 +17,7 @@ pub fn advice(limit: &Limit, figures: &Figures) -> Option<String> {
             count(states),
         )),
         Limit::Time { milliseconds } => Some(format!(
-            "try --time {}s: {} states were seen, {} a second; or --workers N",
+            "try --time {}s: {} states were seen, {} a second; or --cluster, on several machines",
             milliseconds.saturating_mul(10).div_ceil(1000),
             count(states),
             count(rate),

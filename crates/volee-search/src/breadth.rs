@@ -1,5 +1,7 @@
 //! Breadth-first search: the first witness of each question is a shortest one, at the price of a parent per state.
 //!
+//! Where there are many states, several threads first look whether there is anything to be found ([`crate::parallel`]).
+//!
 //! The queue is never shortened: its states and parents (12 bytes per state) are what a witness is made from. Ordinals
 //! are not kept; the few steps of a witness find theirs again by expanding the states on the way.
 
@@ -7,7 +9,8 @@ use volee_system::{Flow, Limit, Step, System, Witness};
 
 use crate::check::Statistics;
 use crate::checkpoint::{CheckpointError, Damaged, Moment, Reader};
-use crate::explorer::{Explorer, Paths, place_of};
+use crate::explorer::Explorer;
+use crate::paths::{Paths, place_of};
 use crate::staging::Staged;
 use volee_store::{Names, StateRef, Visited};
 
@@ -151,6 +154,9 @@ fn run<S: System + ?Sized, V: Visited>(explorer: &mut Explorer<'_, '_, S, V>, qu
                 keep(explorer, queue, (front, length), Moment::BatchStart);
             }
             front.at = next?;
+            if explorer.is_large() && explorer.ask_crew().is_break() {
+                return Flow::Break(());
+            }
         }
         front.level_end = queue.len();
         front.depth += 1;

@@ -10,6 +10,7 @@ use volee_system::{Limit, Meter, PredicateId, Progress, System, Verdict, Witness
 
 use crate::checkpoint::Checkpoint;
 use crate::explorer::Explorer;
+use crate::parallel::Crew;
 use crate::questions::Questions;
 use crate::reducing::Reducing;
 use crate::{approximate, breadth, counted, depth, replacement, spill};
@@ -95,6 +96,8 @@ pub struct Check {
     pub checkpoint: Option<Checkpoint>,
     /// A folder for the states that memory does not hold: the search is then breadth-first, and takes all steps.
     pub spill: Option<PathBuf>,
+    /// The last goals, so many, are asked about without a way to them.
+    pub sides: usize,
 }
 
 impl Default for Check {
@@ -115,6 +118,7 @@ impl Default for Check {
             counting: false,
             checkpoint: None,
             spill: None,
+            sides: 0,
         }
     }
 }
@@ -198,6 +202,12 @@ impl Check {
         Check { reduction, ..self }
     }
 
+    /// The last goals, so many, are asked about without a way to them.
+    #[must_use]
+    pub fn sides(self, sides: usize) -> Self {
+        Check { sides, ..self }
+    }
+
     /// Whether the system must make every step itself.
     #[must_use]
     pub fn counting(self, counting: bool) -> Self {
@@ -272,6 +282,8 @@ pub struct Statistics {
     pub disk_bytes: u64,
     /// What was forgotten, when the memory budget was used up.
     pub turnover: Option<Turnover>,
+    /// How many threads have seen all this, where it was not one alone.
+    pub workers: u64,
 }
 
 /// How a search with replacement went (Jard and Jéron 1991, section 2.2).
@@ -299,9 +311,27 @@ pub fn check<S: System + ?Sized>(
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Outcome {
+    check_with(system, check, None, meter, progress)
+}
+
+/// The same by several threads as soon as it has shown to be large. The verdicts are the same, and so are the runs; other figures
+/// may be others where steps are left out.
+pub fn check_with<S: System + ?Sized>(
+    system: &mut S,
+    check: &Check,
+    crew: Option<&Crew<'_>>,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> Outcome {
+    let alone = check.approximation.is_some()
+        || check.counting
+        || check.checkpoint.is_some()
+        || check.spill.is_some()
+        || meter.budget().depth.is_some();
+    let crew = crew.filter(|_| !alone);
     let mut questions = Questions::new(check);
-    let (mut statistics, limit) = search(system, &mut questions, meter, progress);
-    let limit = limit.or_else(|| system.left_out());
+    let (mut statistics, limit) = search(system, &mut questions, crew, meter, progress);
+    let limit = limit.or_else(|| system.left_out()).or_else(|| crew.and_then(Crew::left_out));
     statistics.seconds = meter.elapsed().as_secs_f64();
     statistics.bytes_per_state = statistics.memory_bytes as f64 / statistics.states.max(1) as f64;
     let answers = questions.answers(limit.as_ref());
@@ -312,6 +342,7 @@ pub fn check<S: System + ?Sized>(
 fn search<S: System + ?Sized>(
     system: &mut S,
     questions: &mut Questions<'_>,
+    crew: Option<&Crew<'_>>,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> (Statistics, Option<Limit>) {
@@ -330,14 +361,16 @@ fn search<S: System + ?Sized>(
     let (statistics, limit, _) = match (check.order, check.replacement, meter.budget().memory) {
         (Order::DepthFirst, Some(policy), Some(_)) => {
             let store = Exact::new().replaceable();
-            let explorer = Explorer::new(system, questions, meter, progress, store);
+            let explorer = Explorer::new(system, questions, meter, progress, store).with_crew(crew);
             return replacement::search(explorer, policy, check.seed);
         }
         (Order::DepthFirst, ..) => {
-            depth::search(Explorer::new(system, questions, meter, progress, Exact::new()))
+            let explorer = Explorer::new(system, questions, meter, progress, Exact::new());
+            depth::search(explorer.with_crew(crew))
         }
         (Order::BreadthFirst, ..) => {
-            breadth::search(Explorer::new(system, questions, meter, progress, Exact::new()))
+            let explorer = Explorer::new(system, questions, meter, progress, Exact::new());
+            breadth::search(explorer.with_crew(crew))
         }
     };
     (statistics, limit)

@@ -15,7 +15,9 @@ use volee_system::{Flow, Limit, System, Witness};
 
 use crate::check::Statistics;
 use crate::checkpoint::{CheckpointError, Damaged, Moment, Reader};
-use crate::explorer::{Explorer, Paths, ordinal_between, place_of};
+use crate::explorer::Explorer;
+use crate::parallel::{Asked, race};
+use crate::paths::{Paths, ordinal_between, place_of};
 use crate::proviso::Proviso;
 use crate::reducing::Reducing;
 use crate::staging::Staged;
@@ -201,7 +203,17 @@ pub(crate) fn run<S: System + ?Sized, V: Visited>(
             stack.begin();
         }
     }
-    go_on(explorer, stack)
+    go_on(explorer, stack)?;
+    if !explorer.is_large() {
+        return Flow::Continue(());
+    }
+    match explorer.ask_crew() {
+        ControlFlow::Break(()) => Flow::Break(()),
+        ControlFlow::Continue(Asked::Expects(crew, reached)) if !explorer.questions().goes_on() => {
+            race(explorer, stack, crew, reached.as_deref())
+        }
+        ControlFlow::Continue(_) => go_on(explorer, stack),
+    }
 }
 
 /// Searches on from a stack, perhaps with another store than before.
@@ -211,7 +223,7 @@ pub(crate) fn go_on<S: System + ?Sized, V: Visited>(
 ) -> Flow {
     while let Some(&top) = stack.frames.last() {
         stack.truncate(&mut explorer.reducing.proviso, top.rest);
-        if explorer.visited.replaces() {
+        if explorer.visited.replaces() || explorer.is_large() {
             return Flow::Continue(());
         }
         if top.rest == top.start {

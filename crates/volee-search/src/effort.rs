@@ -36,6 +36,11 @@ impl Effort {
         self.rest == 0
     }
 
+    /// Whether it has paid when that was last judged.
+    pub(crate) fn pays(&self) -> bool {
+        self.last_rest == 0
+    }
+
     /// A reduced expansion has led to new states.
     pub(crate) fn helped(&mut self) {
         self.helped += 1;
@@ -56,8 +61,10 @@ mod tests {
     #[test]
     fn what_never_helps_is_soon_not_asked_for() {
         let mut effort = Effort::default();
+        assert!(effort.pays());
         let asked = (0..1_000_000).filter(|_| effort.asks()).count();
         assert!((10_000..100_000).contains(&asked), "{asked}");
+        assert!(!effort.pays());
     }
 
     #[test]

@@ -6,15 +6,17 @@
 //! states make a batch and what happens to the new ones.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use volee_system::{
-    FaultId, Flow, Limit, Meter, PersistentSet, Progress, SleepSet, Snapshot, Step, System, Witness,
-};
+use volee_system::{FaultId, Flow, Limit, Meter, PersistentSet, Progress, SleepSet, Snapshot, System};
 
 use crate::check::Statistics;
 use crate::checkpoint::Keeper;
 use crate::memo::{Memo, Recalled};
+use crate::parallel::Crew;
+use crate::paths::Paths;
 use crate::questions::Questions;
 use crate::reducing::Reducing;
 use crate::staging::{Stage, Staged, Targets};
@@ -28,48 +30,6 @@ const MIN_TICK: u64 = 4;
 /// Time between two snapshots of progress.
 const REPORT: Duration = Duration::from_millis(50);
 
-/// The ordinal of the first step between two states, found by expanding the first. `None` when there is no such step.
-pub(crate) fn ordinal_between<S: System + ?Sized>(
-    system: &mut S,
-    names: &mut Names,
-    source: StateRef,
-    target: StateRef,
-) -> Option<u32> {
-    let (mut from, mut to) = (Vec::new(), Vec::new());
-    names.load(source, &mut from);
-    names.load(target, &mut to);
-    place_of(&to, |push| system.steps(&from, &mut |_: Step, state: &[u8]| push(state)))
-}
-
-/// The place of a state among those that are pushed, if it is one of them.
-pub(crate) fn place_of(
-    state: &[u8],
-    enumerate: impl FnOnce(&mut dyn FnMut(&[u8]) -> Flow) -> Flow,
-) -> Option<u32> {
-    let mut place = 0;
-    let found = enumerate(&mut |pushed| {
-        if pushed == state {
-            return Flow::Break(());
-        }
-        place += 1;
-        Flow::Continue(())
-    });
-    found.is_break().then_some(place)
-}
-
-/// A traversal's knowledge of how it got to a state.
-pub(crate) trait Paths<V> {
-    /// How to get to the state that the traversal calls `at`, and from there by the step `last` if there is one.
-    fn witness<S: System + ?Sized>(
-        &self,
-        system: &mut S,
-        names: &mut Names,
-        store: &V,
-        at: usize,
-        last: Option<u32>,
-    ) -> Witness;
-}
-
 /// What is remembered of steps takes at most one part in so many of the budget.
 const MOST_REMEMBERED: u64 = 16;
 
@@ -80,9 +40,9 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     pub(crate) meter: &'a Meter,
     pub(crate) progress: &'a mut dyn Progress,
     pub(crate) names: Names,
-    memo: Memo<u64>,
+    pub(crate) memo: Memo<u64>,
     /// The same for names that stand for more bits than they have.
-    wide_memo: Memo<Tuple>,
+    pub(crate) wide_memo: Memo<Tuple>,
     pub(crate) visited: V,
     /// The state that was loaded last, and its name if that is known.
     pub(crate) state: Vec<u8>,
@@ -106,6 +66,14 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     pub(crate) counted: Option<u64>,
     /// What the system had left out when the search was kept.
     pub(crate) left_out: Option<String>,
+    /// Several threads that take over when there are many states, and what they have found.
+    pub(crate) crew: Option<&'a Crew<'a>>,
+    pub(crate) crew_begins: u64,
+    pub(crate) elsewhere: Option<Statistics>,
+    /// The crew says that there is something to be found.
+    pub(crate) expects: bool,
+    /// States after which another search is known to be better.
+    pub(crate) fewest: Option<Arc<AtomicU64>>,
 }
 
 impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
@@ -136,6 +104,11 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             keeper: None,
             counted: None,
             left_out: self.left_out,
+            crew: None,
+            crew_begins: u64::MAX,
+            elsewhere: self.elsewhere,
+            expects: self.expects,
+            fewest: None,
         };
         (other, self.visited)
     }
@@ -204,7 +177,31 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             keeper,
             counted: None,
             left_out: None,
+            crew: None,
+            crew_begins: u64::MAX,
+            elsewhere: None,
+            expects: false,
+            fewest: None,
         }
+    }
+
+    pub(crate) fn questions(&mut self) -> &mut Questions<'c> {
+        self.questions
+    }
+
+    /// The limit that has ended the search, if one has.
+    pub(crate) fn take_limit(&mut self) -> Option<Limit> {
+        self.limit.take()
+    }
+
+    /// What this search holds beside the store.
+    pub(crate) fn own_bytes(&self, traversal: u64) -> u64 {
+        self.names.bytes()
+            + self.memo.bytes()
+            + self.wide_memo.bytes()
+            + traversal
+            + self.reducing.proviso.bytes()
+            + (self.staged.capacity() * size_of::<Staged>()) as u64
     }
 
     /// Stages the initial states.
@@ -547,6 +544,9 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         self.traversal_bytes = extra_bytes;
         let memory = self.measure(extra_bytes);
         let checked = self.meter.check().and_then(|()| self.keep_budget(memory));
+        if self.fewest.as_ref().is_some_and(|fewest| self.visited.len() > fewest.load(Ordering::Relaxed)) {
+            return self.stop(Limit::Other { message: "another search needs fewer states".into() });
+        }
         let elapsed = self.meter.elapsed();
         if elapsed - self.last_report >= REPORT {
             self.last_report = elapsed;
@@ -589,13 +589,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     }
 
     fn measure(&mut self, extra_bytes: u64) -> u64 {
-        let memory = self.visited.bytes()
-            + self.names.bytes()
-            + self.memo.bytes()
-            + self.wide_memo.bytes()
-            + extra_bytes
-            + self.reducing.proviso.bytes()
-            + (self.staged.capacity() * size_of::<Staged>()) as u64;
+        let memory = self.visited.bytes() + self.own_bytes(extra_bytes);
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(memory);
         memory
     }
@@ -606,7 +600,13 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         self.statistics.states = self.visited.len();
         self.statistics.reduced = self.reducing.count;
         self.statistics.table_bytes = self.visited.bytes();
+        if self.expects && self.limit.is_none() && !self.questions.has_found() {
+            let message =
+                "several threads met an error that one alone does not find: a defect of volee".into();
+            self.limit = Some(Limit::Other { message });
+        }
         let left_out = self.left_out.map(|message| Limit::Other { message });
-        (self.statistics, self.limit.or(left_out), self.visited)
+        let statistics = self.elsewhere.unwrap_or(self.statistics);
+        (statistics, self.limit.or(left_out), self.visited)
     }
 }

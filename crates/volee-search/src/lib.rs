@@ -22,7 +22,9 @@ mod memo;
 mod monitor;
 mod nested;
 mod pairs;
+mod parallel;
 pub mod partition;
+mod paths;
 mod product;
 mod proviso;
 mod questions;
@@ -35,7 +37,9 @@ mod terminal;
 
 pub use atoms::{BoundAtom, Names, bind, looks_at_events};
 pub use audit::{Audit, audit_remembered_steps};
-pub use check::{Answer, Approximation, Check, Order, Outcome, Reduction, Statistics, Turnover, check};
+pub use check::{
+    Answer, Approximation, Check, Order, Outcome, Reduction, Statistics, Turnover, check, check_with,
+};
 pub use checkpoint::{Checkpoint, CheckpointError, read_header, remove as remove_checkpoint};
 pub use confirm::{is_fair, is_strongly_fair};
 pub use deterministic::DeterministicProperty;
@@ -43,5 +47,6 @@ pub use liveness::{Claim, ClaimOptions, ClaimOutcome, Emptiness, Fairness, check
 pub use ltl::{LtlQuestion, left_sides};
 pub use monitor::{Monitored, Runs, TlQuestion};
 pub use nested::NestedStore;
+pub use parallel::{Another, Crew, LARGE, MOST_CREW};
 pub use product::ClaimProduct;
 pub use volee_store::Replacement;

@@ -166,6 +166,10 @@ pub(crate) struct Questions<'c> {
     unwitnessed: Vec<Wish>,
     /// Hashes of what was counted, where states are met again and are to be counted once.
     counted: Option<HashSet<u64>>,
+    /// Only the ways to goals are still to be found.
+    settled: bool,
+    /// What another search has found, in the place of what was found here.
+    elsewhere: Option<Vec<Finding>>,
 }
 
 /// Errors that are remembered so as to be counted once; what comes after them is not counted.
@@ -192,6 +196,8 @@ impl<'c> Questions<'c> {
             errors: 0,
             unwitnessed: Vec::new(),
             counted: None,
+            settled: false,
+            elsewhere: None,
         }
     }
 
@@ -208,6 +214,63 @@ impl<'c> Questions<'c> {
         (kind, state).hash(&mut hasher);
         let hash = hasher.finish();
         if counted.len() >= MOST_COUNTED { true } else { !counted.insert(hash) }
+    }
+
+    /// Whether the search goes on after the first error.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.check.goes_on(1)
+    }
+
+    /// Whether a search would end here because of what was found.
+    pub(crate) fn has_found(&self) -> bool {
+        self.has_errors() || self.is_done() || self.elsewhere.is_some()
+    }
+
+    /// What another search of the same has found.
+    pub(crate) fn take_over(&mut self, findings: Vec<Finding>) {
+        self.elsewhere = Some(findings);
+    }
+
+    pub(crate) fn has_errors(&self) -> bool {
+        self.errors > 0
+    }
+
+    /// Whether each goal is still open.
+    pub(crate) fn open_goals(&self) -> Vec<bool> {
+        self.goals.iter().map(Option::is_none).collect()
+    }
+
+    pub(crate) fn is_reached(&self, goal: usize) -> bool {
+        self.goals[goal].is_some()
+    }
+
+    /// Somebody else has reached a goal, and nobody asks how.
+    pub(crate) fn close_goal(&mut self, goal: usize) {
+        if self.goals[goal].is_none() {
+            self.goals[goal] = Some(Witness::default());
+            self.goals_open -= 1;
+        }
+    }
+
+    /// Whether nothing but goals is asked for, and all are reached.
+    pub(crate) fn is_done(&self) -> bool {
+        self.after_goal().is_break()
+    }
+
+    /// All states were seen elsewhere: there are no errors, and these goals can be reached. `Break` when no way to one of them
+    /// is still to be found.
+    pub(crate) fn settle(&mut self, reached: &[bool]) -> Flow {
+        let open = self.goals.iter().zip(reached).enumerate();
+        let open: Vec<usize> = open.filter(|(_, (goal, _))| goal.is_none()).map(|(at, _)| at).collect();
+        for at in
+            open.into_iter().filter(|&at| reached[at] && at >= self.check.goals.len() - self.check.sides)
+        {
+            self.close_goal(at);
+        }
+        self.goals_open =
+            self.goals.iter().zip(reached).filter(|(goal, reached)| goal.is_none() && **reached).count();
+        self.settled = true;
+        self.after_goal()
     }
 
     /// What is asked.
@@ -323,7 +386,7 @@ impl<'c> Questions<'c> {
     /// Ends a search that only has goals, once all are reached.
     fn after_goal(&self) -> Flow {
         let only_goals = !self.check.deadlocks && !self.check.faults && self.check.invariants.is_empty();
-        if only_goals && self.goals_open == 0 && !self.check.all_errors {
+        if self.goals_open == 0 && (self.settled || only_goals && !self.check.all_errors) {
             Flow::Break(())
         } else {
             Flow::Continue(())
@@ -337,6 +400,9 @@ impl<'c> Questions<'c> {
 
     /// What was found, question by question.
     pub(crate) fn into_findings(self) -> Vec<Finding> {
+        if let Some(findings) = self.elsewhere {
+            return findings;
+        }
         let check = self.check;
         let mut findings = Vec::new();
         findings.extend(check.deadlocks.then(|| self.deadlocks.into_finding()));

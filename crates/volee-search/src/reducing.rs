@@ -11,7 +11,8 @@ use volee_system::{Awake, Flow, PersistentSet, SleepSet, System};
 
 use crate::check::Reduction;
 use crate::effort::Effort;
-use crate::explorer::{Explorer, Paths};
+use crate::explorer::Explorer;
+use crate::paths::Paths;
 use crate::proviso::Proviso;
 use crate::questions::OnFault;
 use crate::staging::{Stage, Staged};
@@ -49,6 +50,8 @@ pub(crate) struct Reducing {
     satisfied: Vec<u32>,
     /// Expansions for which fewer steps were enough.
     pub(crate) count: u64,
+    /// What is taken depends on the state alone: see [`Reducing::by_state_alone`].
+    alone: bool,
 }
 
 impl Reducing {
@@ -62,13 +65,30 @@ impl Reducing {
             proviso: Proviso::default(),
             satisfied: Vec::new(),
             count: 0,
+            alone: false,
         }
     }
 
     /// Whether to ask for a reduced expansion.
     #[inline]
     pub(crate) fn asks(&mut self) -> bool {
-        self.kind.is_persistent() && self.effort.asks()
+        self.kind.is_persistent() && (self.alone || self.effort.asks())
+    }
+
+    /// Whether reduced expansions have paid lately.
+    pub(crate) fn pays(&self) -> bool {
+        self.kind.is_persistent() && self.effort.pays()
+    }
+
+    /// From now on a set is taken only if that is right by the state alone, whatever else was explored, and if `pays` is false
+    /// none is. A set that does not cut cycles is: if no other is taken, then every cycle of explored states has one that is
+    /// expanded in full, so that from each state every long enough run leads to such a state, and the state is satisfied
+    /// (see [`crate::proviso`]). So is one whose other steps may be ignored for ever.
+    pub(crate) fn by_state_alone(&mut self, pays: bool) {
+        self.alone = true;
+        if !pays {
+            self.kind = Reduction::None;
+        }
     }
 
     /// A reduced expansion was enough.
@@ -163,9 +183,25 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
             self.staged.truncate(staged);
             return false;
         };
+        if self.reducing.alone {
+            return self.expand_alone((name, parent, at), set, staged);
+        }
         self.statistics.transitions += (self.staged.len() - staged) as u64;
         self.reducing.reduced.push(Reduced { name, parent, at, set, fresh: false, satisfied: false });
         true
+    }
+
+    /// Keeps what was staged for a set if that is right by the state alone; otherwise the next set is tried.
+    #[inline]
+    fn expand_alone(&mut self, state: (StateRef, u32, usize), set: PersistentSet, staged: usize) -> bool {
+        if set.others_may_be_ignored || !set.cuts_cycles {
+            self.statistics.transitions += (self.staged.len() - staged) as u64;
+            self.reducing.count += 1;
+            return true;
+        }
+        self.staged.truncate(staged);
+        self.loaded = None;
+        set.next < MOST_ATTEMPTS && self.expand_reduced(state, set.next)
     }
 
     /// Stages the targets of a reduced set of steps as the system makes them.

@@ -46,16 +46,16 @@ impl Dictionary {
         &self.bytes[start..self.ends[number] as usize]
     }
 
-    /// The number of a value, a new one if it is new. `None` when there is no room for another.
+    /// The number of a value that is known.
     #[inline]
-    pub fn intern(&mut self, value: &[u8]) -> Option<u32> {
+    pub fn find(&self, value: &[u8]) -> Option<u32> {
         let key = key(value);
         let mask = self.places.len() - 1;
         let mut at = (mix(key) >> self.shift) as usize;
         loop {
             let place = self.places[at];
             if place.number == 0 {
-                return self.add(key, value);
+                return None;
             }
             if place.key == key && (value.len() < 8 || self.get(place.number as usize - 1) == value) {
                 return Some(place.number - 1);
@@ -64,8 +64,10 @@ impl Dictionary {
         }
     }
 
+    /// The number of a value that was not known. `None` when there is no room for another.
     #[cold]
-    fn add(&mut self, key: u64, value: &[u8]) -> Option<u32> {
+    pub fn add(&mut self, value: &[u8]) -> Option<u32> {
+        let key = key(value);
         let end = u32::try_from(self.bytes.len() + value.len()).ok()?;
         self.bytes.try_reserve(value.len()).ok()?;
         self.bytes.extend_from_slice(value);
@@ -121,7 +123,8 @@ mod tests {
         for n in (0..5000).chain(0..5000) {
             let next = twin.len() as u32;
             let number = *twin.entry(value(n)).or_insert(next);
-            assert_eq!(dictionary.intern(&value(n)), Some(number));
+            let known = dictionary.find(&value(n));
+            assert_eq!(known.or_else(|| dictionary.add(&value(n))), Some(number));
         }
         assert_eq!(dictionary.len(), twin.len());
         assert!(twin.iter().all(|(value, &number)| dictionary.get(number as usize) == value));

@@ -245,7 +245,7 @@ impl Visited for Exact {
 }
 
 /// Lines for so many names, so many to a line, with room for more.
-fn lines_for(len: usize, by_line: usize) -> usize {
+pub(crate) fn lines_for(len: usize, by_line: usize) -> usize {
     let least = len / by_line + 1;
     if least > DOUBLED {
         (least + least / 4).next_multiple_of(FEWEST)
@@ -255,7 +255,7 @@ fn lines_for(len: usize, by_line: usize) -> usize {
 }
 
 /// The lines of the next larger table.
-fn larger(lines: usize) -> usize {
+pub(crate) fn larger(lines: usize) -> usize {
     if lines > DOUBLED { (lines + lines / 2).next_multiple_of(FEWEST) } else { lines * 2 }
 }
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`Tree`] | states of any length as 64-bit names, by tree compression |
 //! | [`Exact`], [`Bounded`], [`Bitstate`], [`Compact`] | sets of names: all, within a budget, or approximately ([`Visited`]) |
+//! | [`Concurrent`] | a set of all names for several threads |
 //! | [`Places`], [`Hashed`], [`PackedStates`], [`Forgetful`] | states with dense numbers, and a set that forgets |
 //! | [`Pages`], [`Pieces`], [`large`] | arrays on large pages, and prefetching |
 //! | [`Counting`] | the allocator that knows how much is held |
@@ -15,9 +16,11 @@
 
 mod bitstate;
 mod bounded;
+mod claim;
 mod coding;
 mod collect;
 mod compact;
+mod concurrent;
 mod counting;
 mod dictionary;
 mod exact;
@@ -27,6 +30,7 @@ pub mod large;
 mod line;
 mod names;
 mod nodes;
+mod numbering;
 mod numbers;
 mod others;
 mod packed;
@@ -48,6 +52,7 @@ pub use bitstate::Bitstate;
 pub use bounded::{Advance, Bounded, Forgotten, coding_of};
 pub use coding::Coding;
 pub use compact::Compact;
+pub use concurrent::Concurrent;
 pub use counting::{Counting, return_freed_memory};
 pub use exact::Exact;
 pub use forgetful::Forgetful;
@@ -64,7 +69,7 @@ pub use slots::{At, Slots};
 pub use stacked::Stacked;
 pub use table::Turnover;
 pub use tree::{Full, StateRef, Tree};
-pub use tuples::{Field, MOST_COMPONENTS, Tuple, Tuples, WAITING};
+pub use tuples::{Field, Layouts, MOST_COMPONENTS, Tuple, Tuples, WAITING, Waiting};
 
 /// A set of names that a traversal has met.
 pub trait Visited {

@@ -42,34 +42,44 @@ impl Others {
         }
     }
 
-    /// The number of a word, a new one if it is new. `None` when there are too many.
+    /// The number of a word that is known.
     #[inline]
-    pub fn intern(&mut self, word: u128) -> Option<usize> {
-        if self.words.len() * 4 >= self.places.len() * 3 {
-            self.grow();
-        }
+    pub fn find(&self, word: u128) -> Option<usize> {
         let (low, top) = (word as u64, (word >> 64) as u32);
-        let hash = hash(low, top);
-        let mask = self.places.len() - 1;
+        let place = self.places[self.place_of((low, top), hash(low, top))?];
+        (place != 0).then(|| (place & NUMBER) as usize - 1)
+    }
+
+    /// Where the number of a word is, or would be. `None` where there are no places.
+    #[inline]
+    fn place_of(&self, (low, top): (u64, u32), hash: u64) -> Option<usize> {
+        let mask = self.places.len().checked_sub(1)?;
         let mut at = (hash >> 32) as usize & mask;
         loop {
             let place = self.places[at];
             if place == 0 {
-                return self.add((low, top), hash, at);
+                return Some(at);
             }
             let number = (place & NUMBER) as usize - 1;
             if (place ^ tag(hash)) & !NUMBER == 0
                 && self.words[number] == low
                 && (!self.is_tall || self.tops[number] == top)
             {
-                return Some(number);
+                return Some(at);
             }
             at = (at + 1) & mask;
         }
     }
 
+    /// The number of a word that was not known. `None` when there are too many.
     #[cold]
-    fn add(&mut self, (low, top): (u64, u32), hash: u64, at: usize) -> Option<usize> {
+    pub fn add(&mut self, word: u128) -> Option<usize> {
+        if self.words.len() * 4 >= self.places.len() * 3 {
+            self.grow();
+        }
+        let (low, top) = (word as u64, (word >> 64) as u32);
+        let hash = hash(low, top);
+        let at = self.place_of((low, top), hash)?;
         let number = self.words.len();
         if number + 1 > NUMBER as usize {
             return None;
@@ -134,7 +144,8 @@ mod tests {
                 let word = word & ((1 << bits) - 1);
                 let next = twin.len();
                 let number = *twin.entry(word).or_insert(next);
-                assert_eq!(others.intern(word), Some(number));
+                let known = others.find(word);
+                assert_eq!(known.or_else(|| others.add(word)), Some(number));
                 assert_eq!(others.get(number), word);
             }
             assert_eq!(others.get(twin.len()), 0);

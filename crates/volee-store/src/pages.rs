@@ -168,6 +168,18 @@ impl<T: Plain> Pages<T> {
     pub fn bytes(&self) -> u64 {
         (self.len * size_of::<T>()) as u64
     }
+
+    /// Where the items start, for those who see them as something else: see [`crate::Concurrent`].
+    #[inline(always)]
+    pub(crate) fn start(&self) -> *const T {
+        self.start.as_ptr()
+    }
+
+    /// How many items there are, without a look at any.
+    #[inline(always)]
+    pub(crate) fn count(&self) -> usize {
+        self.len
+    }
 }
 
 impl<T: Plain> Deref for Pages<T> {

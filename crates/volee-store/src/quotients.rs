@@ -18,7 +18,7 @@ const LINE: usize = 16;
 const FAR: u32 = 5;
 /// Lines among which a name can be.
 const GROUP: usize = 1 << FAR;
-const USED: u32 = 1 << 31;
+pub(crate) const USED: u32 = 1 << 31;
 /// Groups moved before the old table's front is given back.
 const MOVED: usize = 1 << 11;
 
@@ -36,20 +36,20 @@ pub(crate) struct Quotients {
 
 /// How scrambled names are spread over lines.
 #[derive(Debug, Clone, Copy)]
-struct Homes {
+pub(crate) struct Homes {
     lines: u64,
     width: u32,
     /// The bits of a remainder.
-    kept: u64,
+    pub kept: u64,
 }
 
 impl Homes {
-    fn new(width: u32, lines: usize) -> Self {
+    pub fn new(width: u32, lines: usize) -> Self {
         Homes { lines: lines as u64, width, kept: low_bits(remainder_bits(width, lines)) }
     }
 
     #[inline(always)]
-    fn of(self, code: u64) -> usize {
+    pub fn of(self, code: u64) -> usize {
         ((u128::from(code << (64 - self.width)) * u128::from(self.lines)) >> 64) as usize
     }
 
@@ -199,7 +199,7 @@ impl Quotients {
 }
 
 /// For each line of the group that begins here, the first scrambled name whose home it is.
-fn firsts(homes: Homes, group: usize) -> [u64; GROUP] {
+pub(crate) fn firsts(homes: Homes, group: usize) -> [u64; GROUP] {
     std::array::from_fn(|line| homes.first(group + line))
 }
 
@@ -211,12 +211,15 @@ fn codes_of<'a>(
     kept: u64,
     firsts: &'a [u64; GROUP],
 ) -> impl Iterator<Item = u64> + 'a {
-    line.iter().copied().take_while(|&slot| slot != 0).map(move |slot| {
-        let far = slot as usize & (GROUP - 1);
-        let remainder = u64::from((slot & !USED) >> FAR);
-        let first = firsts[(at ^ far) & (GROUP - 1)];
-        first + (remainder.wrapping_sub(first) & kept)
-    })
+    line.iter().copied().take_while(|&slot| slot != 0).map(move |slot| code_of(slot, at, kept, firsts))
+}
+
+/// The scrambled name that a slot of a line stands for.
+pub(crate) fn code_of(slot: u32, at: usize, kept: u64, firsts: &[u64; GROUP]) -> u64 {
+    let far = slot as usize & (GROUP - 1);
+    let remainder = u64::from((slot & !USED) >> FAR);
+    let first = firsts[(at ^ far) & (GROUP - 1)];
+    first + (remainder.wrapping_sub(first) & kept)
 }
 
 #[cfg(test)]

@@ -15,11 +15,16 @@
 //! No name is 0: the numbers of the first component start at 1. So do those of records that the first state does not have:
 //! their 0 says that there is none. Where a record of the first state is missing later, that is a value like others.
 
+use std::sync::Arc;
+
 use volee_system::Components;
 
 use crate::StateRef;
 use crate::dictionary::Dictionary;
+use crate::numbering::Numbering;
 use crate::others::Others;
+
+mod replica;
 
 /// Set in the name of a state that waits for wider fields.
 pub const WAITING: u64 = 1 << 63;
@@ -134,6 +139,10 @@ pub struct Tuples {
     /// The states cannot be named like this at all.
     misfits: bool,
     lost: bool,
+    /// What this one and its clones share, and how much of it this one has taken over.
+    numbering: Option<Arc<Numbering>>,
+    known_values: usize,
+    known_words: usize,
 }
 
 /// How names were laid out, and how they are now.
@@ -188,6 +197,9 @@ impl Tuples {
             changes: 0,
             misfits: false,
             lost: false,
+            numbering: None,
+            known_values: 0,
+            known_words: 0,
         })
     }
 
@@ -243,7 +255,8 @@ impl Tuples {
         let number = if self.base.tuple >> OWN_BITS == word && self.base.name != StateRef::NONE {
             self.base.name.0 >> OWN_BITS
         } else {
-            let Some(number) = self.others.intern(word) else {
+            let known = self.others.find(word);
+            let Some(number) = known.or_else(|| self.learn_word(word)) else {
                 self.misfits = true;
                 return None;
             };
@@ -354,20 +367,11 @@ impl Tuples {
     /// The tuple with another value of a component. `None` where its field has no room.
     #[inline(always)]
     fn with_value(&mut self, tuple: Tuple, owner: usize, value: &[u8]) -> Option<Tuple> {
-        let component = &mut self.components[owner];
-        let known = component.values.len();
-        let Some(number) = component.values.intern(value) else {
-            self.misfits = true;
-            return None;
+        let number = match self.components[owner].values.find(value) {
+            Some(number) => number,
+            None => self.learn_value(owner, value)?,
         };
-        if number as usize >= known
-            && owner >= self.cut.ends.len()
-            && let Some(&kind) = value.first()
-            && !component.kinds.contains(&kind)
-        {
-            component.kinds.push(kind);
-            self.changes += 1;
-        }
+        let component = &self.components[owner];
         let number = number as u64 + component.first as u64;
         let Field { shift, width } = component.field;
         if number >> width != 0 {
@@ -449,6 +453,11 @@ impl Tuples {
     /// Takes the states that wait; their names were their places here.
     pub fn take_waiting(&mut self) -> Waiting {
         Waiting { bytes: std::mem::take(&mut self.waiting), ends: std::mem::take(&mut self.waiting_ends) }
+    }
+
+    /// Takes states back that were taken before.
+    pub fn put_waiting(&mut self, waiting: Waiting) {
+        (self.waiting, self.waiting_ends) = (waiting.bytes, waiting.ends);
     }
 
     /// Whether names were lost when fields were laid out: there is no room for so many.

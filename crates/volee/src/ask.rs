@@ -398,6 +398,7 @@ impl Explored {
         total.transitions += more.transitions;
         total.reduced += more.reduced;
         total.max_depth = total.max_depth.max(more.max_depth);
+        total.workers = total.workers.max(more.workers);
         total.memory_bytes = total.memory_bytes.max(more.memory_bytes);
         total.table_bytes = total.table_bytes.max(more.table_bytes);
         total.disk_bytes = total.disk_bytes.max(more.disk_bytes);

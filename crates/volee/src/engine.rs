@@ -18,9 +18,9 @@ pub enum Engine {
     /// Whoever answers questions of that kind best.
     #[default]
     Auto,
-    /// A search of all states, one after the other.
+    /// A search of all states: of a few by one thread, of many by all cores.
     Explicit,
-    /// The same by so many threads.
+    /// The same by so many threads at most.
     Workers(usize),
     /// The same by processes elsewhere.
     Cluster(Cluster),
@@ -219,6 +219,7 @@ impl Engine {
             Engine::Explicit => {
                 Some(usual_way(kind)).filter(|way| way.engine() == "explicit" || *way == Way::Equations)
             }
+            Engine::Workers(_) if REACHABILITY.contains(&kind) => Some(Way::Search),
             Engine::Workers(_) | Engine::Cluster(_) => match kind {
                 Kind::Mu => Some(Way::SharedEquations),
                 Kind::Ltl | Kind::Never | Kind::Progress | Kind::Acceptance => Some(Way::SharedCycles),

@@ -196,6 +196,11 @@ fn open_promela(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic
         let message = "no process is there at the start, so nothing can happen";
         return Err(vec![Diagnostic::error(message, place).with_help(help)]);
     }
+    Ok(Opened { system: system_of(&lowered, options), warnings: diagnostics, promela: Some(lowered) })
+}
+
+/// The system of a program, read as these options say.
+pub(crate) fn system_of(lowered: &Lowered, options: &Options) -> Box<dyn System> {
     let machine = lowered.machine(MachineOptions {
         plain: options.plain,
         single_steps: options.single_steps,
@@ -205,8 +210,7 @@ fn open_promela(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic
         },
         ..MachineOptions::default()
     });
-    let system: Box<dyn System> = if options.bare { Box::new(Bare(machine)) } else { Box::new(machine) };
-    Ok(Opened { system, warnings: diagnostics, promela: Some(lowered) })
+    if options.bare { Box::new(Bare(machine)) } else { Box::new(machine) }
 }
 
 /// Changes what a model says of its numbers: of processes at the start, of messages in a buffer.

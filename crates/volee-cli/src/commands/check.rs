@@ -44,7 +44,7 @@ Examples:
   volee check lift.pml --engine counters --invariant 'c <= N' --parameter N --assume 'N >= 1'
                                                   with unbounded integers, for every N
   volee check big.pml --memory 2G --time 5m       within a budget; exit code 3 when it is not enough
-  volee check big.pml --workers 4                 by four workers; --cluster hosts.toml for several machines
+  volee check big.pml --workers 4                 by four threads, not by all cores; --cluster hosts.toml for several machines
   volee check                                     all that volee.toml names, against what it expects
   volee check models --junit results.xml          every model of a folder, with a summary
   volee check mutex.pml --watch                   again whenever the file changes

@@ -380,16 +380,53 @@ fn workers_solve_files_of_equations() {
 }
 
 #[test]
-fn several_workers_do_not_claim_a_depth() {
+fn several_processes_do_not_claim_a_depth() {
     let sandbox = sandbox();
-    for more in [["--workers", "2"], ["--search", "bfs"]] {
+    let workers: Vec<Worker> = (0..2).map(|_| Worker::start(volee(), "127.0.0.1:0", &[])).collect();
+    sandbox.write("hosts.toml", hosts(&workers));
+    for more in [["--cluster", "hosts.toml"], ["--search", "bfs"], ["--workers", "2"]] {
         let answered = ask(&sandbox, &["check".into(), "abp.family".into()], &more);
         assert_eq!(
             json(&answered)["statistics"]["depth"].is_u64(),
-            more[0] == "--search",
+            more[0] != "--cluster",
             "{}",
             all_of(&answered)
         );
+    }
+}
+
+/// Processes that count; an assertion fails if that is asked for: more states than one thread looks at alone.
+const COUNTERS: &str = "\
+#ifndef BAD
+#define BAD 99
+#endif
+byte x;
+active [4] proctype P() { byte i; do :: i < 6 -> i++; x = i :: i == 6 -> break od; assert(x != BAD) }
+";
+
+#[test]
+fn a_large_search_has_the_same_answer_with_any_number_of_threads() {
+    let sandbox = Sandbox::new();
+    sandbox.write("counters.pml", COUNTERS);
+    for more in ["--plain", "--plain -D BAD=3", "--plain --reachable x==5", "--plain --reachable x==9"] {
+        let alone = sandbox.volee(&format!("check counters.pml {more} --workers 1 --format json"));
+        let states = &json(&alone)["statistics"]["states"];
+        assert!(more.contains("BAD") || states.as_u64() > Some(100_000), "{}", all_of(&alone));
+        for workers in [2, 3] {
+            let line = format!("check counters.pml {more} --workers {workers} --format json");
+            let together = sandbox.volee(&line);
+            assert_eq!(together.code, alone.code, "{line}: {}", all_of(&together));
+            let verdicts = |of: &Answered| {
+                let results = json(of)["results"].as_array().cloned().unwrap_or_default();
+                results.iter().map(|r| (r["question"].clone(), r["verdict"].clone())).collect::<Vec<_>>()
+            };
+            assert_eq!(verdicts(&together), verdicts(&alone), "{line}");
+            assert_eq!(json(&together)["results"], json(&sandbox.volee(&line))["results"], "{line}");
+            if !more.contains("BAD") {
+                assert_eq!(json(&together)["statistics"]["workers"], workers, "{line}");
+                assert_eq!(json(&together)["statistics"]["states"], *states, "{line}");
+            }
+        }
     }
 }
 
@@ -401,6 +438,8 @@ fn models_of_the_corpus_have_as_many_states_on_workers() {
         return;
     };
     let sandbox = Sandbox::new();
+    let workers: Vec<Worker> = (0..2).map(|_| Worker::start(volee(), "127.0.0.1:0", &[])).collect();
+    sandbox.write("hosts.toml", hosts(&workers));
     let mut models: Vec<PathBuf> = folder.flatten().map(|e| e.path()).collect();
     models.retain(|p| p.extension().is_some_and(|e| e == "pml"));
     models.sort();
@@ -411,7 +450,7 @@ fn models_of_the_corpus_have_as_many_states_on_workers() {
         if json(&alone)["statistics"]["states"].as_u64().unwrap_or(u64::MAX) > 20_000 || compared == 6 {
             continue;
         }
-        let together = ask(&sandbox, &call, &["--workers", "2"]);
+        let together = ask(&sandbox, &call, &["--cluster", "hosts.toml"]);
         assert_eq!(figures(&together), figures(&alone), "{}", model.display());
         compared += 1;
     }
@@ -446,7 +485,7 @@ fn what_workers_cannot_do_is_said() {
     for (line, what) in [
         ("check abp.family --workers 0", "from 1 to 256"),
         ("check abp.family --workers 2 --ltl <>x", "do not go together"),
-        ("check abp.family --workers 2 --max-depth 3", "how deep they are together"),
+        ("check abp.family --workers 300", "from 1 to 256"),
         ("check abp.family --cluster missing.toml", "cannot read the host file"),
         ("worker --listen 0.0.0.0:0", "loopback only"),
     ] {

@@ -292,7 +292,7 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
     /// The number of a step from one node to another.
     pub fn ordinal(&mut self, from: u32, to: u32) -> Option<u32> {
         let (source, target) = (self.nodes.key(from).0, self.nodes.key(to).0);
-        crate::explorer::ordinal_between(self.system, &mut self.names, source, target)
+        crate::paths::ordinal_between(self.system, &mut self.names, source, target)
     }
 
     /// Names the targets of the loaded state; a state without steps repeats itself.

@@ -104,7 +104,7 @@ impl<W: Word> Remembered<W> {
 }
 
 /// What is remembered, for one layout of names.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Memo<W> {
     /// Off for good.
     off: bool,

@@ -43,7 +43,7 @@ struct Choice {
 }
 
 /// What is remembered of persistent sets, for one layout of names.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Sets<W> {
     off: bool,
     /// By record and the number of its value.

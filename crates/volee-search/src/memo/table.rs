@@ -21,7 +21,7 @@ struct Place<W, V> {
 }
 
 /// Values by memory (from 1 on) and key.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Table<W, V> {
     places: Vec<Place<W, V>>,
     len: usize,

@@ -6,7 +6,7 @@ use volee_system::{Meter, Step, System, Witness};
 
 use super::{NONE, garbled};
 use crate::check::{Check, Outcome, Statistics};
-use crate::explorer::place_of;
+use crate::paths::place_of;
 use crate::questions::{Finding, answers_from};
 use volee_store::{StateRef, Tree};
 

@@ -7,6 +7,7 @@ mod graph;
 mod limits;
 mod liveness;
 mod monitor;
+mod parallel;
 mod reduction;
 mod remembered;
 mod replacement;

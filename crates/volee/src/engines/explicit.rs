@@ -1,19 +1,21 @@
 //! The explicit search: deadlocks, assertions, invariants and goals, all decided by one traversal.
 
+use std::num::NonZero;
+
 use volee_report::{bytes, count, seconds};
 use volee_search::{
-    Answer as Found, Check, Order, Reduction, Statistics, Turnover, check, left_sides, remove_checkpoint,
+    Answer as Found, Check, Crew, MOST_CREW, Order, Reduction, Statistics, Turnover, check, check_with,
+    left_sides, remove_checkpoint,
 };
 use volee_system::{
     Budget, Limit, Meter, PredicateId, Quiet, System, Unreached, Verdict, compile_predicate, coverage,
-    unreached as unreached_by,
 };
 
 use super::{Job, Part, told};
 use crate::answer::{Answers, AskError, Certificate, Figures};
-use crate::engine::Way;
+use crate::engine::{Engine, Way};
 use crate::kept;
-use crate::model::Model;
+use crate::model::{Model, system_of};
 use crate::near::how_near;
 use crate::question::Question;
 use crate::settings::Settings;
@@ -27,15 +29,36 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
         options.plain = true;
         model = job.open_as(&options)?;
     }
-    let all = stored(compiled(model.system.as_mut(), questions)?, job.settings, options.plain);
-    let all =
-        all.order(job.settings.order).all_errors(job.settings.all_errors).max_errors(job.settings.max_errors);
-    let goals = all.goals.len();
+    // Threads share names, and names need components; what has none is divided among workers that send each other states.
+    let workers = workers(job.engine)?;
+    let asked_for = matches!(job.engine, Engine::Workers(2..));
+    if asked_for && model.system.components().is_none() && is_plain_search(job) {
+        job.read = Some(model);
+        return super::workers::search(job, questions);
+    }
     let kept = kept::prepare(job, &model, questions)?;
     let resumed = kept.as_ref().is_some_and(|kept| kept.resume);
+    let asked = |system: &mut dyn System| {
+        let all = stored(compiled(system, questions)?, job.settings, options.plain);
+        let (all_errors, most) = (job.settings.all_errors, job.settings.max_errors);
+        let all = all.order(job.settings.order).all_errors(all_errors).max_errors(most);
+        Ok::<_, AskError>(with_left_sides(all, system))
+    };
+    let all = asked(model.system.as_mut())?;
     let all = all.checkpoint(kept).spill(job.settings.spill.clone());
-    let all = with_left_sides(all, model.system.as_mut());
-    let mut outcome = check(model.system.as_mut(), &all, job.meter, job.progress);
+    let goals = all.goals.len() - all.sides;
+    let (subject, lowered) = (job.subject, model.promela.clone());
+    let another = || {
+        // What was read is not read again: the file may be another one by now.
+        let mut system = match &lowered {
+            Some(lowered) => system_of(lowered, &options),
+            None => subject.open(&options).ok()?.system,
+        };
+        let all = asked(system.as_mut()).ok()?;
+        Some((system, all))
+    };
+    let crew = Crew::new(workers, &another);
+    let mut outcome = check_with(model.system.as_mut(), &all, Some(&crew), job.meter, job.progress);
     let sides = outcome.answers.split_off(questions.len());
     let stopped_early = !all.goes_on(outcome.answers.iter().map(|a| a.errors).sum());
     let complete = outcome.limit.is_none() && !stopped_early;
@@ -44,7 +67,8 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     let mut part = Part { explored: Some((outcome.statistics, complete)), ..Part::default() };
     // What ran before the search was kept is not known here.
     let passed_over = (reduced || resumed).then_some(used);
-    part.unreached = if complete { unreached(&mut model, passed_over, job.meter) } else { Some(Vec::new()) };
+    part.unreached =
+        if complete { unreached(&mut model, &crew, passed_over, job.meter) } else { Some(Vec::new()) };
     part.coverage = if job.settings.coverage { coverage(model.system.as_mut()) } else { Vec::new() };
     part.silent = never_true(&sides, &all.goals[goals..], complete);
     for (question, found) in ordered(questions).zip(&outcome.answers) {
@@ -73,12 +97,33 @@ pub(super) fn never_true(found: &[Found], goals: &[(String, PredicateId)], compl
     never.map(|(_, (text, _))| text.clone()).collect()
 }
 
+/// Whether nothing is set that only one search of all states obeys.
+fn is_plain_search(job: &Job<'_>) -> bool {
+    let (s, usual) = (job.settings, Settings::default());
+    let reduction = s.reduction.filter(|&kind| kind == Reduction::None);
+    let same = Settings { all_errors: s.all_errors, audit: s.audit, reduction, ..usual };
+    *s == same && job.meter.budget().depth.is_none()
+}
+
+/// How many threads may search.
+fn workers(engine: &Engine) -> Result<usize, AskError> {
+    match engine {
+        Engine::Workers(workers) if (1..=MOST_CREW).contains(workers) => Ok(*workers),
+        Engine::Workers(_) => {
+            let message = format!("there can be from 1 to {MOST_CREW} workers");
+            Err(AskError::new(message, "choose a number"))
+        }
+        _ => Ok(std::thread::available_parallelism().map_or(1, NonZero::get)),
+    }
+}
+
 /// Asks also whether the left sides of implications in invariants are ever true.
 pub(super) fn with_left_sides(mut all: Check, system: &mut dyn System) -> Check {
     let texts: Vec<(String, String)> = all.invariants.iter().flat_map(|(text, _)| left_sides(text)).collect();
     for (told, expression) in texts {
         if let Ok(predicate) = compile_predicate(system, &expression) {
             all = all.goal(told, predicate);
+            all.sides += 1;
         }
     }
     all
@@ -91,7 +136,18 @@ const COVERAGE_MEMORY: (u64, u64) = (1 << 20, 16 << 20);
 /// The statements that no run executes; `None` if that is not known. A search that takes fewer steps (and used `reduced` bytes for
 /// it) may pass over statements that can be reached: then those that it did not meet are looked for once more among all steps, if
 /// these are few.
-fn unreached(model: &mut Model, reduced: Option<u64>, meter: &Meter) -> Option<Vec<Unreached>> {
+fn unreached(
+    model: &mut Model,
+    crew: &Crew<'_>,
+    reduced: Option<u64>,
+    meter: &Meter,
+) -> Option<Vec<Unreached>> {
+    let executed = crew.executed();
+    let unreached_by = |system: &mut dyn System| {
+        let all = coverage(system).into_iter().enumerate();
+        let never = all.filter(|(at, s)| s.times == 0 && executed.get(*at).is_none_or(|&times| times == 0));
+        never.map(|(_, s)| Unreached { process: s.process, text: s.text, place: s.place }).collect::<Vec<_>>()
+    };
     let unmet = unreached_by(model.system.as_mut());
     let Some(used) = reduced.filter(|_| !unmet.is_empty()) else {
         return Some(unmet);
@@ -158,14 +214,18 @@ pub(crate) fn figures(s: &Statistics, complete: bool, job: &Job<'_>, answers: &m
     figures.set("peak_memory_bytes", s.memory_bytes);
     figures.set("complete", complete);
     figures.set("reduced_expansions", s.reduced);
+    if s.workers > 1 {
+        figures.set("workers", s.workers);
+    }
     let kind = match (complete, s.reduced) {
         (true, 0) => "all",
         (true, _) => "enough",
         (false, _) => "some",
     };
     let depth = if s.max_depth > 0 { format!("depth {}, ", count(s.max_depth)) } else { String::new() };
+    let by = if s.workers > 1 { format!("{} workers, ", s.workers) } else { String::new() };
     answers.remarks.push(format!(
-        "{kind} states explored: {} states, {} transitions, {depth}{}, {} ({:.1} bytes per state)",
+        "{kind} states explored: {} states, {} transitions, {depth}{by}{}, {} ({:.1} bytes per state)",
         count(s.states),
         count(s.transitions),
         seconds(s.seconds),

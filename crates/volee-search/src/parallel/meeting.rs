@@ -1,0 +1,135 @@
+//! What all workers do together: a larger table, or names laid out anew.
+//!
+//! Between two batches a worker holds names in its stack, in what it keeps for the next level, and in what it has staged. At a meeting
+//! all stand between two batches. One of them leads: it makes the new table, and where fields are too narrow lays them out
+//! for all. Then all move names from the old table to the new one, a part of the lines at a time, translate their own names,
+//! and go on. The barriers of the yard order all this: before the second nobody looks at the plan, before the third nobody
+//! inserts a state of his own, and before the fourth nobody takes a package, whose names the leader translates.
+//!
+//! Where names have not all fields themselves, translating them gives numbers to words; the leader does that alone, before
+//! the others become clones of its dictionaries, so that all agree.
+
+use std::sync::{Arc, PoisonError};
+
+use volee_store::{Concurrent, Layouts, Names, StateRef, Tuples, WAITING, Waiting};
+use volee_system::Limit;
+
+use super::worker::Worker;
+use super::yard::End;
+
+/// What a meeting has decided.
+pub(super) struct Plan {
+    table: Arc<Concurrent>,
+    /// How names change, and the dictionaries that all go on with.
+    renaming: Option<(Layouts, Tuples)>,
+    /// The leader has moved all names already.
+    is_moved: bool,
+}
+
+impl Worker<'_, '_> {
+    /// Meets with all others. `None` when the search has ended.
+    #[cold]
+    pub(super) fn meet(&mut self) -> Option<()> {
+        let common = self.common;
+        if self.tuples()?.has_waiting() {
+            *common.wants_layout.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        }
+        let leads = common.yard.meet()?;
+        if leads {
+            common.yard.open_meeting();
+            match self.plan() {
+                Ok(plan) => {
+                    *common.plan.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(plan));
+                }
+                Err(limit) => common.yard.end(End::Limit(limit)),
+            }
+        }
+        common.yard.meet()?;
+        let plan = common.plan.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        let old = Arc::clone(&self.explorer.visited.table);
+        let renaming = plan.renaming.as_ref();
+        let waiting = match renaming {
+            Some((_, tuples)) => self.adopt(tuples)?,
+            None => Waiting::default(),
+        };
+        if !plan.is_moved {
+            let tuples = self.tuples()?;
+            while old.move_chunk(&plan.table, |name| translated(tuples, renaming, &waiting, name)) {}
+        }
+        self.rename(renaming, &waiting);
+        self.explorer.visited.table = Arc::clone(&plan.table);
+        common.yard.meet()?;
+        if leads {
+            *common.plan.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            let tuples = self.tuples()?;
+            common.yard.rename(&mut |name| translated(tuples, renaming, &waiting, name));
+        }
+        common.yard.meet()?;
+        Some(())
+    }
+
+    /// Makes the next table, and lays names out where some worker has states that wait for that.
+    fn plan(&mut self) -> Result<Plan, Option<Limit>> {
+        let wants =
+            std::mem::take(&mut *self.common.wants_layout.lock().unwrap_or_else(PoisonError::into_inner));
+        let old = Arc::clone(&self.explorer.visited.table);
+        self.explorer.may_hold(old.larger_bytes()).map_err(Some)?;
+        if !wants {
+            let table = Arc::new(old.larger().ok_or(None)?);
+            return Ok(Plan { table, renaming: None, is_moved: false });
+        }
+        let bits = old.name_bits();
+        let tuples = self.tuples().ok_or(None)?;
+        tuples.catch_up();
+        tuples.unshare();
+        let was_wide = tuples.is_wide();
+        let own_waiting = tuples.take_waiting();
+        let layouts = tuples.lay_out(bits).ok_or(None)?;
+        let table = Concurrent::new(tuples.width(), old.len() as usize).ok_or(None)?;
+        let is_moved = was_wide || tuples.is_wide();
+        if is_moved {
+            while old.move_chunk(&table, |name| tuples.renamed(&layouts, name)) {}
+        }
+        tuples.share();
+        let all = tuples.clone();
+        tuples.put_waiting(own_waiting);
+        Ok(Plan { table: Arc::new(table), renaming: Some((layouts, all)), is_moved })
+    }
+
+    /// Goes on with these dictionaries; the states that have waited for that.
+    fn adopt(&mut self, tuples: &Tuples) -> Option<Waiting> {
+        let waiting = self.tuples()?.take_waiting();
+        self.explorer.names = Names::Tuples(Box::new(tuples.clone()));
+        self.explorer.loaded = None;
+        Some(waiting)
+    }
+
+    fn rename(&mut self, renaming: Option<&(Layouts, Tuples)>, waiting: &Waiting) {
+        if renaming.is_none() {
+            return;
+        }
+        let Names::Tuples(tuples) = &mut self.explorer.names else { return };
+        let mut translate = |name| translated(tuples, renaming, waiting, name);
+        self.explorer.staged.iter_mut().for_each(|staged| staged.name = translate(staged.name));
+        let kept = self.kept.iter_mut().flat_map(|kept| &mut kept.names);
+        self.stack.names.iter_mut().chain(kept).for_each(|name| *name = translate(*name));
+    }
+
+    pub(super) fn tuples(&mut self) -> Option<&mut Tuples> {
+        self.explorer.names.tuples()
+    }
+}
+
+/// The new name of a state.
+fn translated(
+    tuples: &mut Tuples,
+    renaming: Option<&(Layouts, Tuples)>,
+    waiting: &Waiting,
+    name: StateRef,
+) -> StateRef {
+    match renaming {
+        None => name,
+        Some(_) if name.0 & WAITING != 0 => tuples.name(waiting.state(name)),
+        Some((layouts, _)) => tuples.renamed(layouts, name),
+    }
+}

@@ -1,0 +1,241 @@
+//! Search by all cores: several threads over one table of names.
+//!
+//! A search begins in one thread. When it has shown to be large it pauses, and a [`Crew`] looks at all states: each worker
+//! has a system of its own, its own replica of the dictionaries and its own remembered steps (both begin as copies of what the
+//! first thread knows), and a stack of names; only the table is common ([`Concurrent`]). A state belongs to the worker for whom
+//! it was new, which asks the questions about it and expands it. Work goes from those that have some to those that have none
+//! (see [`yard`]); where a table or a field is full, all meet and make a larger one together (see [`meeting`]).
+//!
+//! Which error a crew meets first depends on chance, and it knows no runs. So it only tells whether there is one. If there
+//! is none, that is the answer. If there is, the search that was paused goes on, alone and in its own order, to the first error
+//! it meets, beside one that goes breadth-first ([`lanes`]): the same call always gives the same run. Where the crew meets a
+//! limit of memory or of names the paused search goes on, too.
+//!
+//! Reductions: a persistent set is taken only if that is right by the state alone (see [`crate::reducing`]), because what a stack
+//! tells one worker another does not know. So the states that are explored do not depend on the order or the number of workers.
+
+mod lanes;
+mod meeting;
+mod pause;
+mod worker;
+mod yard;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use volee_store::{Concurrent, StateRef, Tuple, Tuples};
+use volee_system::{Limit, Meter, Progress, Snapshot, System, coverage};
+
+use crate::check::{Check, Statistics};
+use crate::memo::Memo;
+pub(crate) use lanes::race;
+use meeting::Plan;
+pub(crate) use pause::Asked;
+use yard::{End, Yard};
+
+/// Time between two snapshots of progress.
+const REPORT: Duration = Duration::from_millis(50);
+
+/// States after which a search is large.
+pub const LARGE: u64 = 100_000;
+
+/// Workers at most.
+pub const MOST_CREW: usize = 256;
+
+/// Makes the system and the questions once more, for a worker: numbers of predicates may be others there.
+pub type Another<'a> = dyn Fn() -> Option<(Box<dyn System>, Check)> + Sync + 'a;
+
+/// Several threads that search together once a search has shown to be large.
+pub struct Crew<'a> {
+    workers: usize,
+    from: u64,
+    another: &'a Another<'a>,
+    executed: Mutex<Vec<u64>>,
+    /// Why some worker's system has not made all its steps, if one has not.
+    left_out: Mutex<Option<Limit>>,
+}
+
+impl<'a> Crew<'a> {
+    /// So many threads, from when there are [`LARGE`] many states on.
+    pub fn new(workers: usize, another: &'a Another<'a>) -> Self {
+        let workers = workers.clamp(1, MOST_CREW);
+        Crew { workers, from: LARGE, another, executed: Mutex::default(), left_out: Mutex::default() }
+    }
+
+    /// Begins when there are so many states.
+    #[must_use]
+    pub fn from(self, states: u64) -> Self {
+        Crew { from: states, ..self }
+    }
+
+    pub(crate) fn begins(&self) -> u64 {
+        if self.workers > 1 { self.from } else { u64::MAX }
+    }
+
+    /// How often the workers have executed each statement, in the order in which a system tells of them; nothing where
+    /// they had no part in the search.
+    pub fn executed(&self) -> Vec<u64> {
+        self.executed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Why not all steps were made, if so.
+    pub(crate) fn left_out(&self) -> Option<Limit> {
+        self.left_out.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn note_left_out(&self, system: &dyn System) {
+        if let Some(limit) = system.left_out() {
+            self.left_out.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(limit);
+        }
+    }
+
+    fn note_executed(&self, system: &mut dyn System) {
+        let times = coverage(system).into_iter().map(|statement| statement.times);
+        let mut all = self.executed.lock().unwrap_or_else(PoisonError::into_inner);
+        for (at, times) in times.enumerate() {
+            match all.get_mut(at) {
+                Some(sum) => *sum += times,
+                None => all.push(times),
+            }
+        }
+    }
+}
+
+/// What the first thread knows, and workers begin with.
+pub(crate) struct Start<'s> {
+    pub tuples: Tuples,
+    pub memo: &'s Memo<u64>,
+    pub wide_memo: &'s Memo<Tuple>,
+    pub initial: Vec<StateRef>,
+    pub reduces: bool,
+    /// Level by level, so that the deepest state is as deep as it must be.
+    pub levels: bool,
+    /// Goals that are still open.
+    pub goals: Vec<bool>,
+}
+
+/// What a crew has found.
+pub(crate) struct Found {
+    pub statistics: Statistics,
+    /// For each goal, whether some worker has reached it.
+    pub reached: Vec<bool>,
+    pub ending: Ending,
+}
+
+/// How a crew has ended.
+pub(crate) enum Ending {
+    /// All states were seen, and no error.
+    Complete,
+    /// There is an error, or all goals are reached.
+    Decided,
+    /// A limit, or names that the workers could not give.
+    Limit(Option<Limit>),
+}
+
+/// What workers share.
+struct Common {
+    yard: Yard,
+    plan: Mutex<Option<Arc<Plan>>>,
+    /// What was found so far, summed over workers.
+    sums: Mutex<Sums>,
+    /// Some worker has states that wait for wider fields.
+    wants_layout: Mutex<bool>,
+}
+
+/// Figures of all workers.
+#[derive(Debug, Clone)]
+struct Sums {
+    pub transitions: Vec<u64>,
+    /// What each worker holds beside the table.
+    pub bytes: Vec<u64>,
+    pub reduced: Vec<u64>,
+    pub pending: Vec<u64>,
+    pub depth: u64,
+    pub reached: Vec<bool>,
+}
+
+/// Looks at all states.
+pub(crate) fn search(
+    crew: &Crew<'_>,
+    mut start: Start<'_>,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> Option<Found> {
+    let table = Concurrent::new(start.tuples.width(), crew.from as usize * 2)?;
+    start.tuples.share();
+    start.initial.retain(|&name| table.insert(name));
+    table.add(start.initial.len() as u64);
+    let table = Arc::new(table);
+    let zeroes = vec![0; crew.workers];
+    let sums = Sums {
+        transitions: zeroes.clone(),
+        bytes: zeroes.clone(),
+        reduced: zeroes.clone(),
+        pending: zeroes,
+        reached: start.goals.iter().map(|open| !open).collect(),
+        depth: 0,
+    };
+    let yard = Yard::new(crew.workers, std::mem::take(&mut start.initial));
+    let common =
+        Common { yard, plan: Mutex::new(None), sums: Mutex::new(sums), wants_layout: Mutex::new(false) };
+    let last = std::thread::scope(|scope| {
+        for number in 0..crew.workers {
+            let (common, start, table) = (&common, &start, Arc::clone(&table));
+            scope.spawn(move || worker::run(crew, number, common, start, table, meter));
+        }
+        drop(table);
+        watch(&common, meter, progress)
+    });
+    let sums = common.sums.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let memory = last.bytes + sums.bytes.iter().sum::<u64>();
+    let statistics = Statistics {
+        states: last.states,
+        transitions: sums.transitions.iter().sum(),
+        reduced: sums.reduced.iter().sum(),
+        max_depth: sums.depth,
+        memory_bytes: memory.max(last.peak),
+        table_bytes: last.bytes,
+        workers: crew.workers as u64,
+        ..Statistics::default()
+    };
+    let ending = match last.end {
+        End::Complete => Ending::Complete,
+        End::Decided => Ending::Decided,
+        End::Limit(limit) => Ending::Limit(limit),
+    };
+    Some(Found { statistics, reached: sums.reached, ending })
+}
+
+/// What the watching thread saw last.
+struct Last {
+    states: u64,
+    bytes: u64,
+    peak: u64,
+    end: End,
+}
+
+/// Tells of progress until the workers have ended.
+fn watch(common: &Common, meter: &Meter, progress: &mut dyn Progress) -> Last {
+    let mut peak = 0;
+    loop {
+        let end = common.yard.wait_for_end(REPORT);
+        let (states, bytes) = common.yard.size();
+        let sums = common.sums.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let memory = bytes + sums.bytes.iter().sum::<u64>();
+        peak = peak.max(memory);
+        if let Some(end) = end {
+            return Last { states, bytes, peak, end };
+        }
+        progress.report(&Snapshot {
+            states,
+            transitions: sums.transitions.iter().sum(),
+            depth: sums.depth,
+            max_depth: sums.depth,
+            pending: sums.pending.iter().sum(),
+            memory,
+        });
+        if let Err(limit) = meter.check() {
+            common.yard.end(End::Limit(Some(limit)));
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! One worker of a crew: a stack of names, expanded a batch at a time.
+//!
+//! It is the loop of a depth-first search without a path: nobody asks a worker for runs. What is popped is expanded, its targets
+//! are staged and looked up together, and the new ones are pushed. Between two batches it looks whether somebody waits for
+//! work, all are to meet, or the search has ended.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, PoisonError};
+
+use volee_store::{Concurrent, Names, StateRef, Visited, mix};
+use volee_system::{Meter, Quiet, System, Witness};
+
+use super::yard::{End, Package, Taken};
+use super::{Common, Crew, Start, Sums};
+use crate::check::Check;
+use crate::explorer::Explorer;
+use crate::paths::Paths;
+use crate::questions::Questions;
+
+/// States of a batch, at most.
+const LARGEST_BATCH: u32 = 1 << 7;
+/// States that are handed over at a time, at most.
+const LARGEST_PACKAGE: usize = 1 << 14;
+/// Batches between two accounts to the others.
+const ACCOUNT: u32 = 1 << 8;
+/// New states before they are counted in the table.
+const COUNTED: u64 = 1 << 8;
+
+/// A worker's view of the table.
+pub(crate) struct Handle {
+    pub(super) table: Arc<Concurrent>,
+    /// New states that the table has not counted.
+    uncounted: u64,
+    /// What other workers hold beside the table.
+    others: u64,
+}
+
+impl Handle {
+    fn count(&mut self) {
+        self.table.add(std::mem::take(&mut self.uncounted));
+    }
+}
+
+impl Visited for Handle {
+    const RENAMES: bool = true;
+
+    #[inline(always)]
+    fn prefetch(&self, name: StateRef) {
+        self.table.prefetch(name);
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, name: StateRef) -> bool {
+        let new = self.table.insert(name);
+        self.uncounted += u64::from(new);
+        new
+    }
+
+    fn growth(&self, _: usize) -> Option<u64> {
+        None
+    }
+
+    fn grow(&mut self) -> Option<()> {
+        None
+    }
+
+    fn len(&self) -> u64 {
+        self.table.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.table.bytes() + self.others
+    }
+}
+
+/// Workers know no runs.
+struct Nowhere;
+
+impl Paths<Handle> for Nowhere {
+    fn witness<S: System + ?Sized>(
+        &self,
+        _: &mut S,
+        _: &mut Names,
+        _: &Handle,
+        _: usize,
+        _: Option<u32>,
+    ) -> Witness {
+        Witness::default()
+    }
+}
+
+/// Which of the states that wait is expanded next. Workers differ, so that a shallow error does not wait for a deep search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Last,
+    First,
+    /// Any: by a generator that is the same in each search.
+    Any(u64),
+}
+
+impl Next {
+    fn of(worker: usize) -> Self {
+        match worker % 4 {
+            1 => Next::First,
+            3 => Next::Any(worker as u64),
+            _ => Next::Last,
+        }
+    }
+}
+
+/// States that wait, with how deep they are.
+#[derive(Default)]
+pub(super) struct Waiting {
+    pub names: VecDeque<StateRef>,
+    depths: VecDeque<u32>,
+}
+
+impl Waiting {
+    fn push(&mut self, name: StateRef, depth: u32) {
+        self.names.push_back(name);
+        self.depths.push_back(depth);
+    }
+
+    fn pop(&mut self, next: &mut Next) -> Option<(StateRef, u32)> {
+        match next {
+            Next::Last => self.names.pop_back().zip(self.depths.pop_back()),
+            Next::First => self.names.pop_front().zip(self.depths.pop_front()),
+            Next::Any(random) => {
+                *random = mix(*random);
+                let at = *random as usize % self.names.len().max(1);
+                self.names.swap_remove_back(at).zip(self.depths.swap_remove_back(at))
+            }
+        }
+    }
+
+    /// Half of them, those that would be popped last.
+    fn split(&mut self, next: Next) -> Package {
+        let len = self.names.len();
+        let half = (len / 2).min(LARGEST_PACKAGE);
+        let range = if next == Next::First { len - half..len } else { 0..half };
+        Package {
+            names: self.names.drain(range.clone()).collect(),
+            depths: self.depths.drain(range).collect(),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        (self.names.capacity() * 8 + self.depths.capacity() * 4) as u64
+    }
+}
+
+pub(super) struct Worker<'w, 'c> {
+    number: usize,
+    pub(super) common: &'w Common,
+    pub(super) explorer: Explorer<'w, 'c, dyn System, Handle>,
+    pub(super) stack: Waiting,
+    next: Next,
+    /// Level by level: what is new waits here.
+    pub(super) kept: Option<Waiting>,
+    /// How deep the states of the batch are.
+    batch: Vec<u32>,
+    deepest: u32,
+    until_account: u32,
+}
+
+/// Tells the yard that a worker has left, also when it has panicked.
+struct Leaving<'y>(&'y Common);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.yard.leave();
+    }
+}
+
+/// What a worker asks: to find one error is enough, and so is one worker to reach a goal.
+fn first_error(check: Check) -> Check {
+    Check { all_errors: false, max_errors: 1, ..check }
+}
+
+/// The life of a worker.
+pub(super) fn run(
+    crew: &Crew<'_>,
+    number: usize,
+    common: &Common,
+    start: &Start<'_>,
+    table: Arc<Concurrent>,
+    meter: &Meter,
+) {
+    let _leaving = Leaving(common);
+    let Some((mut system, check)) = (crew.another)() else { return };
+    let check = first_error(check);
+    let mut questions = Questions::new(&check);
+    (0..start.goals.len()).filter(|&at| !start.goals[at]).for_each(|at| questions.close_goal(at));
+    let (mut quiet, handle) = (Quiet, Handle { table, uncounted: 0, others: 0 });
+    let mut explorer = Explorer::new(&mut *system, &mut questions, meter, &mut quiet, handle);
+    explorer.names = Names::Tuples(Box::new(start.tuples.clone()));
+    explorer.remember((start.memo.clone(), start.wide_memo.clone()));
+    explorer.reducing.by_state_alone(start.reduces);
+    let mut worker = Worker {
+        number,
+        common,
+        explorer,
+        stack: Waiting::default(),
+        next: if start.levels { Next::Last } else { Next::of(number) },
+        kept: start.levels.then(Waiting::default),
+        batch: Vec::new(),
+        deepest: 0,
+        until_account: ACCOUNT,
+    };
+    worker.work();
+    worker.explorer.visited.count();
+    worker.account();
+    drop(worker);
+    crew.note_left_out(system.as_ref());
+    crew.note_executed(system.as_mut());
+}
+
+impl Worker<'_, '_> {
+    fn work(&mut self) {
+        while !self.common.yard.has_ended() {
+            if self.stack.names.is_empty() {
+                self.explorer.visited.count();
+                self.account();
+                match self.common.yard.take(self.kept.as_ref().map_or(0, |kept| kept.names.len())) {
+                    Taken::End => return,
+                    Taken::Level => self.stack = self.kept.replace(Waiting::default()).unwrap_or_default(),
+                    Taken::Package(package) => self.begin(package),
+                    Taken::Meeting if self.meet().is_none() => return,
+                    Taken::Meeting => {}
+                }
+                continue;
+            }
+            if self.expand().is_none() {
+                return;
+            }
+        }
+    }
+
+    fn begin(&mut self, package: Package) {
+        if let Some(tuples) = self.tuples() {
+            tuples.catch_up();
+        }
+        self.stack.names = package.names.into();
+        self.stack.depths = package.depths.into();
+    }
+
+    /// Expands a batch of states, and pushes what is new. `None` when the search has ended.
+    fn expand(&mut self) -> Option<()> {
+        self.batch.clear();
+        for parent in 0..LARGEST_BATCH {
+            let Some((name, depth)) = self.stack.pop(&mut self.next) else { break };
+            let soon =
+                if self.next == Next::First { self.stack.names.front() } else { self.stack.names.back() };
+            if let Some(&soon) = soon {
+                self.explorer.soon(soon);
+            }
+            self.batch.push(depth);
+            self.deepest = self.deepest.max(depth);
+            let (waits, bytes) = (self.stack.names.len() as u64, self.waiting_bytes());
+            let flow = self.explorer.visit(name, parent, u64::from(depth), &Nowhere, 0);
+            if flow.is_break() || self.explorer.tick(u64::from(depth), waits, bytes).is_break() {
+                return self.end();
+            }
+            if self.explorer.batch_is_full() {
+                break;
+            }
+        }
+        self.look_around()?;
+        let (stack, batch) = (self.kept.as_mut().unwrap_or(&mut self.stack), &self.batch);
+        let flow = self.explorer.settle(|state| {
+            stack.push(state.name, batch[state.parent as usize].saturating_add(1));
+        });
+        if flow.is_break() {
+            return self.end();
+        }
+        if self.explorer.visited.uncounted >= COUNTED {
+            self.explorer.visited.count();
+        }
+        if self.common.yard.is_hungry() && self.stack.names.len() > 1 {
+            self.common.yard.give(self.stack.split(self.next));
+        }
+        Some(())
+    }
+
+    fn waiting_bytes(&self) -> u64 {
+        self.stack.bytes() + self.kept.as_ref().map_or(0, Waiting::bytes)
+    }
+
+    /// Does what is due between two batches.
+    #[inline]
+    fn look_around(&mut self) -> Option<()> {
+        if self.explorer.names.has_waiting() || self.explorer.visited.table.is_crowded() {
+            self.common.yard.call_meeting();
+        }
+        if self.common.yard.is_meeting() {
+            self.explorer.visited.count();
+            self.meet()?;
+        }
+        self.until_account -= 1;
+        if self.until_account == 0 {
+            self.account();
+        }
+        Some(())
+    }
+
+    /// There is an error, everything that was asked for is reached, or there is a limit.
+    fn end(&mut self) -> Option<()> {
+        let limit = self.explorer.take_limit();
+        self.common.yard.end(match limit {
+            Some(limit) => End::Limit(Some(limit)),
+            None => End::Decided,
+        });
+        None
+    }
+
+    /// Tells the others how far this one is, and learns from them which goals are reached.
+    #[cold]
+    fn account(&mut self) {
+        self.until_account = ACCOUNT;
+        let bytes = self.explorer.own_bytes(self.waiting_bytes());
+        let mut sums = self.common.sums.lock().unwrap_or_else(PoisonError::into_inner);
+        sums.transitions[self.number] = self.explorer.statistics.transitions;
+        sums.reduced[self.number] = self.explorer.reducing.count;
+        sums.pending[self.number] = self.stack.names.len() as u64;
+        sums.bytes[self.number] = bytes;
+        sums.depth = sums.depth.max(u64::from(self.deepest));
+        self.share_goals(&mut sums);
+        self.explorer.visited.others = sums.bytes.iter().sum::<u64>() - bytes;
+        drop(sums);
+        let table = &self.explorer.visited.table;
+        self.common.yard.note_size(table.len(), table.bytes());
+    }
+
+    fn share_goals(&mut self, sums: &mut Sums) {
+        let questions = self.explorer.questions();
+        for (at, reached) in sums.reached.iter_mut().enumerate() {
+            *reached |= questions.is_reached(at);
+            if *reached {
+                questions.close_goal(at);
+            }
+        }
+        if questions.is_done() {
+            self.common.yard.end(End::Decided);
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Where workers meet: packages of work that wait for whoever has none, the end of the search, and meetings of all.
+//!
+//! A worker whose stack is empty waits here; one that sees somebody waiting leaves half of its stack, the part that it would
+//! have come to last. When all wait and there is no package, every state was expanded: states that wait are in the stack of
+//! a worker that does not wait, or in a package, and both are looked at under one lock.
+//!
+//! Level by level, a worker keeps what is new for later; when all wait, the next level begins, and the search ends when nobody
+//! has kept anything.
+//!
+//! A meeting is a barrier that everybody comes to: those that work look at a flag between two batches, those that wait are
+//! woken. When the search ends, nobody is kept waiting.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use volee_store::StateRef;
+use volee_system::Limit;
+
+/// How a search by several workers ends.
+#[derive(Debug, Clone)]
+pub(super) enum End {
+    /// Everything was seen.
+    Complete,
+    /// There is an error, or everything that was asked for is reached.
+    Decided,
+    /// A limit; none where the names do not fit, or a worker could not begin.
+    Limit(Option<Limit>),
+}
+
+/// Work for somebody: names, and how deep they are.
+#[derive(Debug, Default)]
+pub(super) struct Package {
+    pub names: Vec<StateRef>,
+    pub depths: Vec<u32>,
+}
+
+/// What a worker without work gets.
+pub(super) enum Taken {
+    Package(Package),
+    /// All are asked to meet.
+    Meeting,
+    /// The next level begins, with what everybody has kept.
+    Level,
+    End,
+}
+
+#[derive(Default)]
+struct State {
+    packages: Vec<Package>,
+    waiting: usize,
+    arrived: usize,
+    meetings: u64,
+    /// Levels that have ended, and how many states those that wait have kept for the next.
+    levels: u64,
+    kept: usize,
+    end: Option<End>,
+    /// Workers that have not ended.
+    alive: usize,
+}
+
+pub(super) struct Yard {
+    workers: usize,
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Workers that wait for work that is not there. All three are hints: what they tell is looked at again under the lock.
+    hungry: AtomicUsize,
+    is_meeting: AtomicBool,
+    has_ended: AtomicBool,
+    /// The size of the table, for those who only watch.
+    states: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Yard {
+    pub fn new(workers: usize, initial: Vec<StateRef>) -> Self {
+        let depths = vec![0; initial.len()];
+        let packages = vec![Package { names: initial, depths }];
+        let state = State { packages, alive: workers, ..State::default() };
+        Yard {
+            workers,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            hungry: AtomicUsize::new(0),
+            is_meeting: AtomicBool::new(false),
+            has_ended: AtomicBool::new(false),
+            states: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether somebody waits for work.
+    #[inline]
+    pub fn is_hungry(&self) -> bool {
+        self.hungry.load(Ordering::Relaxed) > 0
+    }
+
+    #[inline]
+    pub fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Relaxed)
+    }
+
+    /// Whether all are asked to meet.
+    #[inline]
+    pub fn is_meeting(&self) -> bool {
+        self.is_meeting.load(Ordering::Relaxed)
+    }
+
+    pub fn give(&self, package: Package) {
+        let mut state = self.lock();
+        state.packages.push(package);
+        self.note_hunger(&state);
+        self.changed.notify_all();
+    }
+
+    /// Who waits while there is a package for him has not woken up yet, and needs no other.
+    fn note_hunger(&self, state: &State) {
+        self.hungry.store(state.waiting.saturating_sub(state.packages.len()), Ordering::Relaxed);
+    }
+
+    /// Work for a worker that has none and has kept so many states for the next level; the last to ask when there is none ends the
+    /// level, and the search if nobody has kept any.
+    pub fn take(&self, kept: usize) -> Taken {
+        let mut state = self.lock();
+        let level = state.levels;
+        loop {
+            if state.end.is_some() {
+                return Taken::End;
+            }
+            if self.is_meeting() {
+                return Taken::Meeting;
+            }
+            if let Some(package) = state.packages.pop() {
+                self.note_hunger(&state);
+                return Taken::Package(package);
+            }
+            if state.waiting + 1 == self.workers {
+                if state.kept + kept == 0 {
+                    self.end_with(&mut state, End::Complete);
+                    return Taken::End;
+                }
+                // From now on nobody waits, also those who do not know yet.
+                (state.waiting, state.kept) = (0, 0);
+                self.note_hunger(&state);
+                state.levels += 1;
+                self.changed.notify_all();
+                return Taken::Level;
+            }
+            state.waiting += 1;
+            state.kept += kept;
+            self.note_hunger(&state);
+            state = self.wait(state);
+            if state.levels != level {
+                return Taken::Level;
+            }
+            state.waiting -= 1;
+            state.kept -= kept;
+            self.note_hunger(&state);
+        }
+    }
+
+    /// Ends the search; what was said first counts.
+    pub fn end(&self, end: End) {
+        self.end_with(&mut self.lock(), end);
+    }
+
+    fn end_with(&self, state: &mut State, end: End) {
+        state.end.get_or_insert(end);
+        self.has_ended.store(true, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+
+    /// A worker has left, whether it knows or not.
+    pub fn leave(&self) {
+        let mut state = self.lock();
+        state.alive -= 1;
+        self.end_with(&mut state, End::Limit(None));
+    }
+
+    /// Asks all to meet.
+    pub fn call_meeting(&self) {
+        let _state = self.lock();
+        self.is_meeting.store(true, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+
+    /// The meeting has begun, and nobody needs to be asked any more.
+    pub fn open_meeting(&self) {
+        let _state = self.lock();
+        self.is_meeting.store(false, Ordering::Relaxed);
+    }
+
+    /// Waits for all others; one of them is told to lead. `None` when the search has ended.
+    pub fn meet(&self) -> Option<bool> {
+        let mut state = self.lock();
+        if state.end.is_some() {
+            return None;
+        }
+        state.arrived += 1;
+        if state.arrived == self.workers {
+            state.arrived = 0;
+            state.meetings += 1;
+            self.changed.notify_all();
+            return Some(true);
+        }
+        let meeting = state.meetings;
+        while state.meetings == meeting {
+            if state.end.is_some() {
+                return None;
+            }
+            state = self.wait(state);
+        }
+        Some(false)
+    }
+
+    /// Changes the names of all packages.
+    pub fn rename(&self, translate: &mut dyn FnMut(StateRef) -> StateRef) {
+        let mut state = self.lock();
+        let names = state.packages.iter_mut().flat_map(|package| &mut package.names);
+        names.for_each(|name| *name = translate(*name));
+    }
+
+    pub fn note_size(&self, states: u64, bytes: u64) {
+        self.states.fetch_max(states, Ordering::Relaxed);
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// The states and bytes of the table, as last noted.
+    pub fn size(&self) -> (u64, u64) {
+        (self.states.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
+    }
+
+    /// For the thread that watches: how the search has ended, once all workers have left.
+    pub fn wait_for_end(&self, most: Duration) -> Option<End> {
+        let state = self.lock();
+        let goes_on = |state: &mut State| state.alive > 0;
+        let waited = self.changed.wait_timeout_while(state, most, goes_on);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if state.alive > 0 { None } else { state.end.clone() }
+    }
+}

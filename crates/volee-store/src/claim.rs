@@ -1,0 +1,160 @@
+//! The core of the concurrent table: claiming a place for a name in words that many threads look at.
+//!
+//! A line is a few words, and a group some lines, a power of two. A name has a *home* line; the lines in which it may be are, in this order, the
+//! home with its lowest bits changed by 0, 1, 2 and so on, and in each line the places from the front. A place is free
+//! (0) or taken, once and for good. So whoever meets a free place in this order knows that the name is in none of the later
+//! ones, and claims that place by compare-and-swap; whoever loses the race looks at what the winner has put there.
+//! After Laarman, van de Pol, Weber, "Boosting multi-core reachability performance with shared hash tables" (2010), without
+//! their separate array of hashes: a name is one word or half of one, and has no memory behind it that would have to be
+//! published.
+//!
+//! # Orders of memory
+//! All accesses are relaxed. Exactly one thread is told that a name is new because of what holds for each word alone:
+//! * A word changes only from free to taken (two halves: first the lower, then the higher), and only by compare-and-swap,
+//!   which acts on the latest value. A load may be stale, but then it shows a *free* place that is taken, never the reverse;
+//!   the swap fails and gives the latest value. So "taken, by another name" is final whenever it is seen, and nobody passes
+//!   a place that he could have claimed.
+//! * Two threads with the same name therefore pass the same places, each for good, and meet at the first that is neither:
+//!   one of them claims it, the other sees the name in the failed swap, or in a later load of the same word (coherence).
+//!
+//! Nothing is read through a name that another thread has put into the table: names that threads hand to each other go
+//! through a lock, as does the replacing of the table by another.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A word that threads share: of the standard library, or of a model of it.
+pub(crate) trait Shared {
+    fn seen(&self) -> u64;
+
+    /// Puts `new` in the place of `old`; otherwise tells what is there.
+    fn claim(&self, old: u64, new: u64) -> Result<(), u64>;
+}
+
+impl Shared for AtomicU64 {
+    #[inline(always)]
+    fn seen(&self) -> u64 {
+        self.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn claim(&self, old: u64, new: u64) -> Result<(), u64> {
+        self.compare_exchange(old, new, Ordering::Relaxed, Ordering::Relaxed).map(drop)
+    }
+}
+
+/// What became of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Claim {
+    New,
+    Known,
+    /// Its lines are full, and it is not there.
+    NoRoom,
+}
+
+/// Puts a word, not 0, into the lines of its home unless it is there.
+#[inline(always)]
+pub(crate) fn claim_word<const GROUP: usize, const WORDS: usize, W: Shared>(
+    lines: &[[W; WORDS]],
+    home: usize,
+    name: u64,
+) -> Claim {
+    for far in 0..GROUP {
+        for word in &lines[home ^ far] {
+            let mut seen = word.seen();
+            if seen == 0 {
+                match word.claim(0, name) {
+                    Ok(()) => return Claim::New,
+                    Err(now) => seen = now,
+                }
+            }
+            if seen == name {
+                return Claim::Known;
+            }
+        }
+    }
+    Claim::NoRoom
+}
+
+/// Puts half a word, not 0, into the lines of its home unless it is there; how far from home it is, is told in its lowest bits.
+#[inline(always)]
+pub(crate) fn claim_half<const GROUP: usize, const WORDS: usize, W: Shared>(
+    lines: &[[W; WORDS]],
+    home: usize,
+    half: u32,
+) -> Claim {
+    for far in 0..GROUP {
+        let wanted = u64::from(half | far as u32);
+        for word in &lines[home ^ far] {
+            let mut seen = word.seen();
+            loop {
+                if seen & u64::from(u32::MAX) == wanted || seen >> 32 == wanted {
+                    return Claim::Known;
+                }
+                let with = match (seen, seen >> 32) {
+                    (0, _) => wanted,
+                    (_, 0) => seen | wanted << 32,
+                    _ => break,
+                };
+                match word.claim(seen, with) {
+                    Ok(()) => return Claim::New,
+                    Err(now) => seen = now,
+                }
+            }
+        }
+    }
+    Claim::NoRoom
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use loom::sync::atomic::AtomicU64 as Modelled;
+    use loom::thread;
+
+    use super::*;
+
+    impl Shared for Modelled {
+        fn seen(&self) -> u64 {
+            self.load(Ordering::Relaxed)
+        }
+
+        fn claim(&self, old: u64, new: u64) -> Result<(), u64> {
+            self.compare_exchange(old, new, Ordering::Relaxed, Ordering::Relaxed).map(drop)
+        }
+    }
+
+    /// A group of two lines of one word each.
+    type Lines = [[Modelled; 1]; 2];
+
+    /// Two threads claim names at once, in every way that the orders of memory allow; each name is new once, and known then.
+    fn race(names: [[u64; 2]; 2], claim: fn(&Lines, u64) -> Claim) {
+        loom::model(move || {
+            let lines: Arc<Lines> = Arc::new(std::array::from_fn(|_| [Modelled::new(0)]));
+            let other = Arc::clone(&lines);
+            let thread = thread::spawn(move || names[1].map(|name| claim(&other, name)));
+            let here = names[0].map(|name| claim(&lines, name));
+            let there = thread.join().expect("no panic");
+            let all: Vec<_> = names.concat().into_iter().zip(here.into_iter().chain(there)).collect();
+            for &(name, _) in &all {
+                let new = all.iter().filter(|&&(other, claim)| other == name && claim == Claim::New).count();
+                assert_eq!(new, 1, "{all:?}");
+                assert_eq!(claim(&lines, name), Claim::Known);
+            }
+        });
+    }
+
+    #[test]
+    fn of_two_threads_one_is_told_that_a_name_is_new() {
+        let whole = |lines: &Lines, name| claim_word::<2, 1, _>(lines, 0, name);
+        race([[1, 2], [1, 2]], whole);
+        race([[1, 2], [2, 1]], whole);
+    }
+
+    #[test]
+    fn of_two_threads_one_is_told_that_half_a_word_is_new() {
+        let half = |lines: &Lines, name| claim_half::<2, 1, _>(lines, 0, 1 << 31 | (name as u32) << 5);
+        race([[1, 2], [2, 1]], half);
+        race([[1, 2], [3, 1]], half);
+    }
+}

@@ -1,0 +1,301 @@
+//! The exact store for several threads: one table of names that all of them read and write at once, without locks.
+//!
+//! Names of few bits are kept in half a word each (quotients, as in [`crate::quotients`]), others whole; how a place is claimed
+//! is told in [`crate::claim`]. A name whose 32 lines are full is put aside, behind a lock, until the table is larger. A
+//! table does not grow by itself: its users meet, make a larger one, and move the names over together, each a part of the
+//! lines at a time ([`Concurrent::move_chunk`]); nobody may insert meanwhile.
+//!
+//! # Safety
+//! The memory is that of [`Pages`], seen as atomic words and in no other way as long as this table lives: it is given to
+//! nobody. `AtomicU64` has the size and alignment of `u64`, and zeroes are a value of both.
+#![allow(unsafe_code)]
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::StateRef;
+use crate::claim::{Claim, claim_half, claim_word};
+use crate::coding::Coding;
+use crate::exact::{larger, lines_for};
+use crate::hash::mix;
+use crate::pages::{Pages, prefetch};
+use crate::quotients::{FEWEST as GROUP, Homes, Quotients, USED, code_of, firsts};
+
+/// Words of a line.
+const WORDS: usize = 8;
+
+/// Groups of lines that are moved at a time.
+const CHUNK: usize = 1 << 7;
+/// Bits of a half word that say how far from home it is.
+const FAR: u32 = GROUP.trailing_zeros();
+
+type Line = [AtomicU64; WORDS];
+
+/// Names, each once, for several threads.
+pub struct Concurrent {
+    pages: Pages<[u64; WORDS]>,
+    form: Form,
+    width: u32,
+    len: AtomicU64,
+    has_aside: AtomicBool,
+    aside: Mutex<Vec<StateRef>>,
+    /// The next chunk to be moved to another table.
+    next_chunk: AtomicUsize,
+}
+
+enum Form {
+    Whole,
+    Halves(Coding, Homes),
+}
+
+// SAFETY: the pages are an allocation of this table's own; threads reach it through atomic words only.
+unsafe impl Send for Concurrent {}
+// SAFETY: as above.
+unsafe impl Sync for Concurrent {}
+
+impl Concurrent {
+    /// For names of so many bits, with room for more than so many. `None` when there is no memory.
+    pub fn new(width: u32, len: usize) -> Option<Self> {
+        let short = lines_for(len, 13);
+        let lines = if Quotients::fits(width.max(1), short) { short } else { lines_for(len, 6) };
+        Self::with_lines(width, lines)
+    }
+
+    fn with_lines(width: u32, lines: usize) -> Option<Self> {
+        let width = width.max(1);
+        let form = match Quotients::fits(width, lines) {
+            true => Form::Halves(Coding::of_width(width), Homes::new(width, lines)),
+            false => Form::Whole,
+        };
+        Some(Concurrent {
+            pages: Pages::zeroed(lines)?,
+            form,
+            width,
+            len: AtomicU64::new(0),
+            has_aside: AtomicBool::new(false),
+            aside: Mutex::new(Vec::new()),
+            next_chunk: AtomicUsize::new(0),
+        })
+    }
+
+    /// An empty table that is larger than this one. `None` when there is no memory.
+    pub fn larger(&self) -> Option<Self> {
+        let lines = self.pages.count();
+        let has_shorter = matches!(self.form, Form::Whole) && Quotients::fits(self.width, lines);
+        Self::with_lines(self.width, if has_shorter { lines } else { larger(lines) })
+    }
+
+    /// Bytes of what [`Concurrent::larger`] would make, at most.
+    pub fn larger_bytes(&self) -> u64 {
+        (larger(self.pages.count()) * size_of::<Line>()) as u64
+    }
+
+    #[inline(always)]
+    fn lines(&self) -> &[Line] {
+        // SAFETY: see the head of the file.
+        unsafe { std::slice::from_raw_parts(self.pages.start().cast(), self.pages.count()) }
+    }
+
+    /// Bits that names may have so that the next larger table keeps them in half a word.
+    pub fn name_bits(&self) -> u32 {
+        (self.pages.count() * 2).ilog2() + Quotients::REMAINDER
+    }
+
+    #[inline(always)]
+    fn home(&self, name: StateRef) -> usize {
+        ((u128::from(mix(name.0)) * self.pages.count() as u128) >> 64) as usize
+    }
+
+    /// Brings what is needed to decide about a name near.
+    #[inline(always)]
+    pub fn prefetch(&self, name: StateRef) {
+        match &self.form {
+            Form::Whole => prefetch(&self.lines()[self.home(name)]),
+            // Names that wait for a place have more bits than others, and nothing is prefetched for them.
+            Form::Halves(coding, homes) if name.0 >> self.width == 0 => {
+                prefetch(&self.lines()[homes.of(coding.scramble(name.0))]);
+            }
+            Form::Halves(..) => {}
+        }
+    }
+
+    /// Whether the name is new; it is remembered from now on. It is counted by [`Concurrent::add`].
+    #[inline(always)]
+    pub fn insert(&self, name: StateRef) -> bool {
+        let claim = match &self.form {
+            Form::Whole => claim_word::<GROUP, WORDS, _>(self.lines(), self.home(name), name.0),
+            Form::Halves(coding, homes) => {
+                let code = coding.scramble(name.0);
+                let half = ((code & homes.kept) as u32) << FAR | USED;
+                claim_half::<GROUP, WORDS, _>(self.lines(), homes.of(code), half)
+            }
+        };
+        match claim {
+            Claim::New => true,
+            Claim::Known => false,
+            Claim::NoRoom => self.put_aside(name),
+        }
+    }
+
+    /// Lines that are full stay so: whoever comes with this name later comes here as well.
+    #[cold]
+    fn put_aside(&self, name: StateRef) -> bool {
+        let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
+        self.has_aside.store(true, Ordering::Relaxed);
+        let new = !aside.contains(&name);
+        if new {
+            aside.push(name);
+        }
+        new
+    }
+
+    /// So many names were found to be new.
+    pub fn add(&self, new: u64) {
+        self.len.fetch_add(new, Ordering::Relaxed);
+    }
+
+    /// How many names were counted.
+    pub fn len(&self) -> u64 {
+        self.len.load(Ordering::Relaxed)
+    }
+
+    /// Whether it should be larger.
+    #[inline]
+    pub fn is_crowded(&self) -> bool {
+        let places = match self.form {
+            Form::Whole => WORDS,
+            Form::Halves(..) => 2 * WORDS,
+        };
+        self.len() > (self.pages.count() * places / 16 * 13) as u64 || self.has_aside.load(Ordering::Relaxed)
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.pages.bytes()
+    }
+
+    /// Moves the names of a part of the lines to another table, translated; `false` when no part is left. Several threads
+    /// may do so, and no thread inserts names meanwhile.
+    pub fn move_chunk(&self, to: &Concurrent, mut translate: impl FnMut(StateRef) -> StateRef) -> bool {
+        let first = self.next_chunk.fetch_add(1, Ordering::Relaxed) * CHUNK * GROUP;
+        if first >= self.pages.count() {
+            return false;
+        }
+        let mut moved = 0;
+        self.each((first, (first + CHUNK * GROUP).min(self.pages.count())), &mut |name| {
+            moved += u64::from(to.insert(translate(name)));
+        });
+        if first == 0 {
+            for &name in self.aside.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+                moved += u64::from(to.insert(translate(name)));
+            }
+        }
+        to.add(moved);
+        true
+    }
+
+    fn each(&self, (first, end): (usize, usize), take: &mut dyn FnMut(StateRef)) {
+        for group in (first..end).step_by(GROUP) {
+            let starts = match &self.form {
+                Form::Whole => [0; GROUP],
+                Form::Halves(_, homes) => firsts(*homes, group),
+            };
+            for at in group..group + GROUP {
+                for word in &self.lines()[at] {
+                    let word = word.load(Ordering::Relaxed);
+                    match &self.form {
+                        Form::Whole if word != 0 => take(StateRef(word)),
+                        Form::Whole => {}
+                        Form::Halves(coding, homes) => {
+                            let halves = [word as u32, (word >> 32) as u32].into_iter();
+                            halves
+                                .filter(|&half| half != 0)
+                                .for_each(|half| take(coding.decode(code_of(half, at, homes.kept, &starts))));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::coding::low_bits;
+
+    fn names(table: &Concurrent) -> HashSet<StateRef> {
+        let mut all = HashSet::new();
+        table.each((0, table.pages.count()), &mut |name| assert!(all.insert(name)));
+        all.extend(table.aside.lock().expect("no panic").iter());
+        all
+    }
+
+    fn moved(table: &Concurrent, change: u64, width: u32) -> Concurrent {
+        let to =
+            if width == table.width { table.larger() } else { Concurrent::new(width, table.len() as usize) };
+        let to = to.expect("small");
+        while table.move_chunk(&to, |name| StateRef(name.0 ^ change)) {}
+        to
+    }
+
+    #[test]
+    fn a_name_is_new_once_and_survives_growth_and_renaming() {
+        for width in [7, 20, 31, 63] {
+            let mut table = Concurrent::new(width, 0).expect("small");
+            let mut twin = HashSet::new();
+            for i in 0..60_000u64 {
+                let name = StateRef((if i % 3 == 0 { mix(i / 2) } else { i } & low_bits(width)).max(1));
+                if table.is_crowded() {
+                    table = moved(&table, 0, width);
+                }
+                let new = table.insert(name);
+                table.add(u64::from(new));
+                assert_eq!(new, twin.insert(name), "{name:?} of {width} bits");
+            }
+            assert_eq!((table.len(), names(&table)), (twin.len() as u64, twin.clone()));
+            if width < 60 {
+                let renamed = moved(&table, 1 << (width + 2), width + 3);
+                let expected: HashSet<StateRef> =
+                    twin.iter().map(|name| StateRef(name.0 ^ 1 << (width + 2))).collect();
+                assert_eq!((renamed.len(), names(&renamed)), (twin.len() as u64, expected));
+            }
+        }
+    }
+
+    #[test]
+    fn what_finds_no_place_is_kept_aside_and_new_once() {
+        let table = Concurrent::with_lines(30, GROUP).expect("small");
+        let end = (GROUP * 16 + 100) as u64;
+        let all = (1..end).map(StateRef);
+        assert!(all.clone().all(|name| table.insert(name)));
+        assert!(all.clone().all(|name| !table.insert(name)));
+        assert!(table.is_crowded());
+        let larger = moved(&table, 0, 30);
+        assert!(all.clone().all(|name| !larger.insert(name)) && larger.insert(StateRef(end)));
+    }
+
+    /// Threads insert overlapping names in different orders: each is new for exactly one of them, also those put aside.
+    #[test]
+    fn threads_share_names_out_among_them() {
+        for width in [19, 40, 63] {
+            let (threads, count) = (4, 50_000_u64);
+            let table = Concurrent::new(width, count as usize / 3).expect("small");
+            let name = |i: u64| StateRef(((mix(i) | 1) & low_bits(width)).max(1));
+            let distinct: HashSet<StateRef> = (0..count).map(name).collect();
+            let new: u64 = std::thread::scope(|scope| {
+                let work = |thread: u64| {
+                    let table = &table;
+                    move || {
+                        let order = (0..count).map(move |i| (i * (2 * thread + 1) * 7919 + thread) % count);
+                        order.filter(|&i| table.insert(name(i))).count() as u64
+                    }
+                };
+                let all: Vec<_> = (0..threads).map(|thread| scope.spawn(work(thread))).collect();
+                all.into_iter().map(|thread| thread.join().expect("no panic")).sum()
+            });
+            assert_eq!((new, names(&table)), (distinct.len() as u64, distinct));
+        }
+    }
+}

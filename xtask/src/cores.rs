@@ -1,0 +1,175 @@
+//! `cargo xtask bench cores [--runs N] [--workers N]`: wall-clock time of several threads beside one, in the same run.
+//!
+//! Models of more than a million states, without reduction and as they are by default, to the end; then models with an error:
+//! time until it is known, beside a depth-first and a breadth-first search of one thread; then models too small for threads.
+//! Runs of all kinds take turns, and the best of each counts. The verdicts must be the same. Stored in `bench/cores.csv`. It
+//! means something only on a machine that has nothing else to do.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use crate::bench_promela::{built, median};
+use crate::promela::{is_below, option, oracle};
+
+/// Models without errors, and whether every optimisation is off.
+const LARGE: &[(&str, bool)] = &[
+    ("gen/2pc_8.pml", false),
+    ("gen/2pc_9.pml", false),
+    ("beem/szymanski.4.pml", true),
+    ("beem/at.3.pml", true),
+    ("beem/lamport.5.pml", true),
+    ("beem/adding.3.pml", true),
+    ("beem/rether.4.pml", true),
+    ("beem/elevator2.2.pml", true),
+    ("spins-cs/brp.pml", true),
+];
+
+/// Models with an error that one thread alone may be long in finding.
+const ERRORS: &[&str] =
+    &["beem/elevator_planning.2.pml", "beem/phils.4.pml", "beem/adding.3.pml", "beem/fischer.3.pml"];
+
+/// What a run came to.
+#[derive(Debug, Clone, PartialEq)]
+struct Run {
+    seconds: f64,
+    verdict: String,
+    states: u64,
+}
+
+struct Bench {
+    volee: PathBuf,
+    corpus: PathBuf,
+    runs: u32,
+    workers: usize,
+}
+
+impl Bench {
+    fn once(&self, model: &str, flags: &str) -> Result<Run, String> {
+        let start = Instant::now();
+        let mut command = Command::new(&self.volee);
+        command.arg("check").arg(self.corpus.join(model)).args(flags.split_whitespace());
+        let output = command.args(["--format", "json"]).output().map_err(|e| e.to_string())?;
+        let seconds = start.elapsed().as_secs_f64();
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout)
+            .map_err(|e| format!("{model} {flags}: {e}: {}", String::from_utf8_lossy(&output.stderr)))?;
+        let verdict = answer["verdict"].as_str().unwrap_or("none").to_string();
+        Ok(Run { seconds, verdict, states: answer["statistics"]["states"].as_u64().unwrap_or(0) })
+    }
+
+    /// The best run of each kind, by turns.
+    fn best(&self, model: &str, kinds: &[String]) -> Result<Vec<Run>, String> {
+        let mut best: Vec<Option<Run>> = vec![None; kinds.len()];
+        for _ in 0..self.runs {
+            for (kept, flags) in best.iter_mut().zip(kinds) {
+                let run = self.once(model, flags)?;
+                if kept.as_ref().is_none_or(|kept| run.seconds < kept.seconds) {
+                    *kept = Some(run);
+                }
+            }
+        }
+        Ok(best.into_iter().flatten().collect())
+    }
+
+    fn kinds(&self, flags: &str) -> Vec<String> {
+        [1, self.workers].map(|workers| format!("{flags} --workers {workers}")).to_vec()
+    }
+
+    fn large(&self, reduction: &str) -> Result<String, String> {
+        let mut table = format!("model,steps,states_1,s_1,states_{0},s_{0},ratio\n", self.workers);
+        let mut ratios = Vec::new();
+        for &(model, plain) in LARGE {
+            if !self.corpus.join(model).exists() {
+                println!("skipped: {model} is not there");
+                continue;
+            }
+            let plain = if plain && !reduction.is_empty() { "--plain" } else { "" };
+            let runs = self.best(
+                model,
+                &self.kinds(&format!("{plain} --only deadlock --only assertions {reduction}")),
+            )?;
+            let [one, several] = &runs[..] else { continue };
+            if one.verdict != several.verdict {
+                return Err(format!("{model}: {} by one, {} by several", one.verdict, several.verdict));
+            }
+            let ratio = several.seconds / one.seconds;
+            ratios.push(ratio);
+            let steps = if reduction.is_empty() { "reduced" } else { "all" };
+            let line = format!(
+                "{model},{steps},{},{:.3},{},{:.3},{ratio:.2}",
+                one.states, one.seconds, several.states, several.seconds
+            );
+            println!("{line}");
+            let _ = writeln!(table, "{line}");
+        }
+        let worst = ratios.iter().copied().fold(0.0, f64::max);
+        let summary =
+            format!("{} workers / one: median {:.2}, worst {worst:.2}", self.workers, median(&mut ratios));
+        println!("{summary}");
+        let _ = writeln!(table, "# {summary}");
+        Ok(table)
+    }
+
+    fn errors(&self) -> Result<String, String> {
+        let mut table = format!("model,dfs_1,bfs_1,s_{},to_the_better\n", self.workers);
+        let mut ratios = Vec::new();
+        for &model in ERRORS.iter().filter(|model| self.corpus.join(model).exists()) {
+            let limit = "--time 120s --only deadlock --only assertions";
+            let several = format!("{limit} --workers {}", self.workers);
+            let kinds =
+                [format!("{limit} --workers 1"), format!("{limit} --workers 1 --search bfs"), several];
+            let runs = self.best(model, &kinds)?;
+            let better = runs[0].seconds.min(runs[1].seconds);
+            ratios.push(runs[2].seconds / better);
+            let line = format!(
+                "{model},{:.3},{:.3},{:.3},{:.2}",
+                runs[0].seconds,
+                runs[1].seconds,
+                runs[2].seconds,
+                runs[2].seconds / better
+            );
+            println!("{line}");
+            let _ = writeln!(table, "{line}");
+        }
+        let _ =
+            writeln!(table, "# time to a verdict where there is an error: median {:.2}", median(&mut ratios));
+        Ok(table)
+    }
+
+    fn small(&self) -> Result<String, String> {
+        let (mut one, mut several) = (0.0, 0.0);
+        let all = oracle(&self.corpus)?;
+        for (model, _) in all.iter().filter(|(_, rows)| is_below(rows, 100_000)) {
+            let runs = self.best(model, &self.kinds(""))?;
+            one += runs[0].seconds;
+            several += runs[1].seconds;
+        }
+        let summary = format!(
+            "models of fewer than 100,000 states: {one:.2} s together by one, {several:.2} s by {} ({:.2})",
+            self.workers,
+            several / one
+        );
+        println!("{summary}");
+        Ok(format!("# {summary}\n"))
+    }
+}
+
+/// Compares one thread with several.
+///
+/// # Errors
+/// The corpus or the binary is missing, or verdicts differ.
+pub fn run(arguments: &[String]) -> Result<(), String> {
+    let corpus = crate::corpus::folder("promela").ok_or("the corpus is not beside this checkout")?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let number = |name: &str, usual: u32| {
+        option(arguments, name).map_or(Ok(usual), |t| t.parse().map_err(|_| format!("{name} NUMBER")))
+    };
+    let (runs, workers) = (number("--runs", 3)?, number("--workers", 2)? as usize);
+    let bench = Bench { volee: built(&root)?, corpus, runs, workers };
+    let mut table = bench.large("--all-errors --reduction none")?;
+    table.push_str(&bench.large("")?);
+    table.push_str(&bench.errors()?);
+    table.push_str(&bench.small()?);
+    std::fs::write(root.join("bench/cores.csv"), table).map_err(|e| e.to_string())
+}
