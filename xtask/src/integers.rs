@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
+use volee::system::Random;
 
 use volee::integers::{Affine, Conjunct, Effort, Int, Row, Set, row};
 
@@ -49,7 +50,7 @@ pub fn oracle(queries: u64, seed: u64) -> Result<(), String> {
         .spawn()
         .map_err(|e| format!("python3 does not run: {e}"))?;
     let mut input = judge.stdin.take().ok_or("python3 has no input")?;
-    let mut random = Random(seed);
+    let mut random = Drawn(Random::new(seed));
     let mut hard = 0;
     for _ in 0..queries {
         match question(&mut random) {
@@ -70,7 +71,7 @@ pub fn oracle(queries: u64, seed: u64) -> Result<(), String> {
 }
 
 /// One question with our answer; `None` if it was too hard.
-fn question(random: &mut Random) -> Option<String> {
+fn question(random: &mut Drawn) -> Option<String> {
     let effort = Effort::new(20_000_000);
     let ((a, x), (b, y)) = (random.set(), random.set());
     Some(match random.within(0, 4) {
@@ -126,20 +127,12 @@ fn form(row: &[Int], names: &[String]) -> String {
     out
 }
 
-/// splitmix64.
-struct Random(u64);
+/// What is drawn to be compared.
+struct Drawn(Random);
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
+impl Drawn {
     fn within(&mut self, low: i64, high: i64) -> i64 {
-        low + (self.next() % (high - low + 1) as u64) as i64
+        self.0.within(low, high)
     }
 
     fn row(&mut self, width: usize) -> Row {

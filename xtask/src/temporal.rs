@@ -7,9 +7,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use volee::logic::formula::SplitMix;
 use volee::lts::generate::ConnectDisconnect;
-use volee::system::{System, collect_initial, collect_steps};
+use volee::system::{Random, System, collect_initial, collect_steps};
 
 pub const CORPUS: &str = "../shared/corpus/promela";
 
@@ -109,7 +108,7 @@ fn curves() -> Result<(), String> {
 /// generated and entered.
 fn traverse(heap_size: usize, most: usize) -> Option<usize> {
     let mut system = ConnectDisconnect::new(CAPACITY);
-    let mut random = SplitMix(1989);
+    let mut random = Random::new(1989);
     let mut heap: Vec<Vec<u8>> = Vec::new();
     // Where a state is: on the stack, or at a place of the heap.
     let mut known: HashMap<Vec<u8>, Option<usize>> = HashMap::new();

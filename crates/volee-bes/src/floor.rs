@@ -6,8 +6,8 @@
 //! processor, which looks ahead as far as it can, or with as many prefetched as the solvers have in flight.
 
 use std::hint::black_box;
+use volee_system::Random;
 
-use crate::random::Random;
 use volee_store::large::lengthen;
 use volee_store::prefetch_at as prefetch;
 
@@ -58,7 +58,7 @@ impl Field {
     pub fn read(&self, pairs: u64, ahead: Ahead) {
         let mut random = Random::new(7);
         let mut draw = || {
-            let drawn = random.draw();
+            let drawn = random.number();
             let (high, low) = ((drawn >> 32) as usize, (drawn & 0xffff_ffff) as usize);
             ((high * self.first.len()) >> 32, (low * self.second.len()) >> 32)
         };

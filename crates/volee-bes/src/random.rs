@@ -2,34 +2,7 @@
 
 use crate::explicit::Explicit;
 use crate::graph::{BooleanGraph, Node, Operator, Sign, Successors, Trouble};
-
-/// A small, seeded generator (SplitMix64): the same numbers on every machine.
-#[derive(Debug, Clone)]
-pub struct Random(u64);
-
-impl Random {
-    /// From a seed.
-    pub fn new(seed: u64) -> Self {
-        Random(seed)
-    }
-
-    /// The next number.
-    #[inline]
-    pub fn draw(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.0)
-    }
-
-    /// A number below `n`, which is not 0.
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.draw() % n.max(1)
-    }
-
-    /// True in `percent` of 100 cases.
-    pub fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
-}
+use volee_system::Random;
 
 #[inline]
 fn mix(mut z: u64) -> u64 {
@@ -63,7 +36,7 @@ pub fn equations(shape: Shape, seed: u64) -> Explicit {
     let signs = (0..blocks).map(|b| if (blocks - b) % 2 == 1 { Sign::Mu } else { Sign::Nu }).collect();
     let mut rows = Vec::with_capacity(variables as usize);
     for variable in 0..variables {
-        let conjunction = random.chance(u64::from(shape.conjunctions));
+        let conjunction = random.percent(u64::from(shape.conjunctions));
         let operator = if conjunction { Operator::And } else { Operator::Or };
         let block = block_of(variable);
         let least = if shape.alternating { 0 } else { u32::from(block) * per_block };
@@ -139,10 +112,10 @@ pub fn formula(size: u32, seed: u64) -> String {
 fn term(random: &mut Random, size: u32, scope: &mut Vec<(char, bool)>, negative: bool, text: &mut String) {
     if size == 0 {
         let usable: Vec<char> = scope.iter().filter(|(_, n)| *n == negative).map(|(x, _)| *x).collect();
-        if !usable.is_empty() && random.chance(70) {
+        if !usable.is_empty() && random.percent(70) {
             text.push(usable[random.below(usable.len() as u64) as usize]);
         } else {
-            text.push_str(if random.chance(50) { "true" } else { "false" });
+            text.push_str(if random.percent(50) { "true" } else { "false" });
         }
         return;
     }
@@ -163,11 +136,11 @@ fn term(random: &mut Random, size: u32, scope: &mut Vec<(char, bool)>, negative:
             term(random, size - 1, scope, !negative, text);
         }
         8..13 => {
-            let (open, close) = if random.chance(50) { ("<", "> ") } else { ("[", "] ") };
+            let (open, close) = if random.percent(50) { ("<", "> ") } else { ("[", "] ") };
             text.push_str(open);
             run(random, 2, text);
             text.push_str(close);
-            if random.chance(5) {
+            if random.percent(5) {
                 text.push('@');
             } else {
                 term(random, size - 1, scope, negative, text);
@@ -181,7 +154,7 @@ fn term(random: &mut Random, size: u32, scope: &mut Vec<(char, bool)>, negative:
         }
         _ => {
             let name = char::from(b'G' + (scope.len() % 10) as u8);
-            text.push_str(if random.chance(50) { "mu " } else { "nu " });
+            text.push_str(if random.percent(50) { "mu " } else { "nu " });
             text.push(name);
             text.push_str(" . ");
             let shadowed: Vec<(char, bool)> = scope.iter().copied().filter(|(x, _)| *x != name).collect();
@@ -200,7 +173,7 @@ fn run(random: &mut Random, depth: u32, text: &mut String) {
         10..12 => {
             text.push('(');
             run(random, depth - 1, text);
-            text.push_str(if random.chance(50) { " . " } else { " | " });
+            text.push_str(if random.percent(50) { " . " } else { " | " });
             run(random, depth - 1, text);
             text.push(')');
         }

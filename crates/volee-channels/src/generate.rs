@@ -1,16 +1,13 @@
 //! Random communicating machines, for testing the search against explicit exploration.
 
+use volee_system::Random;
+
 use crate::machines::{Automaton, Machines, Move, Operation};
 
 /// A few small machines over one or two channels.
 pub fn random_machines(seed: u64) -> Machines {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03;
-    let mut below = |bound: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % bound
-    };
+    let mut random = Random::new(seed);
+    let mut below = |bound: u64| random.below(bound);
     let channels = 1 + below(2);
     let messages = 1 + below(2);
     let automata = 1 + below(3);

@@ -1,7 +1,7 @@
 //! Random specifications, purposes and implementations, small enough for naive twins.
 
-use volee_lts::generate::Rng;
 use volee_lts::{LabelId, Lts, LtsError, StateId};
+use volee_system::Random;
 
 /// What random systems look like.
 #[derive(Debug, Clone, Copy)]
@@ -20,13 +20,13 @@ pub struct Shape {
 ///
 /// # Errors
 /// Never for small shapes.
-pub fn specification(shape: Shape, rng: &mut Rng) -> Result<Lts, LtsError> {
-    let states = 1 + rng.below(u64::from(shape.states));
-    let steps = states + rng.below(2 * states + 1);
+pub fn specification(shape: Shape, rng: &mut Random) -> Result<Lts, LtsError> {
+    let states = 1 + rng.part_of(u64::from(shape.states));
+    let steps = states + rng.part_of(2 * states + 1);
     let mut builder = Lts::builder();
     for n in 1..=steps {
         let (source, target) =
-            if n < states { (rng.below(n), n) } else { (rng.below(states), rng.below(states)) };
+            if n < states { (rng.part_of(n), n) } else { (rng.part_of(states), rng.part_of(states)) };
         let label = match rng.chance(shape.internal, 100) {
             true => LabelId::TAU,
             false => builder.label(&visible(shape, rng)),
@@ -36,8 +36,8 @@ pub fn specification(shape: Shape, rng: &mut Rng) -> Result<Lts, LtsError> {
     builder.finish(StateId(0), states as u32)
 }
 
-fn visible(shape: Shape, rng: &mut Rng) -> String {
-    let n = rng.below(u64::from(shape.inputs + shape.outputs));
+fn visible(shape: Shape, rng: &mut Random) -> String {
+    let n = rng.part_of(u64::from(shape.inputs + shape.outputs));
     match n.checked_sub(u64::from(shape.inputs)) {
         None => format!("?{n}"),
         Some(output) => format!("!{output}"),
@@ -49,19 +49,19 @@ fn visible(shape: Shape, rng: &mut Rng) -> String {
 ///
 /// # Errors
 /// Never for small shapes.
-pub fn implementation(specification: &Lts, shape: Shape, rng: &mut Rng) -> Result<Lts, LtsError> {
+pub fn implementation(specification: &Lts, shape: Shape, rng: &mut Random) -> Result<Lts, LtsError> {
     let states = specification.state_count() as u64;
-    let chance = rng.below(30);
+    let chance = rng.part_of(30);
     let mut builder = Lts::builder();
     let mut steps = Vec::new();
     for (source, edge) in specification.transitions() {
         let (mut name, mut target) = (specification.name(edge.label).to_owned(), u64::from(edge.target.0));
         if rng.chance(chance, 100) {
-            match rng.below(4) {
+            match rng.part_of(4) {
                 0 => continue,
-                1 => target = rng.below(states),
+                1 => target = rng.part_of(states),
                 2 => name = visible(shape, rng),
-                _ => steps.push((rng.below(states), visible(shape, rng), rng.below(states))),
+                _ => steps.push((rng.part_of(states), visible(shape, rng), rng.part_of(states))),
             }
         }
         steps.push((u64::from(source.0), name, target));
@@ -69,7 +69,7 @@ pub fn implementation(specification: &Lts, shape: Shape, rng: &mut Rng) -> Resul
     for state in 0..states {
         for input in (0..shape.inputs).map(|n| format!("?{n}")) {
             if !steps.iter().any(|(s, name, _)| *s == state && *name == input) {
-                let target = if rng.chance(chance, 100) { rng.below(states) } else { state };
+                let target = if rng.chance(chance, 100) { rng.part_of(states) } else { state };
                 steps.push((state, input, target));
             }
         }
@@ -86,8 +86,8 @@ pub fn implementation(specification: &Lts, shape: Shape, rng: &mut Rng) -> Resul
 ///
 /// # Errors
 /// Never for small shapes.
-pub fn purpose(shape: Shape, rng: &mut Rng) -> Result<Lts, LtsError> {
-    let open = 1 + rng.below(3);
+pub fn purpose(shape: Shape, rng: &mut Random) -> Result<Lts, LtsError> {
+    let open = 1 + rng.part_of(3);
     let (accept, refuse) = (open, open + 1);
     let mut builder = Lts::builder();
     for source in 0..open {
@@ -98,10 +98,10 @@ pub fn purpose(shape: Shape, rng: &mut Rng) -> Result<Lts, LtsError> {
             if !rng.chance(2, 5) {
                 continue;
             }
-            let target = match rng.below(8) {
+            let target = match rng.part_of(8) {
                 0 | 1 => accept,
                 2 => refuse,
-                _ => rng.below(open),
+                _ => rng.part_of(open),
             };
             let label = builder.label(&label);
             builder.add(StateId(source as u32), label, StateId(target as u32));

@@ -1,26 +1,7 @@
 //! Random nets, for comparing engines with each other and with explicit search.
 
 use volee_nets::{Initial, Net, PlaceId, Row, Target, Transition};
-
-/// A small deterministic source of numbers (splitmix64).
-#[derive(Debug, Clone)]
-pub struct Random(u64);
-
-impl Random {
-    /// Starts from a seed.
-    pub fn new(seed: u64) -> Self {
-        Random(seed)
-    }
-
-    /// A number below `bound`, which must not be zero.
-    pub fn below(&mut self, bound: u32) -> u32 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) % u64::from(bound)) as u32
-    }
-}
+use volee_system::Random;
 
 /// What random nets may contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,13 +30,13 @@ pub fn random_net(seed: u64, flavour: Flavour) -> Net {
     }
     let mut initial = Initial { base: vec![0; places as usize], open: vec![false; places as usize] };
     for p in 0..places as usize {
-        initial.base[p] = random.below(3).saturating_sub(1);
+        initial.base[p] = random.below(3_u32).saturating_sub(1);
         initial.open[p] = random.below(4) == 0;
     }
     net.initial.push(initial);
     for number in 0..1 + random.below(2) {
         let tokens: Vec<(u32, u32)> =
-            (0..places).map(|p| (p, random.below(4).saturating_sub(1).min(2))).collect();
+            (0..places).map(|p| (p, random.below(4_u32).saturating_sub(1).min(2))).collect();
         net.targets.push(Target::covering(format!("target {number}"), &tokens));
     }
     net

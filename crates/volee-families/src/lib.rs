@@ -34,7 +34,7 @@ pub use check::{Checked, Choice, check};
 pub use cutoff::{CutOff, Erg, Induction, Why, cut_off};
 pub use emerson_namjoshi::{EmersonNamjoshi, emerson_namjoshi};
 pub use error::FamilyError;
-pub use generate::{Flavour, Random, random_net};
+pub use generate::{Flavour, random_net};
 pub use instance::{Found, search_instance, witness};
 pub use karp_miller::{KarpMiller, karp_miller};
 pub use linear::Inequality;

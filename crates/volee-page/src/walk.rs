@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use volee::system::{PredicateId, collect_steps};
+use volee::system::{PredicateId, Random, collect_steps};
 
 use crate::explorer::{Complaint, Explorer, LONGEST_RUN, StateNumber, Told};
 
@@ -27,19 +27,6 @@ pub struct Walk {
     pub until: Option<String>,
 }
 
-/// The generator of Steele, Lea and Flood (2014): the same everywhere for the same seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((u128::from(z ^ (z >> 31)) * n as u128) >> 64) as usize
-    }
-}
-
 impl Explorer {
     /// Random steps.
     ///
@@ -49,7 +36,7 @@ impl Explorer {
         let until = walk.until.as_deref().map(|text| self.predicate(text)).transpose()?;
         let mut state = self.state(walk.from)?;
         let mut before = self.model.system.variables(&state);
-        let mut random = Random(walk.seed);
+        let mut random = Random::new(walk.seed);
         let mut steps: Vec<Value> = Vec::new();
         let start = Instant::now();
         let mut ended = "steps";
@@ -63,7 +50,7 @@ impl Explorer {
                 ended = if self.model.system.is_valid_end(&state) { "valid" } else { "deadlock" };
                 break;
             }
-            let ordinal = random.below(possible.len());
+            let ordinal = random.part_of(possible.len());
             let (step, target) = possible.swap_remove(ordinal);
             steps.push(self.told(&state, &before, ordinal, &step, &target)?);
             before = self.model.system.variables(&target);

@@ -13,9 +13,9 @@
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use volee_logic::automaton::{Automaton, Edge, degeneralise};
-use volee_logic::formula::SplitMix;
 use volee_system::{
-    Diagnostic, Limit, Meter, Progress, Reason, ReasonKind, Snapshot, System, Verdict, Violation, Witness,
+    Diagnostic, Limit, Meter, Progress, Random, Reason, ReasonKind, Snapshot, System, Verdict, Violation,
+    Witness,
 };
 
 use crate::atoms::BoundAtom;
@@ -103,7 +103,7 @@ impl DeterministicProperty {
             path: Vec::new(),
             arcs: Vec::new(),
             bytes: 0,
-            random: SplitMix(seed),
+            random: Random::new(seed),
             statistics: Statistics::default(),
         };
         let verdict = match traversal.run(meter, progress) {
@@ -153,7 +153,7 @@ struct Traversal<'a, S: System + ?Sized> {
     path: Vec<Frame>,
     arcs: Vec<Arc>,
     bytes: u64,
-    random: SplitMix,
+    random: Random,
     statistics: Statistics,
 }
 

@@ -19,6 +19,7 @@ pub mod part;
 mod place;
 mod predicates;
 mod progress;
+mod random;
 mod reducible;
 mod run;
 mod system;
@@ -35,6 +36,7 @@ pub use liftable::{Followed, Liftable, Move};
 pub use place::{Diagnostic, Edit, Fix, Place, Severity};
 pub use predicates::{Predicates, compile_predicate};
 pub use progress::{Progress, Quiet, Snapshot};
+pub use random::{Random, Whole};
 pub use reducible::{Awake, PersistentSet, ProcessSet, Reducible, SleepSet};
 pub use run::{ReplayError, Run, RunState, RunStep, Witness, replay, replay_end, walk};
 pub use system::{

@@ -21,5 +21,6 @@ mod shrink;
 pub mod spin;
 pub mod tree;
 
-pub use random::{Random, seed_of_the_day};
+pub use random::seed_of_the_day;
 pub use shrink::shrink;
+pub use volee_system::Random;

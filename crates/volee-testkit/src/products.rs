@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use volee_logic::automaton::{Automaton, is_stutter_invariant};
-use volee_logic::formula::{AtomId, Formula, Shape, SplitMix, parse, random_formula};
+use volee_logic::formula::{AtomId, Formula, Shape, parse, random_formula};
 use volee_logic::ltl::translate;
 use volee_program::{Machine, MachineOptions};
 use volee_search::{
@@ -18,7 +18,7 @@ use volee_search::{
     is_strongly_fair,
 };
 use volee_system::{
-    Budget, Meter, PredicateId, Predicates as _, Quiet, System, Verdict, Witness, collect_initial,
+    Budget, Meter, PredicateId, Predicates as _, Quiet, Random, System, Verdict, Witness, collect_initial,
     collect_steps,
 };
 
@@ -46,7 +46,7 @@ pub struct Compared {
 }
 
 /// Two or three processes over shared bits that formulas see, a counter that they do not, and a channel.
-fn program(random: &mut SplitMix) -> String {
+fn program(random: &mut Random) -> String {
     let mut text =
         String::from("bool p0, p1, p2; byte x; chan c = [1] of { byte }; chan r = [0] of { byte };\n");
     for process in 0..2 + random.below(2) {
@@ -62,7 +62,7 @@ fn program(random: &mut SplitMix) -> String {
     text
 }
 
-fn statement(random: &mut SplitMix) -> String {
+fn statement(random: &mut Random) -> String {
     let bit = random.below(ATOMS);
     match random.below(16) {
         0 => format!("p{bit} = 1"),
@@ -217,7 +217,7 @@ impl Product {
 }
 
 /// A random formula without `X`.
-fn formula(random: &mut SplitMix) -> Formula {
+fn formula(random: &mut Random) -> Formula {
     loop {
         let operators = 1 + random.below(6);
         let text = random_formula(random, Shape { atoms: ATOMS, operators }).to_string();
@@ -229,7 +229,7 @@ fn formula(random: &mut SplitMix) -> Formula {
 
 /// Compares the answers to so many formulas; panics where they differ.
 pub fn compare(formulas: u32, seed: u64) -> Compared {
-    let random = &mut SplitMix(seed);
+    let random = &mut Random::new(seed);
     let mut compared = Compared::default();
     while compared.formulas < formulas {
         let source = program(random);

@@ -9,10 +9,10 @@
 //! assert!(walk.len() <= 20, "{}", ending.word());
 //! ```
 
-use volee_lts::generate::Rng;
 use volee_report::{Claim, ClaimKind};
 use volee_system::{
-    Action, Diagnostic, Fault, Reason, ReasonKind, Step, System, Witness, collect_initial, collect_steps,
+    Action, Diagnostic, Fault, Random, Reason, ReasonKind, Step, System, Witness, collect_initial,
+    collect_steps,
 };
 
 /// How a simulation ended.
@@ -72,7 +72,7 @@ pub struct Walk {
     taken: Vec<Taken>,
     /// What was gone back over, the next step last, as long as nothing else was done since.
     undone: Vec<Taken>,
-    random: Rng,
+    random: Random,
 }
 
 #[derive(Debug, Clone)]
@@ -90,7 +90,7 @@ impl Walk {
     pub fn new(system: &mut dyn System, seed: u64) -> Result<Walk, Diagnostic> {
         let initial = collect_initial(system).into_iter().next();
         let initial = initial.ok_or_else(|| Diagnostic::error("the model has no initial state", None))?;
-        Ok(Walk { initial, taken: Vec::new(), undone: Vec::new(), random: Rng::new(seed) })
+        Ok(Walk { initial, taken: Vec::new(), undone: Vec::new(), random: Random::new(seed) })
     }
 
     /// The state the walk has reached.
@@ -144,7 +144,7 @@ impl Walk {
 
     /// One of `choices` numbers.
     pub fn draw(&mut self, choices: usize) -> usize {
-        self.random.below(choices as u64) as usize
+        self.random.part_of(choices as u64) as usize
     }
 
     /// Takes random steps until there are so many, or none is possible, or one goes wrong, or the user had enough.

@@ -7,10 +7,10 @@
 use std::path::PathBuf;
 
 use volee::families::{Choice, check, family_of, follow};
-use volee::logic::formula::{Shape, SplitMix, parse, random_formula};
+use volee::logic::formula::{Shape, parse, random_formula};
 use volee::properties::{of_ltl, of_never, of_tl};
 use volee::search::{Check, Order, Runs, TlQuestion};
-use volee::system::{Budget, Meter, Quiet, Verdict, replay};
+use volee::system::{Budget, Meter, Quiet, Random, Verdict, replay};
 use volee::{Model, Options};
 
 const LOCK: &str = "chan request = [0] of { bit }, release = [0] of { bit };\nbyte held;\n\
@@ -93,7 +93,7 @@ fn for_any(path: &PathBuf, text: &str) -> Vec<Option<(u32, bool)>> {
 
 #[test]
 fn properties_of_families_agree_with_explicit_search_of_their_instances() {
-    let mut random = SplitMix(10);
+    let mut random = Random::new(10);
     let (mut holds, mut violated) = (0, 0);
     for (name, model) in [("lock.pml", LOCK), ("open.pml", OPEN), ("shared.pml", SHARED)] {
         let path = write(name, model);
@@ -155,7 +155,7 @@ fn a_claim_that_ends_and_a_safety_formula_are_property_automata() {
 }
 
 /// One or two statements, then the rest of an option.
-fn statement(random: &mut SplitMix, assertions: bool) -> &'static str {
+fn statement(random: &mut Random, assertions: bool) -> &'static str {
     const ALL: [&str; 17] = [
         "c!0",
         "c!1",
@@ -178,7 +178,7 @@ fn statement(random: &mut SplitMix, assertions: bool) -> &'static str {
     ALL[random.below(if assertions { 17 } else { 15 })]
 }
 
-fn random_process(random: &mut SplitMix, head: &str) -> String {
+fn random_process(random: &mut Random, head: &str) -> String {
     let mut text = format!("{head} {{ bit x; do\n");
     for _ in 0..1 + random.below(3) {
         let length = 1 + random.below(3);
@@ -205,7 +205,7 @@ fn fails(path: &PathBuf, clients: u32) -> Option<bool> {
 
 #[test]
 fn random_programs_agree_with_explicit_search_of_their_instances() {
-    let mut random = SplitMix(2010);
+    let mut random = Random::new(2010);
     let (mut holds, mut violated) = (0, 0);
     for number in 0..1_500 {
         let mut text = String::from("bit a, b; chan c = [0] of { bit }; chan d = [0] of { bit };\n");

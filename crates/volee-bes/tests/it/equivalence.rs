@@ -2,10 +2,9 @@
 
 use volee_bes::certificate::{Nobody, check};
 use volee_bes::equivalence::{PairGraph, Relation};
-use volee_bes::random::Random;
 use volee_bes::{Solver, solve};
 use volee_lts::{Lts, explore};
-use volee_system::{Budget, Meter, Quiet};
+use volee_system::{Budget, Meter, Quiet, Random};
 
 use crate::naive::Small;
 

@@ -3,9 +3,9 @@
 use volee_bes::Solver;
 use volee_bes::answer::{Answer, ask};
 use volee_bes::explain::{to_aut, to_dot};
-use volee_bes::random::{Random, formula};
+use volee_bes::random::formula;
 use volee_logic::mu::{Equations, Library, parse, read};
-use volee_system::{Budget, Meter, Quiet, replay};
+use volee_system::{Budget, Meter, Quiet, Random, replay};
 
 use crate::naive::{LABELS, Small, evaluate};
 
@@ -118,7 +118,7 @@ fn runs_of_random_explanations_replay() {
     for seed in 0..2000 {
         let mut random = Random::new(seed ^ 0xe4);
         let mut system = Small::random(&mut random);
-        let text = formula(2 + random.below(6) as u32, random.draw());
+        let text = formula(2 + random.below(6) as u32, random.number());
         for solver in [Solver::Auto, Solver::DepthFirst, Solver::BreadthFirst] {
             let found = answer(&mut system, &text, solver);
             assert!(!found.explanation.why.is_empty() && found.explanation.complete, "{text}");

@@ -4,10 +4,9 @@
 use std::borrow::Cow;
 
 use volee_bes::explicit::Explicit;
-use volee_bes::random::Random;
 use volee_bes::{BooleanGraph, Operator, Sign};
 use volee_logic::mu::{Modality, Regular, RegularId, Term, TermId, Tree};
-use volee_system::{Flow, Label, Sink, Step, System};
+use volee_system::{Flow, Label, Random, Sink, Step, System};
 
 /// A transition system of at most 64 states.
 #[derive(Debug, Clone)]
@@ -26,7 +25,7 @@ impl Small {
             let count = random.below(4);
             steps.push((0..count).map(|_| (random.below(4) as u32, random.below(states) as u8)).collect());
         }
-        let initial = if random.chance(80) { vec![0] } else { vec![0, random.below(states) as u8] };
+        let initial = if random.percent(80) { vec![0] } else { vec![0, random.below(states) as u8] };
         Small { steps, initial }
     }
 }

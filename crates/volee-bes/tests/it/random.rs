@@ -3,10 +3,10 @@
 use volee_bes::certificate::{Nobody, check};
 use volee_bes::game::{Player, build, verify, zielonka};
 use volee_bes::model::ModelGraph;
-use volee_bes::random::{Random, Shape, equations, formula};
+use volee_bes::random::{Shape, equations, formula};
 use volee_bes::{BooleanGraph, SolveError, Solver, solve};
 use volee_logic::mu::{Equations, Library, parse};
-use volee_system::{Budget, Meter, Quiet};
+use volee_system::{Budget, Meter, Quiet, Random};
 
 use crate::naive::{Small, evaluate, solve_equations};
 
@@ -91,7 +91,7 @@ fn random_formulas_on_random_systems_have_the_values_of_the_naive_evaluator() {
     for seed in 0..cases(20_000) {
         let mut random = Random::new(seed);
         let mut system = Small::random(&mut random);
-        let text = formula(2 + random.below(9) as u32, random.draw());
+        let text = formula(2 + random.below(9) as u32, random.number());
         let tree = parse("f", &text, &Library::empty()).expect("generated formulas are well-formed");
         let set = evaluate(&system, &tree);
         let expected = system.initial.iter().all(|s| set >> s & 1 == 1);

@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 
-use volee_bes::random::Random;
 use volee_cluster::runs::{joined_claim, joined_formula, work_on_claim, work_on_formula};
 use volee_cluster::threads::on_threads;
-use volee_logic::formula::{Formula, Shape, SplitMix, parse, random_formula};
+use volee_logic::formula::{Formula, Shape, parse, random_formula};
 use volee_search::{Check, ClaimOptions, Fairness, LtlQuestion, Runs, TlQuestion, is_fair};
 use volee_system::{
     Budget, Diagnostic, Fault, FaultId, FaultKind, Flow, Label, Meter, PredicateId, Predicates, Quiet,
-    ReasonKind, Sink, Step, System, Verdict, replay,
+    Random, ReasonKind, Sink, Step, System, Verdict, replay,
 };
 
 /// A random graph. Bit `i` of a state's colour is the predicate `p<i>`; steps have processes, labels and sometimes a fault.
@@ -25,7 +24,7 @@ impl Graph {
     fn random(random: &mut Random, has_predicates: bool, faulty: bool) -> Self {
         let states = 1 + random.below(12);
         let step = |random: &mut Random| {
-            let fault = (faulty && random.chance(3)).then_some(FaultId(0));
+            let fault = (faulty && random.percent(3)).then_some(FaultId(0));
             let (label, process) = (Label(random.below(3) as u32), random.below(3) as u8);
             (Step { label, process, fault, stays: false }, random.below(states) as u8)
         };
@@ -71,7 +70,7 @@ impl Predicates for Graph {
 
 fn formula(random: &mut Random) -> (Formula, String) {
     let shape = Shape { atoms: 2, operators: 2 + random.below(4) as usize };
-    let text = random_formula(&mut SplitMix(random.draw()), shape).to_string();
+    let text = random_formula(&mut Random::new(random.number()), shape).to_string();
     (parse(&text, "f").expect("it was printed"), text)
 }
 

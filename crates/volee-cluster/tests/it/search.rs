@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 
-use volee_bes::random::Random;
 use volee_cluster::search::{joined, work};
 use volee_cluster::threads::on_threads;
 use volee_lts::generate::{AlternatingBit, Philosophers};
 use volee_search::{Check, Order, Outcome, check};
 use volee_system::{
-    Budget, Diagnostic, Fault, FaultId, FaultKind, Flow, Label, Meter, PredicateId, Predicates, Quiet, Sink,
-    Step, System, Verdict, replay,
+    Budget, Diagnostic, Fault, FaultId, FaultKind, Flow, Label, Meter, PredicateId, Predicates, Quiet,
+    Random, Sink, Step, System, Verdict, replay,
 };
 
 /// A random system of states with a few bytes, some steps of which have faults.
@@ -23,15 +22,15 @@ impl Small {
     fn random(random: &mut Random) -> Self {
         let states = 1 + random.below(60);
         let step = |random: &mut Random| {
-            let fault = random.chance(3).then(|| random.below(3) as u32);
+            let fault = random.percent(3).then(|| random.below(3) as u32);
             (random.below(4) as u32, random.below(states) as u16, fault)
         };
         let row = |random: &mut Random| {
-            let count = if random.chance(5) { 0 } else { 1 + random.below(4) };
+            let count = if random.percent(5) { 0 } else { 1 + random.below(4) };
             (0..count).map(|_| step(random)).collect()
         };
         let steps = (0..states).map(|_| row(random)).collect();
-        let initial = if random.chance(80) { vec![0] } else { vec![0, random.below(states) as u16] };
+        let initial = if random.percent(80) { vec![0] } else { vec![0, random.below(states) as u16] };
         Small { steps, initial }
     }
 }
@@ -127,13 +126,13 @@ fn random_systems_are_explored_alike_on_1_to_4_workers() {
     for seed in 0..600 {
         let mut random = Random::new(seed);
         let mut system = Small::random(&mut random);
-        let all_errors = random.chance(60);
+        let all_errors = random.percent(60);
         let mut questions = Check::new().all_errors(all_errors).order(Order::BreadthFirst);
-        if random.chance(50) {
+        if random.percent(50) {
             let predicate = system.predicate(&random.below(64).to_string()).expect("a number");
             questions = questions.invariant("i", predicate);
         }
-        if random.chance(50) {
+        if random.percent(50) {
             let predicate = system.predicate("64").expect("a number");
             questions = questions.goal("g", predicate);
         }

@@ -1,8 +1,7 @@
 //! What to do next and what is allowed: a stored test, or the specification itself walked at random.
 
 use std::collections::HashMap;
-
-use volee_lts::generate::Rng;
+use volee_system::Random;
 
 use crate::determinised::{Determinised, MetaId, Moves};
 use crate::graph::{Form, Move, Node, TestGraph, Verdict};
@@ -121,13 +120,13 @@ impl Guide for StoredTest<'_> {
 pub struct RandomWalk<'p, 's> {
     product: &'p mut Determinised<'s>,
     known: HashMap<u32, Moves>,
-    rng: Rng,
+    rng: Random,
 }
 
 impl<'p, 's> RandomWalk<'p, 's> {
     /// A walk that its seed determines, as far as the implementation lets it.
     pub fn new(product: &'p mut Determinised<'s>, seed: u64) -> Self {
-        RandomWalk { product, known: HashMap::new(), rng: Rng::new(seed) }
+        RandomWalk { product, known: HashMap::new(), rng: Random::new(seed) }
     }
 
     fn moves(&mut self, node: u32) -> Result<&Moves, ConformError> {
@@ -191,7 +190,7 @@ impl Guide for RandomWalk<'_, '_> {
         if inputs.is_empty() || (wait && !outputs.is_empty()) {
             return Ok(Plan::Observe);
         }
-        let chosen = inputs[self.rng.below(inputs.len() as u64) as usize];
+        let chosen = inputs[self.rng.part_of(inputs.len() as u64) as usize];
         Ok(Plan::Send(self.product.specification().actions().name(chosen).into()))
     }
 

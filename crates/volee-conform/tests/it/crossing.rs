@@ -9,8 +9,7 @@ use volee_conform::random::{Shape, implementation, purpose, specification};
 use volee_conform::run::{Adapter, Cause, Deaf, Heard, Mapping, RandomWalk, Rules, StoredTest, execute};
 use volee_conform::{Determinised, Interface, Livelock, Purpose, Specification, Verdict, direct};
 use volee_lts::Lts;
-use volee_lts::generate::Rng;
-use volee_system::{Budget, Meter, Quiet};
+use volee_system::{Budget, Meter, Quiet, Random};
 
 use crate::naive::{self, Naive, is_input, is_output};
 
@@ -22,7 +21,7 @@ struct Queued<'n> {
     state: u32,
     sent: VecDeque<String>,
     said: VecDeque<String>,
-    rng: Rng,
+    rng: Random,
 }
 
 impl Queued<'_> {
@@ -42,7 +41,7 @@ impl Queued<'_> {
         if possible.is_empty() || (rests && self.rng.chance(1, 3)) {
             return false;
         }
-        let (label, target) = possible[self.rng.below(possible.len() as u64) as usize].clone();
+        let (label, target) = possible[self.rng.part_of(possible.len() as u64) as usize].clone();
         if is_input(&label) {
             self.sent.pop_front();
         } else if is_output(&label) {
@@ -61,7 +60,7 @@ impl Adapter for Queued<'_> {
 
     fn hear(&mut self, wait: Duration) -> Option<Heard> {
         if wait.is_zero() {
-            for _ in 0..self.rng.below(4) {
+            for _ in 0..self.rng.part_of(4) {
                 self.step();
             }
             if self.rng.chance(1, 2) {
@@ -89,7 +88,7 @@ struct Count {
 }
 
 fn case(seed: u64, count: &mut Count) {
-    let rng = &mut Rng::new(seed);
+    let rng = &mut Random::new(seed);
     let lts = specification(SHAPE, rng).expect("small");
     let goal = purpose(SHAPE, rng).expect("small");
     let other = implementation(&lts, SHAPE, rng).expect("small");
@@ -114,7 +113,7 @@ fn case(seed: u64, count: &mut Count) {
         state: other.initial().0,
         sent: VecDeque::new(),
         said: VecDeque::new(),
-        rng: Rng::new(seed),
+        rng: Random::new(seed),
     };
     if let Ok(selected) = with(&lts, Purpose::automaton(&goal).expect("deterministic"), direct) {
         for graph in [selected.graph.case(), selected.graph] {

@@ -8,9 +8,8 @@ use volee_conform::{
     ConformError, DELTA, Determinised, Interface, Livelock, Node, Purpose, Specification, TestGraph,
     by_equations, direct, ioco, test_of_trace,
 };
-use volee_lts::generate::Rng;
 use volee_lts::{Lts, Relation, compare};
-use volee_system::{Budget, Meter, Quiet};
+use volee_system::{Budget, Meter, Quiet, Random};
 
 use crate::naive::{self, Naive, QUIET, Set};
 
@@ -101,7 +100,7 @@ struct Count {
 }
 
 fn triple(seed: u64, count: &mut Count) {
-    let rng = &mut Rng::new(seed);
+    let rng = &mut Random::new(seed);
     let livelock = if rng.chance(1, 2) { Livelock::Quiescent } else { Livelock::Ignored };
     let lts = specification(SHAPE, rng).expect("small");
     let goal = purpose(SHAPE, rng).expect("small");

@@ -12,10 +12,9 @@ use volee_counters::{
 use volee_integers::Conjunct;
 use volee_program::MachineOptions;
 use volee_promela::Lowered;
-use volee_system::{Budget, Flow, Predicates as _, Step, System};
+use volee_system::{Budget, Flow, Predicates as _, Random, Step, System};
 
 use crate::promela::{expression, lowered};
-use crate::random::Random;
 
 /// What the machine does: it meets errors, deadlocks, invariants are false, goals are reached. Which of several errors of
 /// one step counts is the machine's business.
@@ -240,7 +239,7 @@ fn random_models_agree_with_their_machine() {
     const CONDITIONS: [&str; 4] = ["x <= 2", "x == y", "len(q) == 0 || b == 0", "c == 2 || k > 0"];
     let (mut compared, mut refused, mut undecided, mut large) = (0, 0, 0, 0);
     for seed in 0..600 {
-        let mut r = Random(seed);
+        let mut r = Random::new(seed);
         let body = |r: &mut Random| {
             let block = block(r, 2, false);
             if r.within(0, 1) == 0 { format!("do :: {block} od") } else { block }

@@ -7,25 +7,9 @@ use volee_counters::{
     Direction, Options, Outcome, Part, Program, ReplayError, check, parse_fst, parse_spec, reachable,
 };
 use volee_integers::{Effort, Int};
-use volee_system::Budget;
+use volee_system::{Budget, Random};
 
 use crate::build::{program, region, step};
-
-/// A small deterministic generator: splitmix64.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    pub fn within(&mut self, low: i64, high: i64) -> i64 {
-        low + (self.next() % (high - low + 1) as u64) as i64
-    }
-}
 
 const LIMIT: i64 = 12;
 
@@ -93,7 +77,7 @@ fn enumerate(p: &Program) -> HashSet<(u32, i64, i64)> {
 
 #[test]
 fn random_programs_reach_what_enumeration_reaches() {
-    let mut r = Random(7);
+    let mut r = Random::new(7);
     let effort = Effort::ample();
     let budget = Budget { time: Some(Duration::from_secs(20)), ..Budget::default() };
     for case in 0..70 {
@@ -173,7 +157,7 @@ const FST: &str = "model m { var x, y; states a, b; transition t := { from := a;
 
 #[test]
 fn mutated_texts_give_messages_and_never_panic() {
-    let mut r = Random(11);
+    let mut r = Random::new(11);
     let alphabet: Vec<char> = "xy'=<>!&|(){}[]->:;,+*-0123456789 \n#/\"πab".chars().collect();
     assert!(parse_spec("s", SPEC).is_ok() && parse_fst("f", FST).is_ok());
     for _ in 0..4_000 {

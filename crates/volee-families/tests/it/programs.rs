@@ -7,10 +7,10 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use volee_families::{Asked, Choice, Family, Kind, Questions, Random, check, family_of, follow};
+use volee_families::{Asked, Choice, Family, Kind, Questions, check, family_of, follow};
 use volee_program::{MachineOptions, ProctypeId};
 use volee_promela::Lowered;
-use volee_system::{Budget, Flow, Limit, Quiet, Step, System, Verdict, compile_predicate};
+use volee_system::{Budget, Flow, Limit, Quiet, Random, Step, System, Verdict, compile_predicate};
 
 fn lowered(text: &str) -> Lowered {
     let (model, diagnostics) = volee_promela::parse("model.pml", text, &volee_promela::Options::default());

@@ -1,8 +1,8 @@
 //! The four engines on random nets: they never disagree, and agree with explicit search of all small instances.
 
-use volee_families::{Choice, Flavour, Found, Method, Random, Sizes, check, random_net, search_instance};
+use volee_families::{Choice, Flavour, Found, Method, Sizes, check, random_net, search_instance};
 use volee_nets::{Initial, Net, PlaceId, Target, Transition};
-use volee_system::{Budget, Quiet, Verdict};
+use volee_system::{Budget, Quiet, Random, Verdict};
 
 const ENGINES: [Method; 4] = [Method::Backward, Method::KarpMiller, Method::EmersonNamjoshi, Method::CutOff];
 

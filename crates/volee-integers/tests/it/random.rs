@@ -1,22 +1,7 @@
 //! Thousands of small random sets against enumeration in a box: the naive twin of the whole algebra.
 
 use volee_integers::{Affine, Conjunct, Effort, Int, Optimum, Row, Set};
-
-/// A small deterministic generator: splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    fn within(&mut self, low: i64, high: i64) -> i64 {
-        low + (self.next() % (high - low + 1) as u64) as i64
-    }
-}
+use volee_system::Random;
 
 const BOX: i64 = 5;
 
@@ -91,7 +76,7 @@ fn ints(x: &[i64]) -> Vec<Int> {
 #[test]
 fn emptiness_membership_and_samples_agree_with_enumeration() {
     let effort = Effort::ample();
-    let mut r = Random(1);
+    let mut r = Random::new(1);
     for case in 0..3_000 {
         let plain = Plain::random(&mut r, 2);
         let c = plain.build();
@@ -127,7 +112,7 @@ fn emptiness_membership_and_samples_agree_with_enumeration() {
 #[test]
 fn subtraction_and_inclusion_agree_with_enumeration() {
     let effort = Effort::ample();
-    let mut r = Random(2);
+    let mut r = Random::new(2);
     for case in 0..1_200 {
         let plain: Vec<Plain> = (0..4).map(|_| Plain::random(&mut r, 2)).collect();
         let a = Set::of(2, plain[..2].iter().map(Plain::build));
@@ -161,7 +146,7 @@ fn subtraction_and_inclusion_agree_with_enumeration() {
 #[test]
 fn images_projections_and_extremes_agree_with_enumeration() {
     let effort = Effort::ample();
-    let mut r = Random(3);
+    let mut r = Random::new(3);
     for case in 0..800 {
         let plain = Plain::random(&mut r, 2);
         let c = plain.build();
@@ -210,7 +195,7 @@ fn images_projections_and_extremes_agree_with_enumeration() {
 #[test]
 fn iteration_agrees_with_repetition() {
     let effort = Effort::ample();
-    let mut r = Random(4);
+    let mut r = Random::new(4);
     for case in 0..600 {
         let plain = Plain::random(&mut r, 2);
         let c = plain.build();

@@ -156,8 +156,9 @@ fn simulates(own: &Moves, other: &Moves, initial: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formula::{Shape, SplitMix, parse, random_formula};
+    use crate::formula::{Shape, parse, random_formula};
     use crate::ltl::{holds_of_lasso, translate_to_buchi};
+    use volee_system::Random;
 
     fn says(text: &str) -> bool {
         is_stutter_invariant(&translate_to_buchi(&parse(text, "f").expect("a formula")).expect("small"))
@@ -190,7 +191,7 @@ mod tests {
     /// Whoever is said to be invariant must not tell a word from the same with some letters repeated.
     #[test]
     fn random_words_with_repetitions_are_not_told_apart() {
-        let mut random = SplitMix(2015);
+        let mut random = Random::new(2015);
         let (mut yes, mut no) = (0, 0);
         for round in 0..400 {
             let formula = random_formula(&mut random, Shape { atoms: 2, operators: 1 + round % 6 });

@@ -19,7 +19,7 @@ use hashbrown::HashMap;
 pub use events::{EventMatcher, EventPattern, LabelPattern, PatternError, Who, split_process};
 pub use parse::parse;
 pub use patterns::pattern_names;
-pub use random::{Shape, SplitMix, random_formula};
+pub use random::{Shape, random_formula};
 
 /// The index of a node in its pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

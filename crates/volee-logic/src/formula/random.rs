@@ -1,26 +1,7 @@
 //! Random formulas for property tests and benchmarks, from a seed.
 
 use super::{AtomKind, Formula, NodeId, Pool, Span};
-
-/// A small deterministic generator (Steele, Lea, Flood 2014), the same on every machine.
-#[derive(Debug, Clone)]
-pub struct SplitMix(pub u64);
-
-impl SplitMix {
-    /// The next number.
-    pub fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `bound`, which is not 0.
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.next_u64() % bound as u64) as usize
-    }
-}
+use volee_system::Random;
 
 /// How large a random formula is.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +13,7 @@ pub struct Shape {
 }
 
 /// A formula with about the given shape.
-pub fn random_formula(random: &mut SplitMix, shape: Shape) -> Formula {
+pub fn random_formula(random: &mut Random, shape: Shape) -> Formula {
     let mut pool = Pool::new();
     let mut parts: Vec<NodeId> =
         (0..shape.atoms).map(|i| pool.atom(AtomKind::Name(format!("p{i}")), Span::default())).collect();

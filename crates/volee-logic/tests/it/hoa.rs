@@ -1,14 +1,15 @@
 //! Automata as text.
 
 use volee_logic::automaton::intersection_is_empty;
-use volee_logic::formula::{Shape, SplitMix, parse, random_formula};
+use volee_logic::formula::{Shape, parse, random_formula};
 use volee_logic::hoa::{dfa_dot, dfa_hoa, dot, hoa, never_claim, read_hoa};
 use volee_logic::ltl::{translate, translate_to_buchi};
 use volee_logic::tl::{Alphabet, Limits, compile};
+use volee_system::Random;
 
 #[test]
 fn what_is_written_reads_back_as_the_same_automaton() {
-    let mut random = SplitMix(5);
+    let mut random = Random::new(5);
     for _ in 0..200 {
         let formula = random_formula(&mut random, Shape { atoms: 2, operators: 6 });
         for mut automaton in

@@ -1,8 +1,9 @@
 //! Büchi automata against the definition of LTL.
 
 use volee_logic::automaton::{Automaton, intersection_is_empty};
-use volee_logic::formula::{Formula, Shape, SplitMix, parse, random_formula};
+use volee_logic::formula::{Formula, Shape, parse, random_formula};
 use volee_logic::ltl::{holds_of_lasso, translate, translate_to_buchi};
+use volee_system::Random;
 
 use crate::naive::{self, Lasso};
 
@@ -53,7 +54,7 @@ fn accepts(formula: &Formula, automaton: &Automaton, lasso: &Lasso) -> bool {
     })
 }
 
-fn random_lasso(random: &mut SplitMix) -> Lasso {
+fn random_lasso(random: &mut Random) -> Lasso {
     let length = 1 + random.below(4);
     let start = random.below(length);
     Lasso { letters: (0..length).map(|_| random.below(4) as u32).collect(), start }
@@ -61,7 +62,7 @@ fn random_lasso(random: &mut SplitMix) -> Lasso {
 
 #[test]
 fn random_formulas_agree_with_the_definition_on_lassos() {
-    let mut random = SplitMix(1991);
+    let mut random = Random::new(1991);
     let mut compared = 0;
     for round in 0..2600 {
         let operators = 1 + random.below(7);
@@ -88,7 +89,7 @@ fn random_formulas_agree_with_the_definition_on_lassos() {
 
 #[test]
 fn a_formula_and_its_negation_have_nothing_in_common() {
-    let mut random = SplitMix(77);
+    let mut random = Random::new(77);
     for _ in 0..300 {
         let formula = random_formula(&mut random, Shape { atoms: 2, operators: 6 });
         let yes = translate(&formula).expect("small");

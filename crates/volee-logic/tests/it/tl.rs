@@ -1,7 +1,8 @@
 //! Finite-trace automata against the definition of the logic.
 
-use volee_logic::formula::{Formula, Shape, SplitMix, parse, random_formula};
+use volee_logic::formula::{Formula, Shape, parse, random_formula};
 use volee_logic::tl::{Alphabet, Dfa, Limits, Monitor, Verdict3, compile};
+use volee_system::Random;
 
 use crate::naive;
 
@@ -42,7 +43,7 @@ fn random_formulas_agree_with_the_definition_on_all_short_words() {
     let sets = words(&[0, 1, 2, 3], 4);
     let events = words(&[0, 1, 2, 4], 4);
     assert!(1000 * (sets.len() + events.len()) >= 100_000);
-    let mut random = SplitMix(1989);
+    let mut random = Random::new(1989);
     for round in 0..1000 {
         let operators = 1 + random.below(7);
         let formula = random_formula(&mut random, Shape { atoms: 2, operators });
@@ -76,7 +77,7 @@ fn random_formulas_agree_with_the_definition_on_all_short_words() {
 
 #[test]
 fn a_formula_and_its_negation_are_complementary() {
-    let mut random = SplitMix(41);
+    let mut random = Random::new(41);
     for _ in 0..200 {
         let formula = random_formula(&mut random, Shape { atoms: 2, operators: 6 });
         let (yes, no) =

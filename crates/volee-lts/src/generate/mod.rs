@@ -10,7 +10,6 @@ mod graphs;
 mod leader;
 mod retransmission;
 mod rings;
-mod rng;
 mod window;
 
 pub use abp::AlternatingBit;
@@ -20,10 +19,9 @@ pub use graphs::{Shape, chain, hubs, random, random_graph};
 pub use leader::LeaderElection;
 pub use retransmission::BoundedRetransmission;
 pub use rings::{Philosophers, TokenRing};
-pub use rng::Rng;
 pub use window::SlidingWindow;
 
-use volee_system::{Diagnostic, System};
+use volee_system::{Diagnostic, Random, System};
 
 use crate::LtsError;
 
@@ -234,7 +232,7 @@ pub static FAMILIES: &[Family] = &[
                 labels: v[2] as u32,
                 internal: v[3] as u32,
             };
-            Ok(Box::new(random(shape, &mut Rng::new(v[4]))?))
+            Ok(Box::new(random(shape, &mut Random::new(v[4]))?))
         },
     },
 ];

@@ -1,19 +1,19 @@
 //! Pairs found equal: a set from which a random member can be taken in constant time.
 
 use std::hash::BuildHasher;
+use volee_system::Random;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use super::{Pair, pair_bytes};
-use crate::generate::Rng;
 
 /// The set.
 pub(super) struct Visited {
     pairs: Vec<Pair>,
     table: HashTable<u32>,
     hasher: FixedState,
-    rng: Rng,
+    rng: Random,
     bytes: u64,
     replaced: u64,
 }
@@ -24,7 +24,7 @@ impl Visited {
             pairs: Vec::new(),
             table: HashTable::new(),
             hasher: FixedState::with_seed(11),
-            rng: Rng::new(seed),
+            rng: Random::new(seed),
             bytes: 0,
             replaced: 0,
         }
@@ -68,7 +68,7 @@ impl Visited {
         if self.pairs.is_empty() {
             return false;
         }
-        let victim = self.rng.below(self.pairs.len() as u64) as u32;
+        let victim = self.rng.part_of(self.pairs.len() as u64) as u32;
         let last = self.pairs.len() as u32 - 1;
         self.unlink(victim);
         if victim != last {

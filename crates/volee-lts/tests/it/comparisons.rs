@@ -1,10 +1,10 @@
 //! Comparisons: every relation agrees with its definition, and every difference shows.
 
-use volee_lts::generate::{AlternatingBit, Rng, chain, family};
+use volee_lts::generate::{AlternatingBit, chain, family};
 use volee_lts::{
     Difference, Lts, Method, Relation, Side, compare, compare_on_the_fly, read_aut, reduce, relabel,
 };
-use volee_system::{Budget, Limit, Meter, Quiet};
+use volee_system::{Budget, Limit, Meter, Quiet, Random};
 
 use crate::families::explicit;
 use crate::naive::Union;
@@ -15,15 +15,15 @@ fn differ(a: &Lts, b: &Lts, relation: Relation) -> Option<Difference> {
 }
 
 /// A variation of a system: random pairs are almost never equal otherwise.
-fn vary(lts: &Lts, rng: &mut Rng) -> Lts {
-    let method = Method::ALL[rng.below(Method::ALL.len() as u64) as usize].1;
+fn vary(lts: &Lts, rng: &mut Random) -> Lts {
+    let method = Method::ALL[rng.part_of(Method::ALL.len() as u64) as usize].1;
     let reduced = reduce(lts, method, &meter()).expect("no budget").lts;
     if reduced.state_count() > 12 { small(rng) } else { reduced }
 }
 
 #[test]
 fn ten_thousand_random_pairs_agree_with_the_definitions() {
-    let mut rng = Rng::new(1991);
+    let mut rng = Random::new(1991);
     let mut related = [0; Relation::ALL.len()];
     for case in 0..10_000 {
         let a = small(&mut rng);
@@ -116,14 +116,14 @@ fn differ_on_the_fly(a: &Lts, b: &Lts, memory: Option<u64>) -> Result<bool, vole
 
 #[test]
 fn comparing_on_the_fly_agrees_with_the_definition_in_any_memory() {
-    let mut rng = Rng::new(1990);
+    let mut rng = Random::new(1990);
     let mut starved = 0;
     for case in 0..10_000 {
         let a = small(&mut rng);
         let b = if rng.chance(1, 2) { vary(&a, &mut rng) } else { small(&mut rng) };
         let expected = !Union::new(&a, &b).related(Relation::Strong);
         assert_eq!(differ_on_the_fly(&a, &b, None).expect("no budget"), expected, "case {case}");
-        match differ_on_the_fly(&a, &b, Some(3000 + rng.below(4000))) {
+        match differ_on_the_fly(&a, &b, Some(3000 + rng.part_of(4000))) {
             Ok(found) => assert_eq!(found, expected, "case {case} in little memory"),
             Err(volee_lts::LtsError::Limit(Limit::Memory { .. })) => starved += 1,
             Err(other) => panic!("case {case}: {other}"),

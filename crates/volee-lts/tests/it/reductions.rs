@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use volee_lts::generate::{AlternatingBit, Rng, Shape, random};
+use volee_lts::generate::{AlternatingBit, Shape, random};
 use volee_lts::{Divergence, Lts, Method, Reduction, Relation, read_file, reduce};
-use volee_system::{Budget, Limit, Meter};
+use volee_system::{Budget, Limit, Meter, Random};
 
 use crate::families::explicit;
 use crate::naive::Union;
@@ -23,20 +23,20 @@ fn size(lts: &Lts) -> (usize, usize) {
     (lts.state_count(), lts.transition_count())
 }
 
-pub fn small(rng: &mut Rng) -> Lts {
-    let states = 1 + rng.below(7) as u32;
+pub fn small(rng: &mut Random) -> Lts {
+    let states = 1 + rng.part_of(7) as u32;
     let shape = Shape {
         states,
-        transitions: rng.below(u64::from(states) * 3) as u32,
-        labels: 1 + rng.below(2) as u32,
-        internal: [0, 30, 60][rng.below(3) as usize],
+        transitions: rng.part_of(u64::from(states) * 3) as u32,
+        labels: 1 + rng.part_of(2) as u32,
+        internal: [0, 30, 60][rng.part_of(3) as usize],
     };
     random(shape, rng).expect("small")
 }
 
 #[test]
 fn reductions_of_random_systems_have_as_many_states_as_there_are_classes() {
-    let mut rng = Rng::new(20);
+    let mut rng = Random::new(20);
     let methods = [
         (Method::Strong, Relation::Strong),
         (Method::Branching(Divergence::Ignored), Relation::Branching),
@@ -100,7 +100,7 @@ fn a_wrong_certificate_is_refused() {
 #[test]
 fn the_budget_bounds_weak_and_trace_reductions() {
     let shape = Shape { states: 200, transitions: 500, labels: 2, internal: 0 };
-    let lts = random(shape, &mut Rng::new(5)).expect("small");
+    let lts = random(shape, &mut Random::new(5)).expect("small");
     let meter = Meter::start(Budget { memory: Some(1 << 20), ..Budget::default() });
     let result = reduce(&lts, Method::Trace, &meter);
     assert!(matches!(result, Err(volee_lts::LtsError::Limit(Limit::Memory { .. }))));

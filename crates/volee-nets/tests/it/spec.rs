@@ -1,8 +1,8 @@
 //! The reader of `.spec` nets.
 
-use volee_families::{Choice, Random, check};
+use volee_families::{Choice, check};
 use volee_nets::read_spec;
-use volee_system::{Budget, Quiet, Verdict};
+use volee_system::{Budget, Quiet, Random, Verdict};
 
 const RING: &str = "vars think wait use\nrules\nthink >= 1 -> use' = use + 1, wait' = wait + think - 1, think' = 0;\n\
                     use >= 1 -> use' = use - 1, think' = think + wait + 1, wait' = 0;\n\

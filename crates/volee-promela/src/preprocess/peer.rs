@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
+use volee_system::Random;
+
 use super::preprocess;
 use crate::Options;
 use crate::intern::Interner;
@@ -59,21 +61,9 @@ fn models(directory: &Path) -> Vec<std::path::PathBuf> {
     found
 }
 
-/// A small generator of pseudo-random numbers (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
-
-    fn words(&mut self, from: &[&str], most: usize) -> String {
-        let words: Vec<&str> = (0..self.below(most + 1)).map(|_| from[self.below(from.len())]).collect();
-        words.join(" ")
-    }
+fn words(random: &mut Random, from: &[&str], most: usize) -> String {
+    let words: Vec<&str> = (0..random.below(most + 1)).map(|_| *random.pick(from)).collect();
+    words.join(" ")
 }
 
 /// Definitions of the macros A, B, C, f(x), g(x, y), and a text that uses them.
@@ -85,20 +75,20 @@ fn case(random: &mut Random) -> (String, String) {
     with_both.extend(["y", "x ## y", "g(y,x)", "#y", "f(y)"]);
     let text = format!(
         "#define A {}\n#define B {}\n#define C {}\n#define f(x) {}\n#define g(x, y) {}\n",
-        random.words(&atoms, 3),
-        random.words(&atoms, 3),
-        random.words(&atoms, 3),
-        random.words(&with_parameters, 4),
-        random.words(&with_both, 5),
+        words(random, &atoms, 3),
+        words(random, &atoms, 3),
+        words(random, &atoms, 3),
+        words(random, &with_parameters, 4),
+        words(random, &with_both, 5),
     );
-    let arguments = random.words(&atoms, 3).replace([',', '(', ')'], " ");
-    let use_of = format!("{} f({arguments}) g({arguments}, C) f(f(A)) {}", random.words(&atoms, 4), "f (2)");
+    let arguments = words(random, &atoms, 3).replace([',', '(', ')'], " ");
+    let use_of = format!("{} f({arguments}) g({arguments}, C) f(f(A)) {}", words(random, &atoms, 4), "f (2)");
     (text, use_of)
 }
 
 #[test]
 fn random_macros_are_expanded_as_by_gcc() {
-    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let mut random = Random::new(0x2545_f491_4f6c_dd1d);
     let mut cases = Vec::new();
     let mut text = String::new();
     while cases.len() < 1500 {

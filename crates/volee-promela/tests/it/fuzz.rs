@@ -8,27 +8,7 @@ use std::sync::Arc;
 
 use volee_promela::format::{Style, format};
 use volee_promela::{Model, Options, lower, parse, parse_predicate, study};
-use volee_system::Severity;
-
-/// A small generator of pseudo-random numbers (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
-    }
-
-    fn pick<'t>(&mut self, from: &[&'t str]) -> &'t str {
-        from[self.below(from.len())]
-    }
-}
+use volee_system::{Random, Severity};
 
 const SPICE: &[&str] = &[
     "(",
@@ -177,8 +157,8 @@ fn corrupt(random: &mut Random, text: &str) -> String {
         let at = random.below(bytes.len());
         match random.below(4) {
             0 if !bytes.is_empty() => drop(bytes.remove(at)),
-            1 => bytes.insert(at, random.next() as u8),
-            2 if !bytes.is_empty() => bytes[at] = random.next() as u8,
+            1 => bytes.insert(at, random.number() as u8),
+            2 if !bytes.is_empty() => bytes[at] = random.number() as u8,
             _ => bytes.truncate(at.max(1)),
         }
     }
@@ -201,7 +181,7 @@ fn cases() -> usize {
 #[test]
 fn mutated_models_are_answered() {
     let seeds = seeds();
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
     let mut accepted = 0;
     for case in 0..cases() {
         let text = &seeds[random.below(seeds.len())];
@@ -220,11 +200,11 @@ fn mutated_models_are_answered() {
 
 #[test]
 fn random_bytes_are_answered() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for _ in 0..cases() / 3 {
-        let bytes: Vec<u8> = (0..random.below(300)).map(|_| random.next() as u8).collect();
+        let bytes: Vec<u8> = (0..random.below(300)).map(|_| random.number() as u8).collect();
         answer(&String::from_utf8_lossy(&bytes));
-        let words: Vec<&str> = (0..random.below(60)).map(|_| random.pick(SPICE)).collect();
+        let words: Vec<&str> = (0..random.below(60)).map(|_| *random.pick(SPICE)).collect();
         answer(&words.join(" "));
     }
 }
@@ -232,12 +212,12 @@ fn random_bytes_are_answered() {
 #[test]
 fn random_predicates_are_answered() {
     let model = crate::model("byte x; mtype = {a, b}; active proctype P() { byte v; cs: v++ }");
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let words =
         ["x", "a", "P", "[0]", "@cs", ":v", "&&", "==", "(", ")", "!", "1", "run", "_", "y", "#", "->", ":"];
     let mut accepted = 0;
     for _ in 0..cases() {
-        let text: Vec<&str> = (0..1 + random.below(8)).map(|_| random.pick(&words)).collect();
+        let text: Vec<&str> = (0..1 + random.below(8)).map(|_| *random.pick(&words)).collect();
         let text = text.join("");
         match catch_unwind(|| parse_predicate(&model, &text)) {
             Ok(Ok(_)) => accepted += 1,
@@ -251,7 +231,7 @@ fn random_predicates_are_answered() {
 #[test]
 fn any_text_has_an_index_and_is_laid_out_as_it_is_or_left_alone() {
     let seeds = seeds();
-    let mut random = Random(0x1234_5678_9abc_def1);
+    let mut random = Random::new(0x1234_5678_9abc_def1);
     for number in 0..cases() / 3 {
         let seed = &seeds[random.below(seeds.len())];
         let other = &seeds[random.below(seeds.len())];

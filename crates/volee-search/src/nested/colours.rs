@@ -7,8 +7,7 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use volee_logic::formula::SplitMix;
-use volee_system::Limit;
+use volee_system::{Limit, Random};
 
 use super::NestedStore;
 use crate::check::Turnover;
@@ -44,7 +43,7 @@ impl Colours {
                 open: Vec::new(),
                 budget: bytes,
                 bytes: 0,
-                random: SplitMix(seed),
+                random: Random::new(seed),
                 replaced: 0,
                 insertions: 0,
                 hits: 0,
@@ -138,7 +137,7 @@ pub(super) struct Bounded {
     open: Vec<Pair>,
     budget: u64,
     bytes: u64,
-    random: SplitMix,
+    random: Random,
     replaced: u64,
     insertions: u64,
     hits: u64,

@@ -3,24 +3,9 @@
 use std::borrow::Cow;
 
 use volee_system::{
-    Fault, FaultId, FaultKind, Flow, Label, PredicateId, Sink, Step, System, Witness, collect_initial,
-    collect_steps,
+    Fault, FaultId, FaultKind, Flow, Label, PredicateId, Random, Sink, Step, System, Witness,
+    collect_initial, collect_steps,
 };
-
-/// A generator of numbers that is the same everywhere.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = u128::from(self.0) * 0xD1B5_4A32_D192_ED03;
-        (mixed >> 64) as u64 ^ mixed as u64
-    }
-
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-}
 
 #[derive(Debug, Clone)]
 pub struct Graph {
@@ -35,7 +20,7 @@ pub struct Graph {
 
 impl Graph {
     pub fn random(seed: u64) -> Self {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let n = 1 + random.below(60);
         let degree = 1 + random.below(5);
         let longest = 1 + random.below(70);
@@ -87,7 +72,7 @@ fn state_bytes(random: &mut Random, number: usize, longest: usize, fixed: bool) 
         bytes.fill(0);
     }
     for b in &mut bytes[..len / 3] {
-        *b = b.wrapping_add((random.next() % 2) as u8);
+        *b = b.wrapping_add((random.number() % 2) as u8);
     }
     // Whatever happened above, the number itself is there.
     bytes.push(number as u8);

@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 
 use volee_logic::automaton::Automaton;
-use volee_logic::formula::{Formula, Shape, SplitMix, parse, random_formula};
+use volee_logic::formula::{Formula, Shape, parse, random_formula};
 use volee_logic::ltl::{translate, translate_to_buchi};
 use volee_search::{
     BoundAtom, Claim, ClaimOptions, ClaimOutcome, DeterministicProperty, Emptiness, Fairness, LtlQuestion,
     Names, NestedStore, bind, check_claim, is_fair,
 };
 use volee_system::{
-    Budget, Diagnostic, FaultId, Flow, Label, Marks, Meter, PredicateId, Predicates, Quiet, Sink, Step,
-    System, Verdict, Witness, replay,
+    Budget, Diagnostic, FaultId, Flow, Label, Marks, Meter, PredicateId, Predicates, Quiet, Random, Sink,
+    Step, System, Verdict, Witness, replay,
 };
 
 /// An explicit graph. Bit `i` of a state's colour is the predicate `p<i>`; steps have processes and the labels `a`, `b`.
@@ -56,7 +56,7 @@ impl Predicates for Graph {
     }
 }
 
-fn random_graph(random: &mut SplitMix, has_predicates: bool) -> Graph {
+fn random_graph(random: &mut Random, has_predicates: bool) -> Graph {
     let n = 1 + random.below(7);
     let steps = (0..n)
         .map(|_| {
@@ -175,7 +175,7 @@ fn confirm(graph: &mut Graph, question: &LtlQuestion, witness: &Witness, fairnes
 
 #[test]
 fn random_systems_and_formulas_agree_with_the_explicit_product() {
-    let mut random = SplitMix(1989);
+    let mut random = Random::new(1989);
     let (mut violated, mut held) = (0, 0);
     for round in 0..3000 {
         let mut graph = random_graph(&mut random, round % 2 == 0);
@@ -279,7 +279,7 @@ fn a_wrong_name_has_its_place_in_the_formula() {
 
 #[test]
 fn deterministic_properties_agree_with_the_general_search_also_with_little_memory() {
-    let mut random = SplitMix(1991);
+    let mut random = Random::new(1991);
     let mut compared = 0;
     for round in 0..2000 {
         let mut graph = random_graph(&mut random, round % 2 == 0);
@@ -319,7 +319,7 @@ fn deterministic_properties_agree_with_the_general_search_also_with_little_memor
 
 #[test]
 fn nested_searches_agree_and_with_bits_never_claim_that_it_holds() {
-    let mut random = SplitMix(90);
+    let mut random = Random::new(90);
     let bits = [NestedStore::Bitstate { bytes: 1 << 16 }, NestedStore::Bitstate { bytes: 8 }];
     for round in 0..1500 {
         let mut graph = random_graph(&mut random, round % 2 == 0);
@@ -352,7 +352,7 @@ fn decide(graph: &mut Graph, formula: &Formula, store: NestedStore) -> ClaimOutc
 
 #[test]
 fn nested_searches_that_forget_agree_with_the_component_search() {
-    let mut random = SplitMix(1991);
+    let mut random = Random::new(1991);
     let (mut held, mut violated, mut forgot, mut gave_up) = (0, 0, 0, 0);
     for round in 0..1500 {
         let mut graph = wide_graph(&mut random);
@@ -389,11 +389,11 @@ fn nested_searches_that_forget_agree_with_the_component_search() {
 }
 
 /// Many states on short paths, so that there is something to forget.
-fn wide_graph(random: &mut SplitMix) -> Graph {
+fn wide_graph(random: &mut Random) -> Graph {
     let n = 40 + random.below(200);
     let steps = (0..n)
         .map(|s| {
-            let near = |random: &mut SplitMix| match random.below(12) {
+            let near = |random: &mut Random| match random.below(12) {
                 0 if s > 0 => random.below(s),
                 _ => (2 * s + 1 + random.below(4)).min(n - 1),
             };
@@ -407,7 +407,7 @@ fn wide_graph(random: &mut SplitMix) -> Graph {
 
 #[test]
 fn safety_is_recognised_and_shortest_bad_runs_are_found_without_looking_for_cycles() {
-    let mut random = SplitMix(1999);
+    let mut random = Random::new(1999);
     let (mut terminal, mut violated) = (0, 0);
     for round in 0..2000 {
         let mut graph = random_graph(&mut random, round % 2 == 0);

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use volee_logic::formula::{Formula, Shape, SplitMix, parse, random_formula};
+use volee_logic::formula::{Formula, Shape, parse, random_formula};
 use volee_logic::tl::{Alphabet, Limits, compile};
 use volee_search::{Check, Order, Runs, TlQuestion};
-use volee_system::{Budget, Flow, Label, Meter, Quiet, Sink, Step, System, Verdict, Witness, replay};
+use volee_system::{Budget, Flow, Label, Meter, Quiet, Random, Sink, Step, System, Verdict, Witness, replay};
 
 /// A graph whose steps have labels `p0`, `p1`, … and `tau`.
 #[derive(Debug, Clone)]
@@ -70,7 +70,7 @@ fn ask(graph: &mut Graph, formula: &Formula, runs: Runs, order: Order) -> Verdic
 
 #[test]
 fn random_systems_and_formulas_agree_with_the_explicit_product() {
-    let mut random = SplitMix(3);
+    let mut random = Random::new(3);
     let mut violated = 0;
     for round in 0..1500 {
         let n = 1 + random.below(6);

@@ -6,11 +6,9 @@ use std::time::Duration;
 
 use volee_search::{Check, Order, Outcome, Reduction, check};
 use volee_system::{
-    Awake, Budget, FaultId, Flow, Label, Meter, PersistentSet, PredicateId, Quiet, Reducible, Sink, SleepSet,
-    Step, System, Verdict, replay,
+    Awake, Budget, FaultId, Flow, Label, Meter, PersistentSet, PredicateId, Quiet, Random, Reducible, Sink,
+    SleepSet, Step, System, Verdict, replay,
 };
-
-use crate::graph::Random;
 
 /// What a process can do at a point of control.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +29,7 @@ struct Team {
 
 impl Team {
     fn random(seed: u64) -> Self {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let wrong = [3, 12, 60][random.below(3)];
         let private = 2 + random.below(3);
         let processes = (0..2 + random.below(3))

@@ -5,11 +5,9 @@ use std::collections::HashSet;
 
 use volee_search::{Check, Outcome, Replacement, check};
 use volee_system::{
-    Budget, FaultId, Flow, Label, Meter, PredicateId, Quiet, Sink, Step, System, Verdict, Witness,
+    Budget, FaultId, Flow, Label, Meter, PredicateId, Quiet, Random, Sink, Step, System, Verdict, Witness,
     collect_initial, collect_steps,
 };
-
-use crate::graph::Random;
 
 const POLICIES: [Replacement; 6] = [
     Replacement::Random,
@@ -29,7 +27,7 @@ struct Web {
 
 impl Web {
     fn random(seed: u64, states: usize, pad: usize) -> Self {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let targets = (0..states)
             .map(|at| {
                 // Short forward edges keep paths long, long ones make states met again.

@@ -243,7 +243,7 @@ impl Grammar {
             false => node!(Frame, ""),
         };
         let mut body = self.local_declarations();
-        self.fuel = 5 + self.random.below(6) as i32;
+        self.fuel = 5 + self.random.below(6);
         let context = Context { repeated: self.features.jumps, ..Context::default() };
         let length = 2 + self.random.below(4);
         body.extend(self.sequence(length, context));
