@@ -4,92 +4,23 @@
 //! is kept beside. Afterwards internal steps are acyclic, and components are numbered so that they lead from larger
 //! to smaller numbers: one ascending pass sees every state after its internal successors.
 
+use volee_system::{Scc, strong_components};
+
 use crate::{Edge, LabelId, Lts, StateId};
-use volee_store::large::{with_capacity, zeroes};
+use volee_store::large::zeroes;
 
 /// The strongly connected components of some steps.
-pub(crate) struct Components {
-    /// The component of each state. Steps between components lead to smaller numbers.
-    pub of: Vec<u32>,
-    /// How many there are.
-    pub count: u32,
-}
-
-const UNSEEN: u32 = u32::MAX;
-
-/// Tarjan's algorithm over the wanted edges, without recursion.
-pub(crate) fn components(lts: &Lts, wanted: impl Fn(StateId, Edge) -> bool) -> Components {
-    let states = lts.state_count();
-    // While a state is on Tarjan's stack, `low` is its low link; afterwards `of` is its component.
-    let (mut of, mut low) = (with_capacity(states), with_capacity(states));
-    of.resize(states, UNSEEN);
-    low.resize(states, UNSEEN);
-    let mut count = 0;
-    let mut visited = 0;
-    let mut open: Vec<u32> = Vec::new();
-    let mut path: Vec<Frame> = Vec::new();
-    for root in lts.states() {
-        if low[root.index()] != UNSEEN {
-            continue;
-        }
-        path.push(Frame::enter(lts, root, &mut visited, &mut low, &mut open));
-        while let Some(frame) = path.last_mut() {
-            let state = StateId(frame.state);
-            if frame.next < frame.end {
-                let edge = lts.all_edges()[frame.next as usize];
-                frame.next += 1;
-                let target = edge.target.index();
-                if edge.target == state || !wanted(state, edge) || of[target] != UNSEEN {
-                    continue;
-                }
-                if low[target] == UNSEEN {
-                    let entered = Frame::enter(lts, edge.target, &mut visited, &mut low, &mut open);
-                    path.push(entered);
-                } else {
-                    low[state.index()] = low[state.index()].min(low[target]);
-                }
-                continue;
-            }
-            let Frame { state, order, .. } = *frame;
-            path.pop();
-            let reached = low[state as usize];
-            if reached == order {
-                while let Some(member) = open.pop() {
-                    of[member as usize] = count;
-                    if member == state {
-                        break;
-                    }
-                }
-                count += 1;
-            } else if let Some(parent) = path.last() {
-                let parent_low = &mut low[parent.state as usize];
-                *parent_low = (*parent_low).min(reached);
-            }
-        }
-    }
-    Components { of, count }
-}
-
-struct Frame {
-    state: u32,
-    order: u32,
-    next: u32,
-    end: u32,
-}
-
-impl Frame {
-    fn enter(lts: &Lts, state: StateId, visited: &mut u32, low: &mut [u32], open: &mut Vec<u32>) -> Frame {
-        let order = *visited;
-        *visited += 1;
-        low[state.index()] = order;
-        open.push(state.0);
-        let row = &lts.offsets()[state.index()..];
-        Frame { state: state.0, order, next: row[0], end: row[1] }
-    }
+pub(crate) fn components(lts: &Lts, wanted: impl Fn(StateId, Edge) -> bool) -> Scc {
+    strong_components(lts.state_count(), 0..lts.state_count() as u32, |state, next| {
+        let row = lts.edges(StateId(state)).get(*next..)?;
+        let found = row.iter().position(|edge| edge.target.0 != state && wanted(StateId(state), *edge))?;
+        *next += found + 1;
+        Some(row[found].target.0)
+    })
 }
 
 /// The components of the internal steps.
-pub(crate) fn tau_components(lts: &Lts) -> Components {
+pub(crate) fn tau_components(lts: &Lts) -> Scc {
     components(lts, |_, edge| edge.is_tau())
 }
 
@@ -105,7 +36,7 @@ pub(crate) struct Contracted {
 
 /// Contracts the cycles of internal steps.
 pub(crate) fn contract(lts: &Lts) -> Contracted {
-    let Components { of, count } = tau_components(lts);
+    let Scc { of, count } = tau_components(lts);
     let mut divergent = vec![false; count as usize];
     let mut offsets = zeroes(count as usize + 1);
     let inside = |source: StateId, edge: Edge| edge.is_tau() && of[source.index()] == of[edge.target.index()];

@@ -6,6 +6,7 @@
 //! priority lies on a cycle.
 
 use super::{Game, NO_CHOICE, Player, Winning};
+use volee_system::strong_components;
 
 /// Why a strategy does not win. Seeing one is always a defect of a solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -76,56 +77,17 @@ fn reach(game: &Game, winning: &Winning, start: u32, player: Player) -> Result<V
     Ok(reached)
 }
 
-/// Whether a vertex of `priority` lies on a cycle of vertices of at most that priority: a depth-first search for
-/// strongly connected components, with an explicit path.
+/// Whether a vertex of `priority` lies on a cycle of vertices of at most that priority.
 fn has_cycle(game: &Game, winning: &Winning, player: Player, reached: &[u32], priority: u32) -> bool {
-    const NEW: u32 = u32::MAX;
-    const DONE: u32 = u32::MAX - 1;
-    let mut number = vec![NEW; game.len()];
-    let mut low = vec![0; game.len()];
-    let mut stack: Vec<u32> = Vec::new();
-    let mut count = 0;
-    for &root in reached.iter().filter(|v| game.priority(**v) <= priority) {
-        if number[root as usize] != NEW {
-            continue;
-        }
-        let mut path = vec![(root, 0usize)];
-        while let Some(&mut (v, ref mut next)) = path.last_mut() {
-            if *next == 0 {
-                number[v as usize] = count;
-                low[v as usize] = count;
-                count += 1;
-                stack.push(v);
-            }
-            if let Some(&w) = moves(game, winning, player, v).get(*next) {
-                *next += 1;
-                if game.priority(w) > priority {
-                    continue;
-                }
-                if w == v && game.priority(v) == priority {
-                    return true;
-                }
-                if number[w as usize] == NEW {
-                    path.push((w, 0));
-                } else if number[w as usize] != DONE {
-                    low[v as usize] = low[v as usize].min(number[w as usize]);
-                }
-                continue;
-            }
-            path.pop();
-            if let Some(&(parent, _)) = path.last() {
-                low[parent as usize] = low[parent as usize].min(low[v as usize]);
-            }
-            if low[v as usize] == number[v as usize] {
-                let begin = stack.iter().rposition(|w| *w == v).expect("v is on the stack");
-                let component = &stack[begin..];
-                if component.len() > 1 && component.iter().any(|w| game.priority(*w) == priority) {
-                    return true;
-                }
-                component.iter().for_each(|w| number[*w as usize] = DONE);
-                stack.truncate(begin);
-            }
-        }
-    }
-    false
+    let low = |v: u32| game.priority(v) <= priority;
+    let scc = strong_components(game.len(), reached.iter().copied().filter(|&v| low(v)), |v, next| {
+        let rest = moves(game, winning, player, v).get(*next..)?;
+        let found = rest.iter().position(|&w| low(w))?;
+        *next += found + 1;
+        Some(rest[found])
+    });
+    // A cycle through a vertex starts with an edge that stays in its component.
+    reached.iter().filter(|&&v| game.priority(v) == priority).any(|&v| {
+        moves(game, winning, player, v).iter().any(|&w| low(w) && scc.of[w as usize] == scc.of[v as usize])
+    })
 }

@@ -1,4 +1,6 @@
-//! Strongly connected components (Tarjan 1972), without recursion.
+//! The strongly connected components of an automaton, and which of them accept.
+
+use volee_system::{Scc, strong_components};
 
 use super::Automaton;
 
@@ -27,45 +29,10 @@ impl Components {
 
 /// The components reachable from the initial state.
 pub fn components(automaton: &Automaton) -> Components {
-    let n = automaton.states.len();
-    let mut of = vec![u32::MAX; n];
-    let mut index = vec![u32::MAX; n];
-    let mut low = vec![0u32; n];
-    let mut open: Vec<u32> = Vec::new();
-    let mut path: Vec<(u32, usize)> = vec![(automaton.initial, 0)];
-    let (mut counter, mut count) = (0, 0);
-    while let Some(&mut (state, ref mut next)) = path.last_mut() {
-        let s = state as usize;
-        if *next == 0 {
-            index[s] = counter;
-            low[s] = counter;
-            counter += 1;
-            open.push(state);
-        }
-        if let Some(edge) = automaton.states[s].get(*next) {
-            *next += 1;
-            let t = edge.target as usize;
-            if index[t] == u32::MAX {
-                path.push((edge.target, 0));
-            } else if of[t] == u32::MAX {
-                low[s] = low[s].min(index[t]);
-            }
-            continue;
-        }
-        path.pop();
-        if let Some(&(parent, _)) = path.last() {
-            low[parent as usize] = low[parent as usize].min(low[s]);
-        }
-        if low[s] == index[s] {
-            while let Some(member) = open.pop() {
-                of[member as usize] = count;
-                if member == state {
-                    break;
-                }
-            }
-            count += 1;
-        }
-    }
+    let Scc { of, count } = strong_components(automaton.states.len(), [automaton.initial], |state, next| {
+        *next += 1;
+        automaton.states[state as usize].get(*next - 1).map(|edge| edge.target)
+    });
     let mut marks = vec![0; count as usize];
     let mut cyclic = vec![false; count as usize];
     for (s, edges) in automaton.states.iter().enumerate().filter(|(s, _)| of[*s] != u32::MAX) {

@@ -9,6 +9,7 @@
 //! and on later ones. Otherwise the blocks are the priorities of a parity game: on a cycle the first block decides.
 
 use std::collections::{HashMap, HashSet};
+use volee_system::strong_components;
 
 use super::action::ActionId;
 use super::normal::{Formula, Node, NodeId};
@@ -351,47 +352,12 @@ fn compact(level: &[u32], equations: &mut [Equation]) {
     }
 }
 
-/// Strongly connected components of the dependencies, those without dependencies first (Tarjan, iterative).
+/// The strongly connected components of the dependencies, those without dependencies first.
 fn components(equations: &[Equation]) -> Vec<Vec<usize>> {
-    const NEW: usize = usize::MAX;
     let successors: Vec<Vec<usize>> = equations.iter().map(|e| targets(e).collect()).collect();
-    let mut number = vec![NEW; equations.len()];
-    let mut low = vec![0; equations.len()];
-    let mut open = vec![false; equations.len()];
-    let (mut stack, mut result, mut count) = (Vec::new(), Vec::new(), 0);
-    for root in 0..equations.len() {
-        if number[root] != NEW {
-            continue;
-        }
-        let mut path = vec![(root, 0)];
-        while let Some(&mut (v, ref mut next)) = path.last_mut() {
-            if *next == 0 {
-                number[v] = count;
-                low[v] = count;
-                count += 1;
-                stack.push(v);
-                open[v] = true;
-            }
-            if let Some(&w) = successors[v].get(*next) {
-                *next += 1;
-                if number[w] == NEW {
-                    path.push((w, 0));
-                } else if open[w] {
-                    low[v] = low[v].min(number[w]);
-                }
-                continue;
-            }
-            path.pop();
-            if let Some(&(parent, _)) = path.last() {
-                low[parent] = low[parent].min(low[v]);
-            }
-            if low[v] == number[v] {
-                let start = stack.iter().rposition(|&w| w == v).expect("v is on the stack");
-                let component = stack.split_off(start);
-                component.iter().for_each(|&w| open[w] = false);
-                result.push(component);
-            }
-        }
-    }
-    result
+    let scc = strong_components(equations.len(), 0..equations.len() as u32, |equation, next| {
+        *next += 1;
+        successors[equation as usize].get(*next - 1).map(|&target| target as u32)
+    });
+    scc.members()
 }

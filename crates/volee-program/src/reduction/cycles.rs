@@ -15,6 +15,7 @@ use super::access::Point;
 use super::control::first;
 use super::objects::Objects;
 use crate::program::{Action, Proctype, Program};
+use volee_system::strong_components;
 
 /// By process type and control point: whether cycles are cut there.
 pub(super) fn cuts(program: &Program, points: &[Vec<Point>], visible: &Objects) -> Vec<Vec<bool>> {
@@ -112,53 +113,16 @@ impl<'a> Cutter<'a> {
         component.len() > 1 || self.next[component[0]].contains(&component[0])
     }
 
-    /// The strongly connected components of what is not cut, by two passes (Kosaraju).
+    /// The strongly connected components of what is not cut.
     fn components(&self) -> Vec<Vec<usize>> {
-        let count = self.next.len();
-        let mut before = vec![Vec::new(); count];
-        for (from, next) in self.next.iter().enumerate() {
-            next.iter().for_each(|&to| before[to].push(from));
-        }
-        let mut order = Vec::with_capacity(count);
-        let mut seen = self.cut.clone();
-        for root in 0..count {
-            self.finish(root, &mut seen, &mut order);
-        }
-        let mut seen = self.cut.clone();
-        let mut all = Vec::new();
-        for &root in order.iter().rev() {
-            let mut component = Vec::new();
-            let mut pending = vec![root];
-            while let Some(node) = pending.pop() {
-                if !std::mem::replace(&mut seen[node], true) {
-                    component.push(node);
-                    pending.extend(&before[node]);
-                }
-            }
-            if !component.is_empty() {
-                all.push(component);
-            }
-        }
-        all
-    }
-
-    /// Appends nodes in the order in which a depth-first walk leaves them.
-    fn finish(&self, root: usize, seen: &mut [bool], order: &mut Vec<usize>) {
-        if std::mem::replace(&mut seen[root], true) {
-            return;
-        }
-        let mut path = vec![(root, 0)];
-        while let Some((node, at)) = path.last_mut() {
-            let (here, next) = (*node, self.next[*node].get(*at).copied());
-            *at += 1;
-            match next {
-                Some(to) if !std::mem::replace(&mut seen[to], true) => path.push((to, 0)),
-                Some(_) => {}
-                None => {
-                    order.push(here);
-                    path.pop();
-                }
-            }
-        }
+        let kept = |node: usize| !self.cut[node];
+        let roots = (0..self.next.len()).filter(|&node| kept(node)).map(|node| node as u32);
+        let scc = strong_components(self.next.len(), roots, |node, next| {
+            let rest = self.next[node as usize].get(*next..)?;
+            let found = rest.iter().position(|&to| kept(to))?;
+            *next += found + 1;
+            Some(rest[found] as u32)
+        });
+        scc.members()
     }
 }
