@@ -1,6 +1,5 @@
 //! Sets: finite unions of conjuncts of one dimension.
 
-use crate::row::negated;
 use crate::subtract::{covered, subtract};
 use crate::{Affine, Conjunct, Effort, Exhausted, Int, Optimum, Row};
 
@@ -194,17 +193,6 @@ impl Set {
             }
         }
         Ok(best)
-    }
-
-    /// The greatest value of a linear form and a vector where it is taken.
-    ///
-    /// # Errors
-    /// The work allowed was not enough.
-    pub fn maximum(&self, form: &[Int], effort: &Effort) -> Result<Optimum, Exhausted> {
-        Ok(match self.minimum(&negated(form), effort)? {
-            Optimum::At(value, point) => Optimum::At(-value, point),
-            other => other,
-        })
     }
 
     /// The same set with fewer, simpler conjuncts where that is found: empty and covered members dropped, redundant

@@ -109,13 +109,6 @@ impl Lts {
         (self.offsets.capacity() * 4 + self.edges.capacity() * 8) as u64 + self.labels.memory()
     }
 
-    /// The same system starting elsewhere.
-    #[must_use]
-    pub fn starting_at(self, initial: StateId) -> Self {
-        assert!(initial.index() < self.state_count(), "the initial state must be a state");
-        Lts { initial, ..self }
-    }
-
     /// Gives every edge another label; `new` has the text of each label of the result.
     #[must_use]
     pub(crate) fn relabelled(mut self, new: Labels, map: &[LabelId]) -> Self {

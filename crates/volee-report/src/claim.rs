@@ -93,11 +93,6 @@ impl Claim {
     pub fn new(kind: ClaimKind, text: impl Into<String>) -> Self {
         Claim { kind, text: text.into(), fair: false, strongly_fair: false, maximal: false, error: false }
     }
-
-    /// Whether the run shows that something is as it was asked for, not that something is wrong.
-    pub fn is_good(&self) -> bool {
-        self.kind == ClaimKind::Reachable && !self.error
-    }
 }
 
 impl fmt::Display for Claim {

@@ -108,12 +108,6 @@ impl Diagnostic {
         Diagnostic { help: Some(help.into()), ..self }
     }
 
-    /// The same message as one of a kind.
-    #[must_use]
-    pub fn of_kind(self, code: &str) -> Self {
-        Diagnostic { code: Some(code.into()), ..self }
-    }
-
     /// The same message with a change that repairs what it is about.
     #[must_use]
     pub fn with_fix(self, title: impl Into<String>, edits: Vec<Edit>) -> Self {

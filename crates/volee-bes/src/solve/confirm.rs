@@ -401,11 +401,6 @@ impl<G: BooleanGraph> Confirmation<G> {
         }
         bytes
     }
-
-    /// The graph, for whoever goes on with it.
-    pub fn into_graph(self) -> G {
-        self.graph
-    }
 }
 
 /// The claims in what [`Confirmation::evidence`] gave: place, node, value, rank.
