@@ -10,7 +10,7 @@ use crate::ast::{
     TypeName, Unit,
 };
 use crate::intern::Interner;
-use crate::model::{BinaryOp, ChannelTest, ExclusiveKind, UnaryOp, Visibility};
+use crate::model::{ChannelTest, ExclusiveKind, UnaryOp, Visibility};
 use crate::source::Sources;
 
 /// What a text uses.
@@ -405,7 +405,7 @@ impl Counter<'_> {
                 self.expr(e);
             }
             ExprKind::Binary(op, a, b) => {
-                self.met(operator(*op));
+                self.met(op.symbol());
                 self.expr(a);
                 self.expr(b);
             }
@@ -449,28 +449,5 @@ impl Counter<'_> {
                 operands.iter().for_each(|e| self.expr(e));
             }
         }
-    }
-}
-
-fn operator(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Add => "+",
-        BinaryOp::Subtract => "-",
-        BinaryOp::Multiply => "*",
-        BinaryOp::Divide => "/",
-        BinaryOp::Remainder => "%",
-        BinaryOp::BitAnd => "&",
-        BinaryOp::BitOr => "|",
-        BinaryOp::BitXor => "^",
-        BinaryOp::ShiftLeft => "<<",
-        BinaryOp::ShiftRight => ">>",
-        BinaryOp::Equal => "==",
-        BinaryOp::NotEqual => "!=",
-        BinaryOp::Less => "<",
-        BinaryOp::LessEqual => "<=",
-        BinaryOp::Greater => ">",
-        BinaryOp::GreaterEqual => ">=",
-        BinaryOp::And => "&&",
-        BinaryOp::Or => "||",
     }
 }

@@ -5,8 +5,8 @@
 use std::fmt::Write;
 
 use crate::model::{
-    Access, Base, BinaryOp, ChannelTest, Conversion, Expr, ExprKind, FormatPiece, Init, LocalId, Ltl, Model,
-    MtypeId, ProctypeId, ReceiveArgument, Reference, StatementKind, StructId, Type, UnaryOp, Variable,
+    Access, Base, ChannelTest, Conversion, Expr, ExprKind, FormatPiece, Init, LocalId, Ltl, Model, MtypeId,
+    ProctypeId, ReceiveArgument, Reference, StatementKind, StructId, Type, UnaryOp, Variable,
 };
 
 /// What is needed to name things: the model, and the behaviour that the text belongs to.
@@ -213,7 +213,7 @@ impl Names<'_> {
             ExprKind::Binary(op, left, right) => {
                 out.push('(');
                 self.expr(out, left);
-                out.push_str(operator(*op));
+                out.push_str(op.symbol());
                 self.expr(out, right);
                 out.push(')');
             }
@@ -333,28 +333,5 @@ impl Names<'_> {
         out.push_str(operator);
         self.ltl(out, right);
         out.push(')');
-    }
-}
-
-fn operator(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Add => "+",
-        BinaryOp::Subtract => "-",
-        BinaryOp::Multiply => "*",
-        BinaryOp::Divide => "/",
-        BinaryOp::Remainder => "%",
-        BinaryOp::BitAnd => "&",
-        BinaryOp::BitXor => "^",
-        BinaryOp::BitOr => "|",
-        BinaryOp::ShiftLeft => "<<",
-        BinaryOp::ShiftRight => ">>",
-        BinaryOp::Less => "<",
-        BinaryOp::LessEqual => "<=",
-        BinaryOp::Greater => ">",
-        BinaryOp::GreaterEqual => ">=",
-        BinaryOp::Equal => "==",
-        BinaryOp::NotEqual => "!=",
-        BinaryOp::And => "&&",
-        BinaryOp::Or => "||",
     }
 }
