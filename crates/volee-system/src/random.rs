@@ -46,13 +46,13 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Less than `bound`, which is above 0: the rest of a division.
+    /// Less than `bound`, or 0 where that is 0: the rest of a division.
     #[inline]
     pub fn below<N: Whole>(&mut self, bound: N) -> N {
-        N::narrowed(self.number() % bound.widened())
+        N::narrowed(self.number() % bound.widened().max(1))
     }
 
-    /// Less than `bound`, which is above 0: the number as a part of all numbers, without a division.
+    /// Less than `bound`, or 0 where that is 0: the number as a part of all numbers, without a division.
     #[inline]
     pub fn part_of<N: Whole>(&mut self, bound: N) -> N {
         N::narrowed(((u128::from(self.number()) * u128::from(bound.widened())) >> 64) as u64)

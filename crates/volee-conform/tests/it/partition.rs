@@ -6,30 +6,30 @@ use volee_conform::{
     direct, join,
 };
 use volee_lts::Lts;
-use volee_lts::generate::{AlternatingBit, Rng};
+use volee_lts::generate::AlternatingBit;
 use volee_system::part::{Outbox, Part, Work};
-use volee_system::{Budget, Meter, Quiet, System};
+use volee_system::{Budget, Meter, Quiet, Random, System};
 
 /// Packets on their way: from whom, to whom, of which kind, with which bytes.
 type Sent = (usize, usize, u8, Vec<u8>);
 
 /// Runs parts in turn until none has work and nothing is on its way.
-fn drive(parts: &mut [Partition<'_>], rng: &mut Rng) {
+fn drive(parts: &mut [Partition<'_>], rng: &mut Random) {
     let peers = parts.len();
     let mut outboxes: Vec<Outbox> = (0..peers).map(|me| Outbox::new(me, peers)).collect();
     let mut travelling: Vec<Sent> = Vec::new();
     let mut idle = vec![false; peers];
     while idle.contains(&false) || !travelling.is_empty() {
-        let me = rng.below(peers as u64) as usize;
-        if rng.below(2) == 0 && !travelling.is_empty() {
-            let at = rng.below(travelling.len() as u64) as usize;
+        let me = rng.part_of(peers as u64) as usize;
+        if rng.part_of(2) == 0 && !travelling.is_empty() {
+            let at = rng.part_of(travelling.len() as u64) as usize;
             let (from, to, kind, bytes) = travelling.remove(at);
             parts[to].receive(from, kind, &bytes).expect("packets make sense");
             idle[to] = false;
             continue;
         }
         idle[me] =
-            parts[me].work(1 + rng.below(40) as usize, &mut outboxes[me]).expect("no limit") == Work::Idle;
+            parts[me].work(1 + rng.part_of(40) as usize, &mut outboxes[me]).expect("no limit") == Work::Idle;
         travelling.extend(outboxes[me].take().map(|p| (me, usize::from(p.to), p.kind, p.bytes)));
     }
 }
@@ -55,7 +55,7 @@ fn shared(
             Partition::new(Determinised::new(seen, goal()), me, peers).expect("it makes sense")
         })
         .collect();
-    drive(&mut parts, &mut Rng::new(seed));
+    drive(&mut parts, &mut Random::new(seed));
     let made: Vec<_> = parts.into_iter().map(Partition::finish).collect();
     match join(&made) {
         Ok(selected) => Some(selected.graph),
@@ -101,7 +101,7 @@ fn random_specifications_have_the_same_graph_on_1_to_4_workers_node_by_node() {
     let shape = Shape { states: 12, inputs: 2, outputs: 3, internal: 35 };
     let (mut graphs, mut shared_nodes) = (0, 0);
     for seed in 0..1500 {
-        let mut rng = Rng::new(seed);
+        let mut rng = Random::new(seed);
         let lts: Lts = specification(shape, &mut rng).expect("small");
         let automaton = purpose(shape, &mut rng).expect("small");
         let goal = || Purpose::automaton(&automaton).expect("a purpose");
