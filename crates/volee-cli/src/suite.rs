@@ -13,11 +13,11 @@ use clap::Args;
 use clap::error::ContextKind;
 use volee::files;
 use volee::report::{
-    Member, MemberAnswer, VerdictWord, annotations, diagnostics_text, sarif, suite_answer, suite_junit,
-    suite_table,
+    Member, MemberAnswer, alone_json, annotations, diagnostics_text, one_line, sarif, suite_answer,
+    suite_junit, suite_text,
 };
 use volee::suite::{self, CallOutcome, Given, Task, Watched, files_of, find_project};
-use volee::system::{Diagnostic, Severity, parse_duration};
+use volee::system::{Diagnostic, parse_duration};
 
 use crate::cli::{self, Format, MEMBER};
 use crate::commands::check::Check;
@@ -93,7 +93,7 @@ impl<'a> Suite<'a> {
         if let ([Some((_, value))], Format::Json, true) =
             (&state.members[..], context.format, self.is_alone())
         {
-            let _ = std::io::stdout().write_all(alone_json(value.clone()).as_bytes());
+            let _ = std::io::stdout().write_all(alone_json(value).as_bytes());
             context.told();
         }
         Ok(outcome)
@@ -208,19 +208,10 @@ impl<'a> Suite<'a> {
             eprint!("{annotated}");
             return Ok(Outcome::new(suite_answer(members), ""));
         }
-        let mut text = String::new();
         for member in members {
-            eprint!("{}", diagnostics_text(&messages(member), context.errors));
-            let quiet = !alone && member.judged().verdict == VerdictWord::Holds;
-            if !quiet && !member.answer.text.is_empty() {
-                let heading = context.palette.strong(format!("── {} ──", member.name));
-                let heading = if alone { String::new() } else { format!("{heading}\n") };
-                text.push_str(&format!("{heading}{}\n", member.answer.text.trim_end()));
-            }
+            eprint!("{}", diagnostics_text(&member.messages(), context.errors));
         }
-        if !alone || text.is_empty() {
-            text.push_str(&suite_table(members, context.palette));
-        }
+        let text = suite_text(members, alone, context.palette);
         Ok(Outcome::new(suite_answer(members), text + &annotated))
     }
 
@@ -296,24 +287,6 @@ fn interrupted(task: &Task) -> Member {
     let answer = MemberAnswer::unknown(&volee::system::Limit::Cancelled);
     let (model, name) = (task.model.display().to_string(), task.name.clone());
     Member { model, name, expected: task.expected.clone(), answer }
-}
-
-fn one_line(json: &str) -> String {
-    serde_json::from_str::<serde_json::Value>(json).map(|v| format!("{v}\n")).unwrap_or_default()
-}
-
-/// The answer about the only model, as if it had been asked alone.
-fn alone_json(mut value: serde_json::Value) -> String {
-    if let Some(fields) = value.as_object_mut() {
-        fields.remove("text");
-    }
-    serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"
-}
-
-/// Errors and warnings of a model, as people read them.
-fn messages(member: &Member) -> Vec<Diagnostic> {
-    let errors = member.answer.errors.iter().map(|e| e.diagnostic(Severity::Error));
-    errors.chain(member.answer.warnings.iter().map(|w| w.diagnostic(Severity::Warning))).collect()
 }
 
 fn option(name: &str) -> String {

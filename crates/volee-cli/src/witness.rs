@@ -1,13 +1,13 @@
 //! What verbs that end in a run share: the flags about how it is shown and stored, and the command that replays it.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use volee::Options;
+use volee::files::store_trace;
 use volee::render::RunView;
-use volee::report::{Filter, Trace, run_to_word};
+use volee::report::{Filter, Trace, quoted, run_to_word};
 use volee::system::Diagnostic;
-use volee::{Options, files};
 
 /// Commands longer than this are for files, not for people.
 const LONGEST_WORD: usize = 600;
@@ -84,40 +84,7 @@ pub fn replay_command(model: &Path, options: &Options, trace: &Trace) -> Result<
         words.extend((!copies.is_empty()).then(|| format!("--copies {}", copies.join(","))));
         words.extend(options.capacity.map(|n| format!("--capacity {n}")));
     } else {
-        words.push(quoted(&store(model, trace)?.display().to_string()));
+        words.push(quoted(&store_trace(model, trace)?.display().to_string()));
     }
     Ok(words.join(" "))
-}
-
-/// Stores a trace in the temporary folder, under a name that depends on the run alone.
-fn store(model: &Path, trace: &Trace) -> Result<PathBuf, Diagnostic> {
-    let stem = model.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut digest = DefaultHasher::new();
-    let claim = trace.claim.as_ref().map(ToString::to_string);
-    (&trace.witness.steps, trace.witness.loop_start, &trace.labels, &trace.defines, claim).hash(&mut digest);
-    let path = std::env::temp_dir().join(format!("volee-{stem}-{:016x}.trace.json", digest.finish()));
-    files::write(&path, trace.to_json())?;
-    Ok(path)
-}
-
-/// A word as a shell reads it back.
-pub fn quoted(word: &str) -> String {
-    let harmless = |c: char| c.is_alphanumeric() || "_-./=:,+@%~".contains(c);
-    if !word.is_empty() && word.chars().all(harmless) {
-        return word.to_string();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_quoted_only_where_a_shell_needs_it() {
-        assert_eq!(quoted("models/a.pml"), "models/a.pml");
-        assert_eq!(quoted("my model.pml"), "'my model.pml'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted(""), "''");
-    }
 }

@@ -19,6 +19,7 @@ mod itf;
 mod junit;
 mod mermaid;
 mod palette;
+mod prose;
 mod sarif;
 mod story;
 mod suite;
@@ -41,9 +42,13 @@ pub use itf::run_itf;
 pub use junit::{CaseOutcome, JunitCase, junit, junit_suites};
 pub use mermaid::run_mermaid;
 pub use palette::Palette;
+pub use prose::{quoted, wrapped};
 pub use sarif::sarif;
 pub use story::{FileNames, run_story, step_story, variables};
-pub use suite::{Expected, Judged, Member, MemberAnswer, ModelRow, suite_answer, suite_junit, suite_table};
+pub use suite::{
+    Expected, Judged, Member, MemberAnswer, ModelRow, alone_json, one_line, suite_answer, suite_junit,
+    suite_table, suite_text,
+};
 pub use svg::run_svg;
 pub use text::{TextLayout, actions_text, assignments, run_text, steps_text};
 pub use trace::{Trace, TraceError, run_from_word, run_to_word};

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use volee_system::Limit;
+use volee_system::{Diagnostic, Limit, Severity};
 
 use crate::{
     Answer, CaseOutcome, ErrorEntry, JunitCase, Palette, QuestionAnswer, VerdictWord, count, counted,
@@ -212,7 +212,7 @@ pub fn suite_answer(members: &[Member]) -> Answer {
             answer.errors.push(error.clone());
         }
         for sentence in &judged.missing {
-            let wrong = volee_system::Diagnostic::error(sentence.clone(), None);
+            let wrong = Diagnostic::error(sentence.clone(), None);
             answer.errors.push(ErrorEntry::from(&wrong));
         }
         answer.worsen(judged.verdict);
@@ -331,6 +331,45 @@ fn cases(member: &Member) -> Vec<JunitCase> {
 
 fn located(place: Option<volee_system::Place>, message: &str) -> String {
     place.map_or_else(|| message.to_string(), |place| format!("{place}: {message}"))
+}
+
+/// What people read of all answers: those that are not as they should be whole, then a table; `alone` means one model and no table.
+pub fn suite_text(members: &[Member], alone: bool, palette: Palette) -> String {
+    let mut text = String::new();
+    for member in members {
+        let quiet = !alone && member.judged().verdict == VerdictWord::Holds;
+        if !quiet && !member.answer.text.is_empty() {
+            let heading = palette.strong(format!("── {} ──", member.name));
+            let heading = if alone { String::new() } else { format!("{heading}\n") };
+            text.push_str(&format!("{heading}{}\n", member.answer.text.trim_end()));
+        }
+    }
+    if !alone || text.is_empty() {
+        text.push_str(&suite_table(members, palette));
+    }
+    text
+}
+
+/// An answer on one line, for whoever reads a stream of them.
+pub fn one_line(json: &str) -> String {
+    serde_json::from_str::<Value>(json).map(|v| format!("{v}\n")).unwrap_or_default()
+}
+
+/// The answer about the only model, as if it had been asked alone.
+pub fn alone_json(value: &Value) -> String {
+    let mut value = value.clone();
+    if let Some(fields) = value.as_object_mut() {
+        fields.remove("text");
+    }
+    serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"
+}
+
+impl Member {
+    /// Errors and warnings of the model, as people read them.
+    pub fn messages(&self) -> Vec<Diagnostic> {
+        let errors = self.answer.errors.iter().map(|e| e.diagnostic(Severity::Error));
+        errors.chain(self.answer.warnings.iter().map(|w| w.diagnostic(Severity::Warning))).collect()
+    }
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 //! A reader never sees half a file, and a full disk or Ctrl-C leaves the old one as it was.
 
 use std::fs::{File, Permissions};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{BufRead as _, BufReader, BufWriter, ErrorKind, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use tempfile::NamedTempFile;
-use volee_report::brief;
+use volee_report::{Trace, brief};
 use volee_system::Diagnostic;
 
 /// The largest model.
@@ -182,6 +183,61 @@ pub fn cannot_write(path: &Path, error: &std::io::Error) -> Diagnostic {
             Diagnostic::error(format!("cannot write `{shown}`: permission denied"), None)
         }
         _ => Diagnostic::error(format!("cannot write `{shown}`: {error}"), None),
+    }
+}
+
+/// Stores a trace in the temporary folder, under a name that depends on the run alone.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn store_trace(model: &Path, trace: &Trace) -> Result<PathBuf, Diagnostic> {
+    let stem = model.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut digest = DefaultHasher::new();
+    let claim = trace.claim.as_ref().map(ToString::to_string);
+    (&trace.witness.steps, trace.witness.loop_start, &trace.labels, &trace.defines, claim).hash(&mut digest);
+    let path = std::env::temp_dir().join(format!("volee-{stem}-{:016x}.trace.json", digest.finish()));
+    write(&path, trace.to_json())?;
+    Ok(path)
+}
+
+/// What a program has written into a folder, so that it knows its own files again and leaves those of others alone.
+pub struct Record {
+    folder: PathBuf,
+    name: &'static str,
+}
+
+impl Record {
+    /// The record that is kept in the file `name` of a folder.
+    pub fn new(folder: &Path, name: &'static str) -> Self {
+        Record { folder: folder.to_path_buf(), name }
+    }
+
+    /// The first of these files that is there and was not written by an earlier call, or was changed since.
+    pub fn stranger(&self, files: &[&str]) -> Option<PathBuf> {
+        let written = std::fs::read_to_string(self.folder.join(self.name)).unwrap_or_default();
+        let is_strange = |name: &&&str| {
+            let line = self.line(name);
+            line.is_some_and(|line| !written.lines().any(|l| l == line))
+        };
+        files.iter().find(is_strange).map(|name| self.folder.join(name))
+    }
+
+    /// Remembers these files as they are.
+    ///
+    /// # Errors
+    /// The record cannot be written.
+    pub fn remember(&self, files: &[&str]) -> Result<(), Diagnostic> {
+        let lines = files.iter().filter_map(|name| Some(self.line(name)? + "\n"));
+        write(&self.folder.join(self.name), lines.collect::<String>())
+    }
+
+    /// A file and a sum of what is in it (Fowler, Noll and Vo's, of 64 bits): enough to see a change.
+    fn line(&self, name: &str) -> Option<String> {
+        let bytes = std::fs::read(self.folder.join(name)).ok()?;
+        let sum = bytes
+            .iter()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3));
+        Some(format!("{name} {sum:016x}"))
     }
 }
 

@@ -5,11 +5,11 @@ use std::path::Path;
 use clap::Args;
 use volee::advise::{Asks, Need, Use, advise};
 use volee::render::advise::advised;
+use volee::report::quoted;
 
 use crate::args::ModelArgs;
 use crate::context::Context;
 use crate::outcome::Ended;
-use crate::witness::quoted;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

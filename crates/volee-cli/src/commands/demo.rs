@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use volee::files;
-use volee::report::{Palette, VerdictWord};
+use volee::report::{Palette, VerdictWord, wrapped};
 
 use crate::cli;
 use crate::context::Context;
@@ -36,35 +36,17 @@ impl Demo {
     pub fn run(self, context: &Context) -> Ended {
         std::fs::create_dir_all(&self.into)
             .map_err(|e| Failure::new(format!("cannot create the folder `{}`: {e}", self.into.display())))?;
-        self.refuse_to_overwrite()?;
+        let record = files::Record::new(&self.into, RECORD);
+        if let Some(path) = record.stranger(&WRITTEN) {
+            let message = format!("`{}` is there, and the tour has not written it", path.display());
+            return Err(Failure::new(message).with_help("choose another folder with --into"));
+        }
         let model = self.into.join(MODEL_NAME);
         files::write(&model, MODEL)?;
         let mut tour = Tour { text: String::new(), context };
         self.steps(&mut tour, &model)?;
-        self.remember()?;
+        record.remember(&WRITTEN)?;
         Ok(Outcome::output("demo", tour.text))
-    }
-
-    /// What is in the way and was not written by an earlier tour, or was changed since, is somebody's work.
-    fn refuse_to_overwrite(&self) -> Result<(), Failure> {
-        let written = std::fs::read_to_string(self.into.join(RECORD)).unwrap_or_default();
-        for name in WRITTEN {
-            let path = self.into.join(name);
-            let Ok(bytes) = std::fs::read(&path) else { continue };
-            if !written.lines().any(|line| line == record(name, &bytes)) {
-                let message = format!("`{}` is there, and the tour has not written it", path.display());
-                return Err(Failure::new(message).with_help("choose another folder with --into"));
-            }
-        }
-        Ok(())
-    }
-
-    fn remember(&self) -> Result<(), Failure> {
-        let lines = WRITTEN.iter().filter_map(|name| {
-            let bytes = std::fs::read(self.into.join(name)).ok()?;
-            Some(record(name, &bytes) + "\n")
-        });
-        Ok(files::write(&self.into.join(RECORD), lines.collect::<String>())?)
     }
 
     fn steps(&self, tour: &mut Tour<'_>, model: &Path) -> Result<(), Failure> {
@@ -112,14 +94,6 @@ impl Demo {
         ));
         Ok(())
     }
-}
-
-/// A file and a sum of what is in it (Fowler, Noll and Vo's, of 64 bits): enough to see a change.
-fn record(name: &str, bytes: &[u8]) -> String {
-    let sum = bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3));
-    format!("{name} {sum:016x}")
 }
 
 /// The text of the tour so far.
@@ -195,40 +169,5 @@ impl<T: AsRef<std::ffi::OsStr> + ?Sized> Word for &T {
 impl Word for PathBuf {
     fn word(&self) -> OsString {
         self.as_os_str().to_os_string()
-    }
-}
-
-/// Breaks a paragraph into lines; indented lines stay as they are.
-fn wrapped(text: &str, width: usize) -> String {
-    if text.starts_with(' ') {
-        return format!("{text}\n");
-    }
-    let mut out = String::new();
-    let mut column = 0;
-    for word in text.split_whitespace() {
-        let length = word.chars().count();
-        if column > 0 && column + 1 + length > width {
-            out.push('\n');
-            column = 0;
-        }
-        if column > 0 {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(word);
-        column += length;
-    }
-    out.push('\n');
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paragraphs_are_broken_at_spaces() {
-        assert_eq!(wrapped("one two three", 7), "one two\nthree\n");
-        assert_eq!(wrapped("  as it is, however long", 7), "  as it is, however long\n");
     }
 }
