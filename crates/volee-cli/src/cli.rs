@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 use volee::report::{Answer, VerdictWord, diagnostics_text};
-use volee::system::{Diagnostic, guard, parse_duration, parse_size};
+use volee::system::{Amount, Diagnostic, guard, parse_duration};
 
 use crate::commands::Command;
 use crate::context::Context;
@@ -70,28 +70,6 @@ pub fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
         cli.format = Format::Json;
     }
     Ok(cli)
-}
-
-/// How much memory there is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Amount {
-    /// So many bytes.
-    Bytes(u64),
-    /// As many as so many states take.
-    States(usize),
-}
-
-impl Amount {
-    fn parse(text: &str) -> Result<Amount, String> {
-        let states = text.trim().strip_suffix("states").or_else(|| text.trim().strip_suffix("state"));
-        let Some(number) = states else {
-            return parse_size(text).map(Amount::Bytes).map_err(|error| error.to_string());
-        };
-        match number.trim().parse() {
-            Ok(number) if number > 0 => Ok(Amount::States(number)),
-            _ => Err(format!("`{text}` is no number of states: for example 1000states")),
-        }
-    }
 }
 
 /// The forms of an answer.

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use volee::report::{Palette, diagnostics_text};
 use volee::system::guard::{self, Limits};
-use volee::system::{Budget, Diagnostic};
+use volee::system::{Amount, Budget, Diagnostic};
 use volee::usual_memory;
 
-use crate::cli::{Amount, Cli, Format};
+use crate::cli::{Cli, Format};
 use crate::cut;
 
 /// The surroundings of one call.

@@ -16,7 +16,7 @@ use volee::report::{
     Member, MemberAnswer, alone_json, annotations, diagnostics_text, one_line, sarif, suite_answer,
     suite_junit, suite_text,
 };
-use volee::suite::{self, CallOutcome, Given, Task, Watched, files_of, find_project};
+use volee::suite::{self, CallOutcome, Given, Round, Task, find_project};
 use volee::system::{Diagnostic, parse_duration};
 
 use crate::cli::{self, Format, MEMBER};
@@ -65,14 +65,6 @@ pub struct Suite<'a> {
     words: &'a [OsString],
 }
 
-/// Models, and what was found out about them so far.
-#[derive(Default)]
-struct State {
-    tasks: Vec<(Task, Watched)>,
-    members: Vec<Option<(Member, serde_json::Value)>>,
-    wrong: Option<Failure>,
-}
-
 impl<'a> Suite<'a> {
     /// The suite that a call asks for; `None` if it is about one model and nothing else.
     pub fn of(check: &'a Check, words: &'a [OsString]) -> Option<Self> {
@@ -86,12 +78,12 @@ impl<'a> Suite<'a> {
         }
         let mut state = self.look()?;
         self.go(&mut state, context, &mut || !context.is_cancelled());
-        let members: Vec<Member> = (state.members.iter().zip(&state.tasks))
+        let members: Vec<Member> = (state.answers.iter().zip(&state.tasks))
             .map(|(known, (task, _))| known.as_ref().map_or_else(|| interrupted(task), |(m, _)| m.clone()))
             .collect();
         let outcome = self.tell(&members, context)?;
         if let ([Some((_, value))], Format::Json, true) =
-            (&state.members[..], context.format, self.is_alone())
+            (&state.answers[..], context.format, self.is_alone())
         {
             let _ = std::io::stdout().write_all(alone_json(value).as_bytes());
             context.told();
@@ -105,7 +97,7 @@ impl<'a> Suite<'a> {
     }
 
     /// The models, with the options of each looked at before anything is done.
-    fn look(&self) -> Result<State, Failure> {
+    fn look(&self) -> Result<Round, Failure> {
         let mut named = self.check.models.clone();
         if named.is_empty() {
             let here = std::env::current_dir().unwrap_or_default();
@@ -124,13 +116,7 @@ impl<'a> Suite<'a> {
         if !wrong.is_empty() {
             return Err(wrong.into());
         }
-        let folders = |task: &Task| task.model.parent().map(|p| p.join("."));
-        let others: Vec<PathBuf> = named.iter().cloned().chain(tasks.iter().filter_map(folders)).collect();
-        let watched =
-            |task: &Task| Watched::now(files_of(&task.model).into_iter().chain(others.iter().cloned()));
-        let members = tasks.iter().map(|_| None).collect();
-        let tasks = tasks.into_iter().map(|task| (task.clone(), watched(&task))).collect();
-        Ok(State { tasks, members, wrong: None })
+        Ok(Round::new(tasks, &named))
     }
 
     /// What is wrong with the options that a project gives to a model.
@@ -172,10 +158,10 @@ impl<'a> Suite<'a> {
     }
 
     /// Checks what is not checked yet, as long as `go_on` says so.
-    fn go(&self, state: &mut State, context: &Context, go_on: &mut dyn FnMut() -> bool) {
+    fn go(&self, state: &mut Round, context: &Context, go_on: &mut dyn FnMut() -> bool) {
         let program = std::env::current_exe().unwrap_or_else(|_| "volee".into());
         for (number, (task, _)) in state.tasks.iter().enumerate() {
-            if state.members[number].is_some() {
+            if state.answers[number].is_some() {
                 continue;
             }
             let own = task.given.iter().find(|g| g.name == "time").and_then(|g| g.values.as_ref()?.first());
@@ -189,7 +175,7 @@ impl<'a> Suite<'a> {
             let CallOutcome::Answered(value, answer) = suite::call(process, go_on) else { return };
             let (model, name) = (task.model.display().to_string(), task.name.clone());
             let member = Member { model, name, expected: task.expected.clone(), answer };
-            state.members[number] = Some((member, value));
+            state.answers[number] = Some((member, value));
         }
     }
 
@@ -216,16 +202,15 @@ impl<'a> Suite<'a> {
     }
 
     fn watch(&self, context: &Context) -> Ended {
-        let mut state = State::default();
+        let mut state = Round::default();
         let mut last = None;
         while !context.is_cancelled() {
-            let news = self.renew(&mut state);
-            let watched: Vec<Watched> = state.tasks.iter().map(|(_, watched)| watched.clone()).collect();
+            let news = state.renew(self.look().map_err(|failure| failure.diagnostics));
+            let watched = state.watched();
             let same = || watched.iter().all(|w| w.changed().is_empty());
             if news {
                 self.go(&mut state, context, &mut || same() && !context.is_cancelled());
-                let members: Vec<Member> = state.members.iter().flatten().map(|(m, _)| m.clone()).collect();
-                if state.wrong.is_some() || members.len() == state.tasks.len() {
+                if let Some(members) = state.members() {
                     last = Some(self.show(&state, &members, context));
                 }
             }
@@ -240,31 +225,11 @@ impl<'a> Suite<'a> {
         last.unwrap_or_else(|| Ok(Outcome::new(suite_answer(&[]), "")))
     }
 
-    /// Looks at the project and its files again; tells whether something is to be done. What is as it was keeps its answer.
-    fn renew(&self, state: &mut State) -> bool {
-        let mut fresh = match self.look() {
-            Ok(fresh) => fresh,
-            Err(failure) => {
-                let again = state.wrong.as_ref().is_some_and(|was| was.diagnostics == failure.diagnostics);
-                *state = State { wrong: Some(failure), ..State::default() };
-                return !again;
-            }
-        };
-        let mut news = state.wrong.is_some() || fresh.tasks.len() != state.tasks.len();
-        for ((task, files), member) in fresh.tasks.iter().zip(&mut fresh.members) {
-            let known = state.tasks.iter().position(|(t, w)| t == task && w.same_contents(files));
-            *member = known.and_then(|at| state.members[at].take());
-            news |= member.is_none();
-        }
-        *state = fresh;
-        news
-    }
-
     /// Prints the answer of a round.
-    fn show(&self, state: &State, members: &[Member], context: &Context) -> Ended {
-        let ended = match state.wrong.as_ref() {
-            Some(failure) => Err(Failure { diagnostics: failure.diagnostics.clone(), defect: None }),
-            None => self.tell(members, context),
+    fn show(&self, state: &Round, members: &[Member], context: &Context) -> Ended {
+        let ended = match state.wrong.is_empty() {
+            false => Err(state.wrong.clone().into()),
+            true => self.tell(members, context),
         };
         let mut out = std::io::stdout().lock();
         let text = match (&ended, context.format) {

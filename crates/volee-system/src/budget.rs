@@ -225,6 +225,32 @@ pub fn parse_duration(text: &str) -> Result<Duration, ParseBudgetError> {
     Duration::try_from_secs_f64(number * scale).map_err(|_| error())
 }
 
+/// How much memory there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    /// In bytes.
+    Bytes(u64),
+    /// As many as this number of states take.
+    States(usize),
+}
+
+impl Amount {
+    /// Reads `64M` or `1000states`.
+    ///
+    /// # Errors
+    /// The text is no amount.
+    pub fn parse(text: &str) -> Result<Amount, String> {
+        let states = text.trim().strip_suffix("states").or_else(|| text.trim().strip_suffix("state"));
+        let Some(number) = states else {
+            return parse_size(text).map(Amount::Bytes).map_err(|error| error.to_string());
+        };
+        match number.trim().parse() {
+            Ok(number) if number > 0 => Ok(Amount::States(number)),
+            _ => Err(format!("`{text}` is no number of states: for example 1000states")),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

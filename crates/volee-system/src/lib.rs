@@ -26,7 +26,7 @@ mod scc;
 mod system;
 mod verdict;
 
-pub use budget::{Budget, Limit, Meter, ParseBudgetError, parse_duration, parse_size};
+pub use budget::{Amount, Budget, Limit, Meter, ParseBudgetError, parse_duration, parse_size};
 pub use components::{Components, Records};
 pub use divisible::{Divisible, Fineness, Part, Touched};
 pub use inspection::{

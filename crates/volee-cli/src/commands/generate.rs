@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use volee::lts::explore;
 use volee::lts::generate::{FAMILIES, Family, family};
-use volee::render::graphs::{size, statistics};
-use volee::report::{Answer, seconds};
+use volee::render::graphs::generated;
 
 use crate::args::BudgetArgs;
 use crate::context::Context;
@@ -100,22 +99,8 @@ impl Generate {
         let lts = explore(system.as_mut(), &meter, &mut ProgressLine::new(meter.budget().memory))?;
         explicit::write(&lts, &self.output, context)?;
 
-        let mut answer = Answer::new("generate").about(family.name, "explicit");
-        statistics(&mut answer, &lts, &meter);
-        let mut shown = String::new();
-        for (parameter, value) in family.parameters.iter().zip(&values) {
-            answer.set(parameter.name, *value);
-            let _ = write!(shown, " --{} {value}", parameter.name);
-        }
-        // A family may have a parameter of the same name; the figures of the result come first.
-        statistics(&mut answer, &lts, &meter);
-        if self.output.as_os_str() == "-" {
-            return Ok(Outcome::new(answer, ""));
-        }
-        let time = seconds(meter.elapsed().as_secs_f64());
-        let (name, size) = (family.name, size(&lts));
-        let text = format!("{name}{shown}\nwritten to {}: {size}, {time}\n", self.output.display());
-        Ok(Outcome::new(answer, text))
+        let spelled = |name: &str, value: u64| format!("--{name} {value}");
+        Ok(generated(family, &values, &spelled, &lts, &self.output, &meter))
     }
 
     /// One value per parameter of the family.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
+use volee_lts::generate::Family;
 use volee_lts::{Certificate, Difference, Info, Lts, Relation, Side};
 use volee_report::{Answer, Palette, QuestionAnswer, count, counted, seconds};
 use volee_system::{Meter, Reason, ReasonKind};
@@ -32,6 +33,32 @@ pub fn statistics(answer: &mut Answer, lts: &Lts, meter: &Meter) {
     if let Some(peak) = peak_memory() {
         answer.set("peak_memory_bytes", peak);
     }
+}
+
+/// A member of a family that was written to a file, `-` for the standard output, which then belongs to the system.
+///
+/// `spelled` is how the caller spells a parameter and its value.
+pub fn generated(
+    family: &Family,
+    values: &[u64],
+    spelled: &dyn Fn(&str, u64) -> String,
+    lts: &Lts,
+    path: &Path,
+    meter: &Meter,
+) -> Outcome {
+    let mut answer = Answer::new("generate").about(family.name, "explicit");
+    let mut shown = family.name.to_string();
+    for (parameter, value) in family.parameters.iter().zip(values) {
+        answer.set(parameter.name, *value);
+        let _ = write!(shown, " {}", spelled(parameter.name, *value));
+    }
+    // A family may have a parameter of the same name; the figures of the result come first.
+    statistics(&mut answer, lts, meter);
+    if path.as_os_str() == "-" {
+        return Outcome::new(answer, "");
+    }
+    let time = seconds(meter.elapsed().as_secs_f64());
+    Outcome::new(answer, format!("{shown}\nwritten to {}: {}, {time}\n", path.display(), size(lts)))
 }
 
 /// Two systems that were compared, by the names of their files; with the seed, where chance played a part.

@@ -5,10 +5,12 @@
 
 mod call;
 mod project;
+mod round;
 mod watch;
 
 pub use call::{Outcome as CallOutcome, call};
 pub use project::{PROJECT_FILE, find_project, read_project};
+pub use round::Round;
 pub use watch::{Watched, files_of};
 
 use std::collections::BTreeSet;
