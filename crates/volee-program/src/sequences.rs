@@ -17,8 +17,8 @@ use crate::moves::Level;
 /// Moves of a single sequence after which it is left out.
 pub(crate) const LONGEST_SEQUENCE: usize = 200_000;
 
-/// Points that are remembered after one first move.
-const MOST_POINTS: usize = 1 << 20;
+/// Bytes of points that are remembered after one first move.
+const MOST_BYTES: usize = 1 << 28;
 
 /// A point inside a sequence: who goes on alone, the first error so far, and the state.
 type Point = (Option<usize>, Option<FaultId>, Box<[u8]>);
@@ -42,6 +42,8 @@ pub(crate) struct Sequences {
     moves: u32,
     remembers: bool,
     met: HashSet<Point>,
+    /// What the points take.
+    bytes: usize,
     /// A sequence of the last enumeration was not gone along to its end.
     cut: bool,
     /// Some sequence was ever left out.
@@ -65,6 +67,7 @@ impl Sequences {
         if self.remembers {
             self.remembers = false;
             self.met = HashSet::new();
+            self.bytes = 0;
         }
     }
 
@@ -99,18 +102,24 @@ impl Sequences {
         let (last, before) = levels.split_last().expect("a level that was come to");
         if !self.remembers {
             self.remembers = true;
+            before.iter().skip(1).for_each(|level| self.bytes += size(level));
             self.met.extend(before.iter().skip(1).map(point));
         }
-        if before.len() >= LONGEST_SEQUENCE || self.met.len() >= MOST_POINTS {
+        if before.len() >= LONGEST_SEQUENCE || self.bytes >= MOST_BYTES {
             self.leave_out();
             return Way::TooLong;
         }
         if self.met.insert(point(last)) {
+            self.bytes += size(last);
             return Way::On;
         }
         self.cut = true;
         Way::Known
     }
+}
+
+fn size(level: &Level) -> usize {
+    level.frame.bytes.len() + 2 * size_of::<Point>()
 }
 
 fn point(level: &Level) -> Point {
