@@ -172,7 +172,7 @@ pub(crate) struct Questions<'c> {
     elsewhere: Option<Vec<Finding>>,
 }
 
-/// Errors that are remembered so as to be counted once; what comes after them is not counted.
+/// Errors that are remembered so as to be counted once; what comes after them is counted each time it is met.
 const MOST_COUNTED: usize = 1 << 16;
 
 /// What the next witness is for: the last violation of a question, or a goal.
@@ -213,7 +213,7 @@ impl<'c> Questions<'c> {
         let mut hasher = DefaultHasher::new();
         (kind, state).hash(&mut hasher);
         let hash = hasher.finish();
-        if counted.len() >= MOST_COUNTED { true } else { !counted.insert(hash) }
+        counted.contains(&hash) || (counted.len() < MOST_COUNTED && !counted.insert(hash))
     }
 
     /// Whether the search goes on after the first error.
