@@ -21,7 +21,8 @@ use volee_store::{Exact, Names, StateRef, Visited};
 use volee_system::{Flow, Limit, Step, System, Witness};
 
 use crate::check::Statistics;
-use crate::explorer::{Explorer, Paths, place_of};
+use crate::explorer::Explorer;
+use crate::paths::{Paths, place_of};
 
 /// The parent of an initial state.
 const NONE: u32 = u32::MAX;

@@ -17,8 +17,7 @@ use volee_search::{
 };
 use volee_system::{
     Budget, Inspectable, Lifted, Limit, Meter, PredicateId, Predicates as _, Quiet, ReasonKind, Severity,
-    System, Verdict,
-    Violation, collect_initial, collect_steps, lift, replay,
+    System, Verdict, Violation, collect_initial, collect_steps, lift, replay,
 };
 
 /// States up to which a program is compared, unless fewer are asked for.

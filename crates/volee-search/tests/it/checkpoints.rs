@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use volee_search::{Check, Checkpoint, Order, Outcome, check, read_header};
-use volee_system::{Budget, Fault, FaultId, Flow, Label, Limit, Meter, PredicateId, Quiet, Sink, System};
+use volee_system::{
+    Budget, Fault, FaultId, Flow, Label, Limit, Meter, PredicateId, Quiet, Random, Sink, System,
+};
 
-use crate::graph::{Graph, Random};
+use crate::graph::Graph;
 
 /// Two graphs side by side, which interrupts whoever searches it after so many expansions.
 struct Interrupting {
@@ -103,7 +105,7 @@ fn in_pieces(seed: u64, questions: &Check, random: &mut Random) -> (Outcome, u32
 
 #[test]
 fn a_search_that_goes_on_finds_what_one_that_was_not_cut_finds() {
-    let (mut cuts, mut random) = (0, Random(21));
+    let (mut cuts, mut random) = (0, Random::new(21));
     for seed in (0..240).step_by(2) {
         for order in [Order::DepthFirst, Order::BreadthFirst] {
             let questions = asked(seed, order);
