@@ -231,10 +231,10 @@ impl Stage {
     fn words(&self, kind: Kind, bad: bool) -> Vec<String> {
         let mut line = format!("check m.pml -D BAD={} --format json --reduction none", u8::from(bad));
         line.push_str(match kind {
-            Kind::Kept => " -D TOP=17 --checkpoint kept.ck --checkpoint-every 20ms",
-            Kind::KeptBreadthFirst => " -D TOP=13 --search bfs --checkpoint kept.ck --checkpoint-every 20ms",
-            Kind::Threads => " -D TOP=17 --workers 2",
-            Kind::Cluster => " -D TOP=15 --cluster hosts.toml",
+            Kind::Kept => " -D TOP=11 --checkpoint kept.ck --checkpoint-every 20ms",
+            Kind::KeptBreadthFirst => " -D TOP=9 --search bfs --checkpoint kept.ck --checkpoint-every 20ms",
+            Kind::Threads => " -D TOP=11 --workers 2",
+            Kind::Cluster => " -D TOP=9 --cluster hosts.toml",
         });
         line.split(' ').map(String::from).collect()
     }

@@ -472,8 +472,12 @@ impl Way {
             },
             Setting::Checkpoint | Setting::Spill => match self {
                 Way::Search => Ok(()),
-                Way::SharedSearch => Err(self.no_effect("several workers keep nothing on disk")),
-                _ => Err(self.not_a_search(REACHABILITY)),
+                Way::SharedSearch | Way::SharedEquations => {
+                    Err(self.no_effect("several workers keep nothing on disk"))
+                }
+                Way::Families | Way::Counters | Way::Channels => Err(self.not_a_search(REACHABILITY)),
+                _ => Err(self
+                    .no_effect("only a search of states is kept on disk: ask about runs and formulas apart")),
             },
             Setting::Fairness | Setting::Emptiness if self == Way::Cycles => Ok(()),
             Setting::Fairness | Setting::Emptiness => Err(self.not_a_search(INFINITE)),
