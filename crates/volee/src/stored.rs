@@ -80,7 +80,7 @@ fn test(path: &Path, text: &str) -> Result<Graph, Diagnostic> {
 fn log(path: &Path, text: &str) -> Result<Value, Diagnostic> {
     let log: Log = serde_json::from_str(text).map_err(|e| {
         Diagnostic::error(format!("`{}` is no log of conformance runs: {e}", path.display()), None)
-            .with_help("`volee conform --log FILE.json` writes them")
+            .with_help("the log of a conformance run is such a file")
     })?;
     let names = FileNames::new(std::iter::empty());
     let story = |one: &Logged| run_story(&as_run(&one.run), &one.test, &names);
