@@ -169,9 +169,9 @@ impl Keeper {
         meter.elapsed() >= self.next
     }
 
-    /// It is done: the next time is as far from now.
-    pub(crate) fn done(&mut self, meter: &Meter) {
-        self.next = meter.elapsed() + self.checkpoint.every;
+    /// It is done, and has taken so long: the next time is as far from now, and far enough that most of the time is for the search.
+    pub(crate) fn done(&mut self, meter: &Meter, taken: Duration) {
+        self.next = meter.elapsed() + self.checkpoint.every.max(4 * taken);
     }
 
     pub(crate) fn writer(&self) -> io::Result<Writer> {

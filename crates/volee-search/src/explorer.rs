@@ -462,6 +462,8 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     fn make_room(&mut self) -> Flow {
         while let Some(growth) = self.visited.growth(self.staged.len()) {
             let used = self.visited.bytes() + self.names.bytes() + self.traversal_bytes;
+            // Where there is a disk, a table does not grow that would be there twice for a moment.
+            let used = if self.counted.is_some() { used + self.visited.bytes() } else { used };
             // A store that is about to be left takes this batch all the same.
             let leaving = self.visited.replaces();
             let checked = self.meter.check_memory(used + growth, || self.visited.needs());

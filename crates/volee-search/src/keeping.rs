@@ -37,6 +37,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         fill: impl FnOnce(&mut Self, &mut Writer) -> std::io::Result<()>,
     ) {
         let Some(mut keeper) = self.keeper.take() else { return };
+        let start = self.meter.elapsed();
         let written = volee_system::guard::while_saving(|| {
             let mut out = keeper.writer()?;
             out.number(u64::from(kind))?;
@@ -59,7 +60,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
             let path = keeper.checkpoint.path.display();
             self.progress.say(&format!("the search cannot be kept in `{path}`: {error}"));
         }
-        keeper.done(self.meter);
+        keeper.done(self.meter, self.meter.elapsed().saturating_sub(start));
         self.keeper = Some(keeper);
     }
 
@@ -91,7 +92,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         self.loaded = None;
         if let Some(keeper) = &mut self.keeper {
             keeper.restoring = restored.is_err();
-            keeper.done(self.meter);
+            keeper.done(self.meter, std::time::Duration::ZERO);
         }
         Some(match restored {
             Ok(flow) => flow,
