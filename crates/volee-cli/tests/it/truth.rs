@@ -238,3 +238,43 @@ fn the_models_of_the_project_pass_their_audit() {
     }
     assert!(audited >= 20, "{audited} models were audited");
 }
+
+#[test]
+fn a_sequence_that_is_too_long_to_follow_leaves_every_answer_open() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "m.pml",
+        "int i; active proctype P() { atomic { do :: i < 300000 -> i++ :: else -> break od }; assert(i == 300000) }\n",
+    );
+    for flags in [
+        "",
+        "--plain",
+        "--search bfs",
+        "--workers 2",
+        "--only deadlock",
+        "--ltl [](i<7)",
+        "--mu [true]false",
+        "--reachable i==300000",
+    ] {
+        let answered = sandbox.volee(&format!("check m.pml {flags}"));
+        assert_eq!(answered.code, 3, "{flags}: {}{}", answered.stdout, answered.stderr);
+        assert!(answered.stdout.contains("atomic sequence"), "{flags}: {}", answered.stdout);
+    }
+    assert_eq!(sandbox.volee("convert m.pml m.aut").code, 3);
+}
+
+#[test]
+fn every_error_of_a_d_step_is_found_and_replayed() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "m.pml",
+        "byte x; active proctype P() { d_step { x = 1; assert(x == 2); x = 3; assert(x == 4); assert(x == 3) } }\n",
+    );
+    for flags in ["", "--plain", "--workers 2", "--search bfs"] {
+        let answered = sandbox.volee(&format!("check m.pml --all-errors --format json {flags}"));
+        assert_eq!(answered.code, 1, "{flags}: {}{}", answered.stdout, answered.stderr);
+        for told in ["x==2", "x==4"] {
+            assert!(answered.stdout.contains(told), "{flags}: without {told}: {}", answered.stdout);
+        }
+    }
+}

@@ -24,6 +24,10 @@ pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, Ask
     let mut model = job.open_as(&options(job))?;
     let system = model.system.as_mut();
     let found = answer::ask(system, equations, job.settings.solver, most(job), job.meter, job.progress);
+    // Neither an answer nor its explanation stands where steps were left out.
+    if let Some(limit) = system.left_out() {
+        return Ok(unknown(question, limit));
+    }
     Ok(match found {
         Ok(found) => told(job, question, found)?,
         Err(AnswerError::Solve(SolveError::Limit(limit))) => unknown(question, limit),
