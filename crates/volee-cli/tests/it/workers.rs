@@ -263,6 +263,24 @@ fn with_too_little_memory_questions_about_runs_are_answered_alike_or_not_at_all(
     }
 }
 
+#[test]
+fn threads_and_processes_write_the_test_graph_of_one_worker() {
+    let sandbox = sandbox();
+    sandbox.write("purpose.aut", "des (0, 3, 3)\n(0, \"PUT.*\", 1)\n(1, \"GET.*\", 2)\n(2, \"ACCEPT\", 2)\n");
+    let workers: Vec<Worker> = (0..2).map(|_| Worker::start(volee(), "127.0.0.1:0", &[])).collect();
+    sandbox.write("hosts.toml", hosts(&workers));
+    for goal in ["--after 6", "--purpose purpose.aut"] {
+        let call = format!("tests abp.family {goal} --inputs PUT* --outputs GET* --complete --unreduced");
+        let alone = sandbox.volee(&format!("{call} -o one.aut"));
+        assert_eq!(alone.code, 0, "{}", all_of(&alone));
+        for more in ["--workers 1", "--workers 3", "--cluster hosts.toml"] {
+            let together = sandbox.volee(&format!("{call} {more} -o many.aut"));
+            assert_eq!(together.code, 0, "{more}: {}", all_of(&together));
+            assert_eq!(sandbox.read("many.aut"), sandbox.read("one.aut"), "{goal} {more}");
+        }
+    }
+}
+
 /// Whoever is done first must not go before the others know: with more to do than processors, messages wait long.
 #[test]
 fn a_machine_with_too_much_to_do_loses_no_worker() {
