@@ -5,8 +5,9 @@
 //! diagnostic afterwards, on one machine. Here the product is determinised first, as in [`crate::direct`], so that what is
 //! spread is a fiftieth as large, and all of it is spread: a worker owns meta-states. An action's target is sent to
 //! its owner as the states that the action leads to, *not* closed under internal steps: the owner closes them, so each worker
-//! explores only the states of its own meta-states. Whose they are is decided by one of these states alone, without the
-//! purpose, so that meta-states over the same states of the specification meet at one worker. The owner keeps the step
+//! explores only the states of its own meta-states. Whose they are is decided by the least of these states alone, without the
+//! purpose, so that meta-states over the same states of the specification meet at one worker; and by those of its bytes for
+//! which most steps stay at home ([`Spread`]). The owner keeps the step
 //! backwards, and when a meta-state leads to acceptance (Y is true), all who have a step to it are told; this is
 //! MB-DSOLVE for the one block that is needed, forwards and backwards at once, over when all is quiet.
 //!
@@ -17,7 +18,7 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
 use serde::{Deserialize, Serialize};
-use volee_system::part::{Figures, Outbox, Packing, Part, PartError, Work};
+use volee_system::part::{Figures, Outbox, Packing, Part, PartError, Sample, Spread, Work};
 
 use crate::sets::Member;
 use crate::{ActionId, ConformError, Determinised, Kind, MetaId};
@@ -62,6 +63,7 @@ pub struct Partition<'s> {
     me: usize,
     peers: usize,
     packing: Packing,
+    spread: Spread,
     /// The number of the initial meta-state, where it is ours.
     root: Option<u32>,
     /// Meta-states before this one are expanded, in order.
@@ -80,7 +82,6 @@ pub struct Partition<'s> {
     gathered: Vec<(ActionId, Member)>,
     seeds: Vec<Member>,
     name: Vec<u8>,
-    hasher: FixedState,
 }
 
 /// What one worker has made.
@@ -116,11 +117,13 @@ impl<'s> Partition<'s> {
     /// A limit, or the specification or the purpose makes no sense.
     pub fn new(mut product: Determinised<'s>, me: usize, peers: usize) -> Result<Self, PartError> {
         let seeds = product.seeds().map_err(part_error)?;
+        let spread = if peers == 1 { Spread::EVEN } else { spread(&mut product, &seeds, peers) };
         let mut part = Partition {
             product,
             me,
             peers,
             packing: Packing::new(peers),
+            spread,
             root: None,
             next: 0,
             rows: vec![0],
@@ -133,7 +136,6 @@ impl<'s> Partition<'s> {
             gathered: Vec::new(),
             seeds: Vec::new(),
             name: Vec::new(),
-            hasher: FixedState::default(),
         };
         if part.owner(&seeds) == me {
             let initial = part.product.close(&seeds).map_err(part_error)?;
@@ -144,14 +146,10 @@ impl<'s> Partition<'s> {
     }
 
     /// Whose the closure of these is.
-    fn owner(&mut self, seeds: &[Member]) -> usize {
-        let mut least = u64::MAX;
-        for seed in seeds {
-            self.name.clear();
-            self.product.specification().name_of(seed.state(), &mut self.name);
-            least = least.min(self.hasher.hash_one(self.name.as_slice()));
-        }
-        ((u128::from(least.wrapping_mul(0x9e37_79b9_7f4a_7c15)) * self.peers as u128) >> 64) as usize
+    fn owner(&self, seeds: &[Member]) -> usize {
+        let seen = self.product.specification();
+        let least = seeds.iter().map(|seed| seen.bytes_of(seed.state())).min();
+        least.map_or(0, |least| self.spread.owner(least, self.peers))
     }
 
     fn grow(&mut self) -> Result<(), PartError> {
@@ -370,6 +368,14 @@ impl Part for Partition<'_> {
             memory: seen.memory() + self.product.memory() + own as u64,
         }
     }
+}
+
+/// How meta-states are spread over the workers: all look at the same sample and come to the same conclusion.
+fn spread(product: &mut Determinised<'_>, seeds: &[Member], peers: usize) -> Spread {
+    let seen = product.specification_mut();
+    let starts: Vec<Vec<u8>> = seeds.iter().map(|seed| seen.bytes_of(seed.state()).to_vec()).collect();
+    let sample = Sample::walk(&starts, 0, |state, targets| seen.after(state, targets));
+    sample.map_or(Spread::EVEN, |sample| sample.spread(peers))
 }
 
 fn word(bytes: &[u8]) -> Result<(u32, &[u8]), PartError> {

@@ -135,6 +135,25 @@ impl<'s> Specification<'s> {
         out.extend_from_slice(bytes);
     }
 
+    /// The bytes of a state; between the messages of a step, of the state before it.
+    pub(crate) fn bytes_of(&self, state: u32) -> &[u8] {
+        let whole = self.between.get(&state).map_or(state, |(whole, ..)| *whole);
+        self.states.get(whole as usize)
+    }
+
+    /// Puts the bytes of the states after a state into `targets`; nothing where it makes no sense.
+    pub(crate) fn after(&mut self, state: &[u8], targets: &mut Vec<Vec<u8>>) -> Option<()> {
+        let state = self.states.insert(state);
+        self.grow();
+        let row = self.row(state);
+        // One that makes no sense has perhaps made some of its targets known.
+        self.grow();
+        for at in row.ok()? {
+            targets.push(self.bytes_of(self.edge(at).target).to_vec());
+        }
+        Some(())
+    }
+
     /// The state of a name at the start of `bytes`, and what follows it.
     pub(crate) fn named<'b>(&mut self, bytes: &'b [u8]) -> Result<(u32, &'b [u8]), ConformError> {
         let garbled = || ConformError::input("a worker sent what no worker sends");
