@@ -9,6 +9,7 @@
 //! loaded from anywhere else. One port, one token, one user.
 
 mod api;
+mod browser;
 mod explorer;
 mod guard;
 mod http;
@@ -18,4 +19,5 @@ mod server;
 mod track;
 mod walk;
 
+pub use browser::open_browser;
 pub use server::{Server, ServerError};

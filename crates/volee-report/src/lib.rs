@@ -42,7 +42,7 @@ pub use itf::run_itf;
 pub use junit::{CaseOutcome, JunitCase, junit, junit_suites};
 pub use mermaid::run_mermaid;
 pub use palette::Palette;
-pub use prose::{quoted, wrapped};
+pub use prose::{ends, quoted, wrapped};
 pub use sarif::sarif;
 pub use story::{FileNames, run_story, step_story, variables};
 pub use suite::{

@@ -24,6 +24,21 @@ pub fn wrapped(text: &str, width: usize) -> String {
     out
 }
 
+/// The first and the last lines of a text, at most `most` of each.
+pub fn ends(text: &str, most: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let head = most.min(lines.len());
+    let tail = lines.len().saturating_sub(most).max(head);
+    let line = |line: &&str| format!("{line}\n");
+    let between = if tail > head { "  …\n" } else { "" };
+    lines[..head]
+        .iter()
+        .map(line)
+        .chain([between.to_string()])
+        .chain(lines[tail..].iter().map(line))
+        .collect()
+}
+
 /// A word as a shell reads it back.
 pub fn quoted(word: &str) -> String {
     let harmless = |c: char| c.is_alphanumeric() || "_-./=:,+@%~".contains(c);
@@ -41,6 +56,12 @@ mod tests {
     fn paragraphs_are_broken_at_spaces() {
         assert_eq!(wrapped("one two three", 7), "one two\nthree\n");
         assert_eq!(wrapped("  as it is, however long", 7), "  as it is, however long\n");
+    }
+
+    #[test]
+    fn of_a_long_text_the_ends_are_left() {
+        assert_eq!(ends("1\n2\n3\n4\n5\n", 2), "1\n2\n  …\n4\n5\n");
+        assert_eq!(ends("1\n2\n3\n", 2), "1\n2\n3\n");
     }
 
     #[test]

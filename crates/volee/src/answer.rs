@@ -1,6 +1,7 @@
 //! What comes out: one type for the answers of every engine.
 
 use std::fmt;
+use std::path::Path;
 
 use serde_json::{Map, Value};
 use volee_bes::explain::{Explanation, to_aut, to_dot};
@@ -103,6 +104,41 @@ pub enum ExplanationForm {
     Aut,
     /// As a picture for Graphviz.
     Dot,
+}
+
+impl ExplanationForm {
+    /// The form that an extension names.
+    ///
+    /// # Errors
+    /// It names none.
+    pub fn of(path: &Path) -> Result<ExplanationForm, Diagnostic> {
+        match path.extension().and_then(|e| e.to_str()) {
+            Some("aut") => Ok(ExplanationForm::Aut),
+            Some("dot" | "gv") => Ok(ExplanationForm::Dot),
+            _ => {
+                let message = format!("`{}`: a diagnostic is written as .aut or .dot", path.display());
+                Err(Diagnostic::error(message, None))
+            }
+        }
+    }
+}
+
+impl Answers {
+    /// Writes what shows why the first formula is true or false; tells whether there was such a thing.
+    ///
+    /// # Errors
+    /// It is not complete, or the file cannot be written.
+    pub fn write_explanation(&self, path: &Path, form: ExplanationForm) -> Result<bool, Diagnostic> {
+        let mut certificates = self.iter().filter_map(|answer| answer.certificate.as_ref());
+        let explained = certificates.find(|certificate| matches!(certificate, Certificate::Explanation(_)));
+        let Some(explained) = explained else { return Ok(false) };
+        let text = explained.explanation(form).ok_or_else(|| {
+            Diagnostic::error("the diagnostic is not complete, so it is not written", None).with_help(
+                "it may be too large: a universal property that holds is shown only by the whole system",
+            )
+        })?;
+        crate::files::write(path, text).map(|()| true)
+    }
 }
 
 impl Certificate {

@@ -71,6 +71,18 @@ pub enum Goal {
     After(usize),
 }
 
+impl std::fmt::Display for Goal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Goal::Automaton(path) => write!(f, "purpose {}", path.display()),
+            Goal::Text(name, _) => write!(f, "purpose {name}"),
+            Goal::Formula(text) => write!(f, "tl {text}"),
+            Goal::Cover(what) => write!(f, "cover {what}"),
+            Goal::After(actions) => write!(f, "after {actions} visible actions"),
+        }
+    }
+}
+
 /// How a test graph is selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Selection {

@@ -186,6 +186,18 @@ pub fn cannot_write(path: &Path, error: &std::io::Error) -> Diagnostic {
     }
 }
 
+/// A run as text: as it is given, or from the file that is named.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn given_run(given: &str) -> Result<String, Diagnostic> {
+    if given.starts_with("run:") {
+        return Ok(given.to_string());
+    }
+    let bytes = read_bytes(Path::new(given))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Stores a trace in the temporary folder, under a name that depends on the run alone.
 ///
 /// # Errors

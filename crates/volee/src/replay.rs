@@ -12,7 +12,9 @@
 //! assert_eq!(replayed.trace.claim, shown.claim);
 //! ```
 
-use volee_report::{Claim, Trace};
+use std::path::Path;
+
+use volee_report::{Claim, Trace, run_from_word};
 use volee_system::{Diagnostic, Witness, replay_end};
 
 use crate::answer::{AskError, LONGEST_RUN};
@@ -27,6 +29,23 @@ pub enum Recorded {
     Stored(Box<Trace>),
     /// By the ordinals of its steps in the plain program.
     Ordinals(Witness),
+}
+
+impl Recorded {
+    /// A run as it is written in one word (`run:0.2.1x5`), or from the file that is named.
+    ///
+    /// # Errors
+    /// It is no run, or the file cannot be read.
+    pub fn given(text: &str) -> Result<Recorded, Diagnostic> {
+        if text.starts_with("run:") {
+            let run = run_from_word(text).map_err(|e| Diagnostic::error(e.to_string(), None))?;
+            return Ok(Recorded::Ordinals(run));
+        }
+        let bytes = crate::files::read_bytes(Path::new(text))?;
+        let trace = Trace::from_json(&String::from_utf8_lossy(&bytes))
+            .map_err(|e| Diagnostic::error(format!("`{text}`: {e}"), None))?;
+        Ok(Recorded::Stored(Box::new(trace)))
+    }
 }
 
 /// A run that was replayed.

@@ -181,3 +181,9 @@ impl Walk {
         system.explain(self.state_after(number), self.taken[number].ordinal as usize)
     }
 }
+
+/// A seed that differs from run to run; it is printed, so that the run can be had again.
+pub fn some_seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(1, |d| d.as_nanos() as u64 % 1_000_000)
+}

@@ -4,24 +4,23 @@ mod args;
 
 pub use args::CountersArgs;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use volee::advise::{Use, advise};
 use volee::render::advise::{others, value as advice_value};
-use volee::render::check::{View, answers as rendered};
+use volee::render::check::{View, answers as rendered, never_changes, sizes};
+use volee::report::quoted;
 use volee::system::Diagnostic;
-use volee::{
-    Answers, Ask, AskError, Certificate, Engine, ExplanationForm, Keep, Options, Settings, Source, ask, files,
-};
+use volee::{Answers, Ask, AskError, Engine, ExplanationForm, Keep, Options, Settings, Source, ask, files};
 
 use self::args::{DirectionArg, FamiliesArgs, QuestionArgs, StorageArgs, TemporalArgs};
 use super::advise::commands;
 use crate::advice::advice;
 use crate::args::{BudgetArgs, ReadingArgs, WorkersArgs};
 use crate::context::Context;
-use crate::outcome::{Ended, Failure, Outcome};
+use crate::outcome::{Ended, Failure};
 use crate::progress::ProgressLine;
 use crate::suite::SuiteArgs;
 use crate::witness::{MESSAGES, TraceArgs, replay_command};
@@ -146,7 +145,7 @@ impl Check {
         {
             return Err(Failure::new(format!("`{}`: a report is written as .html", path.display())));
         }
-        let form = self.temporal.diagnostic.as_deref().map(form_of).transpose()?;
+        let form = self.temporal.diagnostic.as_deref().map(ExplanationForm::of).transpose()?;
         let naming = self.temporal.labels.into();
         let [model] = &self.models[..] else { return Err(Failure::new("one model at a time")) };
         let source = Source::new(model, Options { naming, ..self.reading.options() });
@@ -184,8 +183,11 @@ impl Check {
             let line = format!("report written to {}", path.display());
             outcome.text.push_str(&format!("{}\n", context.palette.faint(line)));
         }
-        if let (Some(path), Some(form)) = (&self.temporal.diagnostic, form) {
-            outcome.text.push_str(&diagnostic(&answers, path, form, context)?);
+        if let (Some(path), Some(form)) = (&self.temporal.diagnostic, form)
+            && answers.write_explanation(path, form)?
+        {
+            let line = format!("diagnostic written to {}", path.display());
+            outcome.text.push_str(&format!("{}\n", context.palette.faint(line)));
         }
         if self.engine.as_deref() == Some(AUTO) {
             let advice = advise(&source)?;
@@ -194,7 +196,7 @@ impl Check {
             outcome.answer.add("advice", advice_value(&advice, &commands));
         }
         if let Some(file) = self.storage.checkpoint.as_ref().filter(|file| file.exists()) {
-            let line = format!("kept: volee resume {} goes on", shown(file));
+            let line = format!("kept: volee resume {} goes on", quoted(&file.display().to_string()));
             outcome.text.push_str(&format!("{}\n", context.palette.faint(line)));
         }
         match self.families.sizes {
@@ -250,58 +252,10 @@ fn words_of_call() -> Vec<String> {
     std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// A file as a word of the shell.
-fn shown(file: &Path) -> String {
-    let name = file.display().to_string();
-    let plain = name.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
-    if plain { name } else { format!("'{}'", name.replace('\'', "'\\''")) }
-}
-
-fn form_of(path: &Path) -> Result<ExplanationForm, Failure> {
-    match path.extension().and_then(|e| e.to_str()) {
-        Some("aut") => Ok(ExplanationForm::Aut),
-        Some("dot" | "gv") => Ok(ExplanationForm::Dot),
-        _ => Err(Failure::new(format!("`{}`: a diagnostic is written as .aut or .dot", path.display()))),
-    }
-}
-
-/// Writes what shows why the first formula is true or false.
-fn diagnostic(
-    answers: &Answers,
-    path: &Path,
-    form: ExplanationForm,
-    context: &Context,
-) -> Result<String, Failure> {
-    let mut certificates = answers.iter().filter_map(|answer| answer.certificate.as_ref());
-    let explained = certificates.find(|certificate| matches!(certificate, Certificate::Explanation(_)));
-    let Some(explained) = explained else { return Ok(String::new()) };
-    let text = explained.explanation(form).ok_or_else(|| {
-        Failure::new("the diagnostic is not complete, so it is not written").with_help(
-            "it may be too large: a universal property that holds is shown only by the whole system",
-        )
-    })?;
-    files::write(path, text)?;
-    Ok(format!("{}\n", context.palette.faint(format!("diagnostic written to {}", path.display()))))
-}
-
-/// What is said of a variable that nobody writes is true or false from the start.
-fn never_changes(name: &str) -> Diagnostic {
-    Diagnostic::warning(format!("`{name}` never changes: no statement of the model writes it"), None)
-        .with_help("what is asked about it is decided by its initial value")
-}
-
 /// An event of a formula that never happens is probably misspelt.
 fn never_happens(event: &str) -> Diagnostic {
     Diagnostic::warning(format!("nothing that was explored is `{event}`"), None).with_help(
         "`volee info MODEL --events` lists what happens in a model; a text in quotes must be the whole event, and \
          /pattern/ matches by regular expression",
     )
-}
-
-/// Only the numbers of processes, where there are any.
-fn sizes(answers: &Answers, outcome: Outcome) -> Outcome {
-    let Some(sizes) = answers.iter().find_map(|answer| answer.sizes.as_ref()) else { return outcome };
-    let all: Vec<String> = sizes.iter().map(|(name, n)| format!("{n} {name}")).collect();
-    let text = if all.is_empty() { "as it stands".to_string() } else { all.join(", ") };
-    Outcome::new(outcome.answer, text + "\n")
 }

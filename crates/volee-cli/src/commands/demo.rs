@@ -2,13 +2,13 @@
 //!
 //! The tour runs the very commands that it shows, so it cannot tell anything that is not so.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use volee::files;
-use volee::report::{Palette, VerdictWord, wrapped};
+use volee::report::{Palette, VerdictWord, ends, wrapped};
 
 use crate::cli;
 use crate::context::Context;
@@ -67,7 +67,16 @@ impl Demo {
              shortest counterexample.",
         );
         tour.call(
-            &[&"check", &model, &"--search", &"bfs", &"--trace", &trace, &"--trace", &chart],
+            &[
+                "check".as_ref(),
+                model.as_ref(),
+                "--search".as_ref(),
+                "bfs".as_ref(),
+                "--trace".as_ref(),
+                trace.as_ref(),
+                "--trace".as_ref(),
+                chart.as_ref(),
+            ],
             VerdictWord::Violated,
         )?;
 
@@ -78,14 +87,14 @@ impl Demo {
              bit of a repetition, was acknowledged and thrown away, and parcel 3 was taken for parcel 1. The run is \
              stored. It can be replayed at any time, and the chart shows who sent what to whom.",
         );
-        tour.call_briefly(&[&"replay", &model, &trace], VerdictWord::Violated)?;
+        tour.call_briefly(&["replay".as_ref(), model.as_ref(), trace.as_ref()], VerdictWord::Violated)?;
 
         tour.tell(
             "4. The repair",
             "Let the acknowledgement carry the bit too, and let the sender ignore the old ones. With -DFIXED the model \
              does so. Now there is no counterexample, and that is a proof: all states were seen.",
         );
-        tour.call(&[&"check", &model, &"-DFIXED"], VerdictWord::Holds)?;
+        tour.call(&["check".as_ref(), model.as_ref(), "-DFIXED".as_ref()], VerdictWord::Holds)?;
 
         tour.tell("5. Your turn", &format!(
             "The files are in {0}: open {1} in a browser, or step through the model yourself:\n  volee simulate -i {2}\n\
@@ -124,22 +133,17 @@ impl Tour<'_> {
     }
 
     /// Shows a command and the beginning and end of what it answers.
-    fn call_briefly(&mut self, words: &[&dyn Word], expected: VerdictWord) -> Result<(), Failure> {
+    fn call_briefly(&mut self, words: &[&OsStr], expected: VerdictWord) -> Result<(), Failure> {
         let start = self.text.len();
         self.call(words, expected)?;
-        let lines: Vec<String> = self.text.split_off(start).lines().map(str::to_string).collect();
-        let (head, tail) = (8.min(lines.len()), lines.len().saturating_sub(8).max(8.min(lines.len())));
-        lines[..head].iter().for_each(|l| self.text.push_str(&format!("{l}\n")));
-        if tail > head {
-            self.text.push_str("  …\n");
-        }
-        lines[tail..].iter().for_each(|l| self.text.push_str(&format!("{l}\n")));
+        let told = self.text.split_off(start);
+        self.text.push_str(&ends(&told, 8));
         Ok(())
     }
 
     /// Shows a command and what it answers; the answer must be the one the tour speaks of.
-    fn call(&mut self, words: &[&dyn Word], expected: VerdictWord) -> Result<(), Failure> {
-        let words: Vec<OsString> = words.iter().map(|w| w.word()).collect();
+    fn call(&mut self, words: &[&OsStr], expected: VerdictWord) -> Result<(), Failure> {
+        let words: Vec<OsString> = words.iter().map(|&w| w.to_os_string()).collect();
         let shown: Vec<String> = words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
         let command = format!("$ volee {}", shown.join(" "));
         let _ = writeln!(self.text, "\n{}", self.palette().name(command));
@@ -152,22 +156,5 @@ impl Tour<'_> {
         }
         self.text.push_str(&outcome.text);
         Ok(())
-    }
-}
-
-/// A word of a command: text or a path.
-trait Word {
-    fn word(&self) -> OsString;
-}
-
-impl<T: AsRef<std::ffi::OsStr> + ?Sized> Word for &T {
-    fn word(&self) -> OsString {
-        self.as_ref().to_os_string()
-    }
-}
-
-impl Word for PathBuf {
-    fn word(&self) -> OsString {
-        self.as_os_str().to_os_string()
     }
 }

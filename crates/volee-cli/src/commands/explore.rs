@@ -4,12 +4,11 @@
 
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use clap::Args;
 use volee::Stored;
 use volee::report::Answer;
-use volee_page::{Server, ServerError};
+use volee_page::{Server, ServerError, open_browser};
 
 use crate::args::ModelArgs;
 use crate::cli::Format;
@@ -50,7 +49,7 @@ pub struct Explore {
 
 impl Explore {
     pub fn run(self, context: &Context) -> Ended {
-        let run = self.run.as_deref().map(run_text).transpose()?;
+        let run = self.run.as_deref().map(volee::files::given_run).transpose()?;
         let filter = self.filter.filter(self.only.only.is_some())?;
         let mut source = self.model.source();
         let stored = source.path.extension().is_some_and(|e| e == "json");
@@ -85,15 +84,6 @@ fn failure(error: ServerError) -> Failure {
     }
 }
 
-/// The run as text: as it stands on the command line, or from its file.
-fn run_text(given: &str) -> Result<String, Failure> {
-    if given.starts_with("run:") {
-        return Ok(given.to_string());
-    }
-    let bytes = volee::files::read_bytes(Path::new(given))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
 /// One line with the address, at once.
 fn announce(url: &str, model: &Path, context: &Context) {
     let line = match context.format {
@@ -111,16 +101,4 @@ fn announce(url: &str, model: &Path, context: &Context) {
     if context.format == Format::Text {
         eprintln!("(Ctrl-C ends it)");
     }
-}
-
-/// Asks the desktop to open the page; where there is none the address on stdout has to do.
-fn open_browser(url: &str) {
-    let (program, arguments): (&str, &[&str]) = match std::env::consts::OS {
-        "macos" => ("open", &[]),
-        "windows" => ("cmd", &["/C", "start", ""]),
-        _ => ("xdg-open", &[]),
-    };
-    let quiet = || Stdio::null();
-    let _ =
-        Command::new(program).args(arguments).arg(url).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
 }

@@ -1,12 +1,10 @@
 //! `volee replay MODEL TRACE`: re-executes a stored run in the program as it was written, and looks whether it shows what it is
 //! said to show.
 
-use std::path::Path;
-
 use clap::Args;
 use volee::render::replay::replayed;
 use volee::replay::{Recorded, replay};
-use volee::report::{Claim, Trace, run_from_word};
+use volee::report::Claim;
 
 use crate::args::ModelArgs;
 use crate::context::Context;
@@ -46,22 +44,16 @@ impl Replay {
         let view = self.trace.view(self.only.only.is_some())?;
         let claim = self.shows.as_ref().map(|text| text.parse::<Claim>()).transpose();
         let claim = claim.map_err(|e| Failure::new(e.to_string()))?;
-        let found = replay(&self.model.source(), self.recorded()?, claim)?;
+        let recorded = Recorded::given(&self.run).map_err(|wrong| {
+            match wrong.help.is_none() && !self.run.starts_with("run:") {
+            true => wrong.with_help(
+                "give a file written by `volee check MODEL --trace FILE.json`, or a run such as run:0.2.1x5",
+            ),
+            false => wrong,
+        }
+        })?;
+        let found = replay(&self.model.source(), recorded, claim)?;
         context.warn(&found.warnings);
         Ok(replayed(&found, &view, context.palette)?)
-    }
-
-    fn recorded(&self) -> Result<Recorded, Failure> {
-        if self.run.starts_with("run:") {
-            let run = run_from_word(&self.run).map_err(|e| Failure::new(e.to_string()))?;
-            return Ok(Recorded::Ordinals(run));
-        }
-        let bytes = volee::files::read_bytes(Path::new(&self.run))?;
-        let trace = Trace::from_json(&String::from_utf8_lossy(&bytes)).map_err(|e| {
-            Failure::new(format!("`{}`: {e}", self.run)).with_help(
-                "give a file written by `volee check MODEL --trace FILE.json`, or a run such as run:0.2.1x5",
-            )
-        })?;
-        Ok(Recorded::Stored(Box::new(trace)))
     }
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use volee::Model;
 use volee::conversation;
 use volee::render::{RunView, SimulationTelling};
-use volee::walk::{Ending, Walk};
+use volee::walk::{Ending, Walk, some_seed};
 
 use self::lines::Input;
 use crate::args::ModelArgs;
@@ -102,10 +102,4 @@ fn converse(walk: &mut Walk, model: &mut Model, context: &Context) -> Ending {
     let mut lines = Input::new(context.format == Format::Text);
     let (system, cancelled) = (model.system.as_mut(), context.cancelled.as_ref());
     conversation::converse(walk, system, &model.name, (&mut lines, &mut out), palette, cancelled)
-}
-
-/// A seed that differs from run to run; it is printed, so that the run can be had again.
-fn some_seed() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    now.map_or(1, |d| d.as_nanos() as u64 % 1_000_000)
 }

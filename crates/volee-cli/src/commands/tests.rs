@@ -108,13 +108,10 @@ impl Tests {
     }
 
     fn question(&self) -> String {
-        match &self.goal {
-            GoalArgs { purpose: Some(path), .. } => format!("purpose {}", path.display()),
-            GoalArgs { tl: Some(text), .. } => format!("tl {text}"),
-            GoalArgs { cover: Some(what), .. } => format!("cover {what}"),
-            GoalArgs { after: Some(n), .. } => format!("after {n} visible actions"),
-            GoalArgs { against: Some(path), .. } => format!("ioco {}", path.display()),
-            _ => "suite".into(),
+        match (self.goal(), &self.goal.against) {
+            (Some(goal), _) => goal.to_string(),
+            (None, Some(path)) => format!("ioco {}", path.display()),
+            (None, None) => "suite".into(),
         }
     }
 

@@ -318,3 +318,17 @@ fn merged(shown: &ShownRun) -> Value {
     }
     value
 }
+
+/// What is said of a variable that nobody writes is true or false from the start.
+pub fn never_changes(name: &str) -> Diagnostic {
+    Diagnostic::warning(format!("`{name}` never changes: no statement of the model writes it"), None)
+        .with_help("what is asked about it is decided by its initial value")
+}
+
+/// Only the numbers of processes, where there are any.
+pub fn sizes(answers: &Answers, outcome: Outcome) -> Outcome {
+    let Some(sizes) = answers.iter().find_map(|answer| answer.sizes.as_ref()) else { return outcome };
+    let all: Vec<String> = sizes.iter().map(|(name, n)| format!("{n} {name}")).collect();
+    let text = if all.is_empty() { "as it stands".to_string() } else { all.join(", ") };
+    Outcome::new(outcome.answer, text + "\n")
+}
