@@ -101,7 +101,16 @@ function near(graph) {
   return kept;
 }
 
+// The layout is a text in the page until it is needed for the first time.
+function loadLayout() {
+  if (globalThis.dagre) return;
+  const script = document.createElement('script');
+  script.textContent = byId('layout').textContent;
+  document.head.append(script);
+}
+
 function place(graph, kept) {
+  loadLayout();
   const layout = new dagre.graphlib.Graph({ multigraph: false });
   layout.setGraph({ rankdir: 'TB', nodesep: 26, ranksep: 34, marginx: 16, marginy: 16 });
   layout.setDefaultEdgeLabel(() => ({}));
