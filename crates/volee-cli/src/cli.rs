@@ -18,8 +18,12 @@ use crate::cut;
 use crate::outcome::{Ended, Failure, Outcome};
 use crate::suite::{Suite, SuiteArgs};
 
-/// Of a call about several models, the one that is checked by this process.
-pub const MEMBER: &str = "--member";
+/// Of a call about several models, the one that is checked by this process: the first word of its call.
+pub const MEMBER: &str = "--member=";
+
+fn is_member(arguments: &[OsString]) -> bool {
+    arguments.get(1).is_some_and(|word| word.as_encoded_bytes().starts_with(MEMBER.as_bytes()))
+}
 
 /// volee verifies concurrent systems and protocols, on the fly: does it deadlock, can this go wrong, show me how.
 #[derive(Debug, Parser)]
@@ -59,9 +63,8 @@ impl Cli {
 
 /// The call that these words make, the program's name first.
 pub fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    let is_member = arguments.get(1).is_some_and(|word| word == MEMBER);
     // What a project says may be said again by the user, who then has the last word.
-    let mut command = Cli::command().args_override_self(is_member);
+    let mut command = Cli::command().args_override_self(is_member(arguments));
     let matches = command.try_get_matches_from_mut(arguments)?;
     let mut cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     if let (Some(model), Command::Check(check)) = (&cli.member, &mut cli.command) {
@@ -213,7 +216,7 @@ fn forgotten_verb(arguments: &[OsString], error: &clap::Error) -> Option<String>
 
 /// Whether `--format json` is among the arguments, even when the rest of them makes no sense.
 fn asks_for_json(arguments: &[OsString]) -> bool {
-    if arguments.get(1).is_some_and(|word| word == MEMBER) {
+    if is_member(arguments) {
         return true;
     }
     let mut before: Option<&str> = None;

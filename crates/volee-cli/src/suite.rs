@@ -150,7 +150,9 @@ impl<'a> Suite<'a> {
         if let Some(left) = left {
             before.push(format!("--time={}ms", left.as_millis()).into());
         }
-        let mut words: Vec<OsString> = vec![MEMBER.into(), task.model.clone().into()];
+        let mut first = OsString::from(MEMBER);
+        first.push(&task.model);
+        let mut words = vec![first];
         words.extend(self.words[1.min(verb)..=verb].iter().cloned());
         words.extend(task.given.iter().flat_map(options));
         words.extend(before.into_iter().chain(after.iter().cloned()));

@@ -46,6 +46,14 @@ fn a_model_that_is_wrong_does_not_keep_the_others_from_being_checked() {
     let json = json(&answered);
     assert_eq!(json["models"].as_array().map(Vec::len), Some(3));
     assert_eq!(json["errors"][0]["file"], "m/wrong.pml");
+    sandbox.write("-odd name.pml", GOOD);
+    let odd = sandbox.volee_with(&["check", "--format", "json", "--", "-odd name.pml", "m/good.pml"], "");
+    assert_eq!(
+        (odd.code, &self::json(&odd)["results"][0]["model"]),
+        (0, &"-odd name.pml".into()),
+        "{}",
+        odd.stdout
+    );
     let none = sandbox.volee("check m missing.pml");
     assert_eq!(none.code, 2);
     assert!(none.stderr.contains("missing.pml") && none.stdout.contains("4 models"), "{}", none.stderr);
