@@ -79,7 +79,7 @@ const TABLE: &[(&str, &str)] = &[
     ("--replacement oldest", "oorororrr"),
     ("--approximate bitstate", "OOoOrOrrr"),
     ("--approximate compact", "OOrOrOrrr"),
-    ("--seed 3", "OOOOrOrrr"),
+    ("--seed 3", "OOOOrorrr"),
     ("--fair", "ororrorrr"),
     ("--fair=strong", "ororrrrrr"),
     ("--emptiness nested", "ororrrrrr"),
