@@ -402,7 +402,7 @@ fn several_processes_do_not_claim_a_depth() {
     let sandbox = sandbox();
     let workers: Vec<Worker> = (0..2).map(|_| Worker::start(volee(), "127.0.0.1:0", &[])).collect();
     sandbox.write("hosts.toml", hosts(&workers));
-    for more in [["--cluster", "hosts.toml"], ["--search", "bfs"], ["--workers", "2"]] {
+    for more in [["--cluster", "hosts.toml"], ["--search", "bfs"]] {
         let answered = ask(&sandbox, &["check".into(), "abp.family".into()], &more);
         assert_eq!(
             json(&answered)["statistics"]["depth"].is_u64(),
@@ -502,7 +502,6 @@ fn what_workers_cannot_do_is_said() {
     let sandbox = sandbox();
     for (line, what) in [
         ("check abp.family --workers 0", "from 1 to 256"),
-        ("check abp.family --workers 2 --ltl <>x", "do not go together"),
         ("check abp.family --workers 300", "from 1 to 256"),
         ("check abp.family --cluster missing.toml", "cannot read the host file"),
         ("worker --listen 0.0.0.0:0", "loopback only"),
