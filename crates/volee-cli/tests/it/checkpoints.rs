@@ -82,10 +82,12 @@ fn cut_by_time(sandbox: &Sandbox, call: &str) -> Answered {
     let _ = std::fs::remove_file(sandbox.path("kept.ck"));
     for milliseconds in (0..).map(|n| 30 + 20 * n) {
         let cut = sandbox.volee(&format!("{call} --checkpoint kept.ck --time {milliseconds}ms"));
-        assert_eq!(cut.code, 3, "{}{}", cut.stdout, cut.stderr);
+        // An error may have been found by then.
+        assert!([1, 3].contains(&cut.code), "{}{}", cut.stdout, cut.stderr);
         if sandbox.path("kept.ck").exists() {
             return cut;
         }
+        assert!(milliseconds < 60_000, "it is never cut");
     }
     unreachable!("at last the search begins")
 }
@@ -109,7 +111,7 @@ fn what_does_not_belong_together_is_refused_with_a_reason() {
     let sandbox = Sandbox::new();
     sandbox.write("m.pml", MODEL);
     let keep = || {
-        let cut = cut_by_time(&sandbox, "check m.pml --reduction none");
+        let cut = cut_by_time(&sandbox, "check m.pml --reduction none --only deadlock");
         assert!(cut.stdout.contains("volee resume kept.ck"), "{}", cut.stdout);
     };
     let refused = |why: &str| {

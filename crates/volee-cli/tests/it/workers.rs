@@ -189,7 +189,7 @@ const ABOUT_RUNS: [&str; 20] = [
     "check c.pml --ltl [](served<3)",
     "check c.pml --ltl [](served<2)",
     "check c.pml --ltl ((served==0)W(busy))",
-    "check c.pml --ltl [](busy->(busy\\U(!busy)))",
+    "check c.pml --ltl [](busy->((busy)U(!busy)))",
     "check c.pml --ltl []<>(ask!REQ,_)",
     "check c.pml --ltl [](ask!REQ,0->Xask?REQ,0)",
     "check c.pml --ltl []<>(served==2) --fair",
