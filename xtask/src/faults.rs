@@ -49,6 +49,16 @@ enum Fault {
     CutLinks,
 }
 
+impl Fault {
+    fn ends(self) -> bool {
+        matches!(self, Fault::Kill | Fault::Interrupt | Fault::Terminate)
+    }
+
+    fn loses_worker(self) -> bool {
+        matches!(self, Fault::KillJob | Fault::CutLinks)
+    }
+}
+
 /// How the disturbed runs ended.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Tally {
@@ -274,7 +284,12 @@ impl Stage {
                     return Ok(());
                 }
                 Some(3) if again < 4 => self.tally.unknown += 1,
-                None if again < 4 && fault == Fault::Kill => self.tally.killed += 1,
+                // A signal that comes before the program has taken it over ends it like any other.
+                None if again < 4 && fault.ends() => self.tally.killed += 1,
+                // A worker that is lost before it has begun is told as one that cannot be asked.
+                Some(2) if again < 4 && fault.loses_worker() && self.answer().contains("worker") => {
+                    self.tally.unknown += 1;
+                }
                 other => return Err(format!("it ended with {other:?}: {}", told())),
             }
             if !self.folder.join("kept.ck").exists() {
