@@ -90,7 +90,6 @@ mod tests {
     use crate::Random;
 
     /// Which states each state leads to, by repetition until nothing changes.
-    #[expect(clippy::needless_range_loop, reason = "three indices into two tables")]
     fn reachable(edges: &[Vec<u32>]) -> Vec<Vec<bool>> {
         let n = edges.len();
         let mut leads: Vec<Vec<bool>> =
@@ -120,6 +119,7 @@ mod tests {
                 *at += 1;
                 edges[state as usize].get(*at - 1).copied()
             });
+            #[expect(clippy::needless_range_loop, reason = "two indices into two tables")]
             for s in 0..n {
                 let reached = roots.iter().any(|&root| leads[root as usize][s]);
                 assert_eq!(scc.of[s] != UNREACHED, reached, "{edges:?} from {roots:?}");

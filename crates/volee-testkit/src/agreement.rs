@@ -113,7 +113,7 @@ pub fn explore_plainly(
         if seen.len() > most_states || plain.transitions / STEPS_BY_STATE > most_states {
             return Ok(None);
         }
-        if (seen.len().is_power_of_two() || seen.len() % 256 == 0)
+        if (seen.len().is_power_of_two() || seen.len().is_multiple_of(256))
             && executed(machine) / STATEMENTS_BY_STATE > most_states as u64
         {
             return Ok(None);
