@@ -107,7 +107,10 @@ impl TestGraph {
     #[must_use]
     pub fn in_order(&self) -> TestGraph {
         let mut old: Vec<ActionId> = (1..self.actions.len() as u32).map(ActionId).collect();
-        old.sort_unstable_by_key(|id| self.actions.name(*id));
+        // Whoever looks further knows more actions: those of the graph come first.
+        let mut is_used = vec![false; self.actions.len()];
+        self.edges.iter().for_each(|edge| is_used[edge.action.index()] = true);
+        old.sort_unstable_by_key(|id| (!is_used[id.index()], self.actions.name(*id)));
         let mut actions = Actions::default();
         let mut renamed = vec![DELTA; self.actions.len()];
         for id in old {
