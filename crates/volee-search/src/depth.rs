@@ -44,21 +44,15 @@ const LARGEST_GROUP: u32 = 1 << 7;
 pub(crate) struct Stack {
     frames: Vec<Frame>,
     waiting: Stacked,
-    largest_group: u32,
 }
 
 impl Default for Stack {
     fn default() -> Self {
-        Stack { frames: Vec::new(), waiting: Stacked::new(StateRef::BITS), largest_group: LARGEST_GROUP }
+        Stack { frames: Vec::new(), waiting: Stacked::new(StateRef::BITS) }
     }
 }
 
 impl Stack {
-    /// For a search that takes its states one at a time: its path is as short as a path can be.
-    pub(crate) fn one_at_a_time() -> Self {
-        Stack { largest_group: 1, ..Stack::default() }
-    }
-
     /// How deep the states of the top frame are.
     pub(crate) fn depth(&self) -> u64 {
         (self.frames.len() as u64).saturating_sub(1)
@@ -383,7 +377,7 @@ fn expand_group<S: System + ?Sized, V: Visited>(
     let depth = stack.depth();
     explorer.statistics.max_depth = explorer.statistics.max_depth.max(depth);
     let mut at = top.rest;
-    for parent in 0..stack.largest_group {
+    for parent in 0..LARGEST_GROUP {
         at -= 1;
         if at > top.start {
             explorer.soon(stack.waiting.name(at - 1));

@@ -41,10 +41,6 @@ mod sleep;
 /// States of a level, at most.
 const BATCH_WIDTH: usize = 16;
 
-/// Below so many bytes the search takes its states one at a time from the start: there the path is most of what is kept, and
-/// look-ups do not wait for memory.
-const SHORT: u64 = 4 << 20;
-
 /// What a search leaves behind.
 type Ended = (Statistics, Option<Limit>);
 
@@ -213,8 +209,7 @@ pub(crate) fn search<S: System + ?Sized>(
     seed: u64,
 ) -> Ended {
     explorer.questions.count_once();
-    let short = explorer.budget() < SHORT;
-    let mut stack = if short { Stack::one_at_a_time() } else { Stack::default() };
+    let mut stack = Stack::default();
     let flow = depth::run(&mut explorer, &mut stack);
     if flow.is_break() || !explorer.visited.replaces() {
         let (statistics, limit, _) = explorer.finish(stack.bytes());
@@ -243,7 +238,7 @@ pub(crate) fn search<S: System + ?Sized>(
     };
     let (mut explorer, ()) = explorer.with_store(bounded);
     explorer.traversal_bytes = 0;
-    let mut path = Path { single: short, ..Path::default() };
+    let mut path = Path::default();
     path.hold_all(&mut explorer.reducing.proviso, &explorer.visited);
     let ended = has_path && go_on(&mut explorer, &mut path, policy).is_continue();
     if !ended && (!has_path || explorer.goes_on_without_memory()) {

@@ -22,7 +22,7 @@ const WORD: usize = 8;
 /// Each shape has a base, so a system whose states have all lengths would eat memory without storing anything.
 const MAX_LENGTHS: usize = 4096;
 /// Shapes that know their ways up; where there are more, states are too different for it to pay.
-const SHAPES_WITH_JOINS: usize = 4;
+const SHAPES_WITH_JOINS: usize = 16;
 /// Set in names of states that are not of the first shape (or a word too large to be its own name).
 pub(crate) const WRAPPED: u64 = 1 << 63;
 
