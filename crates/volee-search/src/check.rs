@@ -314,6 +314,9 @@ pub fn check<S: System + ?Sized>(
     check_with(system, check, None, meter, progress)
 }
 
+/// With less memory than this one thread goes alone: what each of several has for itself would be much of it.
+const SHARED: u64 = 64 << 20;
+
 /// The same by several threads as soon as it has shown to be large. The verdicts are the same, and so are the runs; other figures
 /// may be others where steps are left out.
 pub fn check_with<S: System + ?Sized>(
@@ -327,7 +330,8 @@ pub fn check_with<S: System + ?Sized>(
         || check.counting
         || check.checkpoint.is_some()
         || check.spill.is_some()
-        || meter.budget().depth.is_some();
+        || meter.budget().depth.is_some()
+        || meter.budget().memory.is_some_and(|bytes| bytes < SHARED);
     let crew = crew.filter(|_| !alone);
     let mut questions = Questions::new(check);
     let (mut statistics, limit) = search(system, &mut questions, crew, meter, progress);

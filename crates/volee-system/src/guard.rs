@@ -18,7 +18,7 @@ const PERIOD: Duration = Duration::from_millis(10);
 /// How long a program may take to end by itself after its time, or after a signal.
 const GRACE: Duration = Duration::from_millis(500);
 /// Physical memory that a process may have beside its budget before it is ended.
-const RESIDENT_HEADROOM: u64 = 18 << 20;
+const RESIDENT_HEADROOM: u64 = 20 << 20;
 
 static ANSWERED: AtomicBool = AtomicBool::new(false);
 /// How many threads keep a search for later.
