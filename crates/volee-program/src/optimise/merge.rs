@@ -93,7 +93,8 @@ fn followers(proctype: &Proctype, id: ProctypeId, observed: &Observed) -> Vec<Op
                     && !node.in_d_step
                     && !labelled(n) =>
             {
-                let shows = stores_observed(&only.action, id, observed);
+                // Who arrives at a label is seen to, and seen to have been nowhere before.
+                let shows = labelled(only.target.0 as usize) || stores_observed(&only.action, id, observed);
                 (never_waits(&only.action) && !shows).then(|| only.clone())
             }
             _ => None,

@@ -120,7 +120,9 @@ impl Grammar {
             }
             self.globals.push(variable(name, ty, None));
             let width = if ty == Type::Unsigned { " : 3" } else { "" };
-            let prefix = *self.random.pick(&["", "", "", "", "show ", "local "]);
+            // What is called local and is not, SPIN forgets as soon as one process has no use for it.
+            let local = if self.is_for_peer() { "" } else { "local " };
+            let prefix = *self.random.pick(&["", "", "", "", "show ", local]);
             let initial = match ty {
                 _ if !self.one_in(3) => "",
                 Type::Mtype => " = mb",

@@ -180,9 +180,9 @@ impl Grammar {
             Kind::DStep => nests && waits && !(self.is_for_peer() && self.deterministic),
             Kind::Skip => !(self.is_for_peer() && self.deterministic && context.first),
             Kind::Atomic | Kind::Block => nests && waits,
-            // SPIN takes both escapes of an `unless` inside another if they have to do with an `atomic`.
+            // SPIN may take both escapes of an `unless` inside another, as its statements are numbered.
             Kind::Unless => {
-                let both = self.is_for_peer() && context.atomic && context.unless;
+                let both = self.is_for_peer() && context.unless;
                 nests && waits && self.features.unless && !both
             }
             Kind::For | Kind::ForIn => nests && !context.first,
@@ -298,6 +298,10 @@ impl Grammar {
             .map(|&ty| match ty {
                 Type::Bit | Type::Bool => self.condition(0),
                 _ if ty.is_number() && context.repeated => self.bounded_value(ty, false, context),
+                // SPIN compares what is sent before it is cut down with what was.
+                _ if ty.is_number() && sorted && self.is_for_peer() => {
+                    node!(Expression, "(", self.value_for(ty, 1), " & 7)")
+                }
                 _ => self.value_for(ty, 1),
             })
             .collect();
