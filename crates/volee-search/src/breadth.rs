@@ -154,7 +154,7 @@ fn run<S: System + ?Sized, V: Visited>(explorer: &mut Explorer<'_, '_, S, V>, qu
                 keep(explorer, queue, (front, length), Moment::BatchStart);
             }
             front.at = next?;
-            if explorer.is_large() && explorer.ask_crew().is_break() {
+            if explorer.is_large() && explorer.ask_crew(None).is_break() {
                 return Flow::Break(());
             }
         }

@@ -109,6 +109,15 @@ impl Stack {
         open.map(|at| self.waiting.name(at))
     }
 
+    /// The states that were not expanded, with how deep they are.
+    fn waiting_states(&self) -> Vec<(StateRef, u32)> {
+        let frames = self.frames.iter().zip(0..);
+        let of_frame = |(frame, depth): (&Frame, u32)| {
+            (frame.start..frame.rest).map(move |at| (self.waiting.name(at), depth))
+        };
+        frames.flat_map(of_frame).collect()
+    }
+
     /// Translates the names of its states, to names of so many bits.
     fn rename(&mut self, width: u32, translate: &mut dyn FnMut(&mut StateRef)) {
         self.waiting.rename(width, |mut name| {
@@ -207,7 +216,7 @@ pub(crate) fn run<S: System + ?Sized, V: Visited>(
     if !explorer.is_large() {
         return Flow::Continue(());
     }
-    match explorer.ask_crew() {
+    match explorer.ask_crew(Some(stack.waiting_states())) {
         ControlFlow::Break(()) => Flow::Break(()),
         ControlFlow::Continue(Asked::Expects(crew, reached)) if !explorer.questions().goes_on() => {
             race(explorer, stack, crew, reached.as_deref())

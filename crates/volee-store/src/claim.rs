@@ -16,6 +16,9 @@
 //!   a place that he could have claimed.
 //! * Two threads with the same name therefore pass the same places, each for good, and meet at the first that is neither:
 //!   one of them claims it, the other sees the name in the failed swap, or in a later load of the same word (coherence).
+//! * The words of a line are loaded all together, before any is judged, and a later one may be older than an earlier one. That
+//!   is no more than a stale load: a place that shows the name has it, one that is taken by another is passed for good, and
+//!   the first that seemed free is claimed by a swap.
 //!
 //! Nothing is read through a name that another thread has put into the table: names that threads hand to each other go
 //! through a lock, as does the replacing of the table by another.
@@ -59,20 +62,30 @@ pub(crate) fn claim_word<const GROUP: usize, const WORDS: usize, W: Shared>(
     name: u64,
 ) -> Claim {
     for far in 0..GROUP {
-        for word in &lines[home ^ far] {
-            let mut seen = word.seen();
-            if seen == 0 {
-                match word.claim(0, name) {
-                    Ok(()) => return Claim::New,
-                    Err(now) => seen = now,
-                }
-            }
-            if seen == name {
-                return Claim::Known;
+        let line = &lines[home ^ far];
+        let seen: [u64; WORDS] = std::array::from_fn(|at| line[at].seen());
+        if seen.iter().fold(false, |found, &word| found | (word == name)) {
+            return Claim::Known;
+        }
+        let Some(free) = seen.iter().position(|&word| word == 0) else { continue };
+        for word in &line[free..] {
+            match word.claim(0, name) {
+                Ok(()) => return Claim::New,
+                Err(now) if now == name => return Claim::Known,
+                Err(_) => {}
             }
         }
     }
     Claim::NoRoom
+}
+
+/// One in each half of a word.
+const ONES: u64 = 1 << 32 | 1;
+
+/// Not 0 if a half of the word is.
+#[inline(always)]
+fn empty_half(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word & (ONES << 31)
 }
 
 /// Puts half a word, not 0, into the lines of its home unless it is there; how far from home it is, is told in its lowest bits.
@@ -84,25 +97,41 @@ pub(crate) fn claim_half<const GROUP: usize, const WORDS: usize, W: Shared>(
 ) -> Claim {
     for far in 0..GROUP {
         let wanted = u64::from(half | far as u32);
-        for word in &lines[home ^ far] {
-            let mut seen = word.seen();
-            loop {
-                if seen & u64::from(u32::MAX) == wanted || seen >> 32 == wanted {
-                    return Claim::Known;
-                }
-                let with = match (seen, seen >> 32) {
-                    (0, _) => wanted,
-                    (_, 0) => seen | wanted << 32,
-                    _ => break,
-                };
-                match word.claim(seen, with) {
-                    Ok(()) => return Claim::New,
-                    Err(now) => seen = now,
-                }
+        let line = &lines[home ^ far];
+        // Where it mostly is, or is not, is seen without a branch for each word.
+        let seen: [u64; WORDS] = std::array::from_fn(|at| line[at].seen());
+        if seen.iter().fold(0, |found, &word| found | empty_half(word ^ wanted * ONES)) != 0 {
+            return Claim::Known;
+        }
+        let Some(free) = seen.iter().position(|&word| word >> 32 == 0) else { continue };
+        for word in &line[free..] {
+            match claim_half_of(word, wanted) {
+                Claim::NoRoom => {}
+                claim => return claim,
             }
         }
     }
     Claim::NoRoom
+}
+
+/// The same in one word.
+#[inline]
+fn claim_half_of<W: Shared>(word: &W, wanted: u64) -> Claim {
+    let mut seen = word.seen();
+    loop {
+        if seen & u64::from(u32::MAX) == wanted || seen >> 32 == wanted {
+            return Claim::Known;
+        }
+        let with = match (seen, seen >> 32) {
+            (0, _) => wanted,
+            (_, 0) => seen | wanted << 32,
+            _ => return Claim::NoRoom,
+        };
+        match word.claim(seen, with) {
+            Ok(()) => return Claim::New,
+            Err(now) => seen = now,
+        }
+    }
 }
 
 #[cfg(test)]

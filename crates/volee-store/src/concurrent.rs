@@ -18,6 +18,7 @@ use crate::claim::{Claim, claim_half, claim_word};
 use crate::coding::Coding;
 use crate::exact::{larger, lines_for};
 use crate::hash::mix;
+use crate::near::Near;
 use crate::pages::{Pages, prefetch};
 use crate::quotients::{FEWEST as GROUP, Homes, Quotients, USED, code_of, firsts};
 
@@ -28,6 +29,9 @@ const WORDS: usize = 8;
 const CHUNK: usize = 1 << 7;
 /// Bits of a half word that say how far from home it is.
 const FAR: u32 = GROUP.trailing_zeros();
+
+/// Lines from which on a table grows by half: four megabytes.
+const LARGE: usize = 1 << 16;
 
 type Line = [AtomicU64; WORDS];
 
@@ -82,12 +86,18 @@ impl Concurrent {
     pub fn larger(&self) -> Option<Self> {
         let lines = self.pages.count();
         let has_shorter = matches!(self.form, Form::Whole) && Quotients::fits(self.width, lines);
-        Self::with_lines(self.width, if has_shorter { lines } else { larger(lines) })
+        Self::with_lines(self.width, if has_shorter { lines } else { self.larger_lines() })
     }
 
     /// Bytes of what [`Concurrent::larger`] would make, at most.
     pub fn larger_bytes(&self) -> u64 {
-        (larger(self.pages.count()) * size_of::<Line>()) as u64
+        (self.larger_lines() * size_of::<Line>()) as u64
+    }
+
+    /// For a meeting all stop working, so that small tables grow in larger steps than one thread's.
+    fn larger_lines(&self) -> usize {
+        let lines = self.pages.count();
+        if lines < LARGE { lines * 2 } else { larger(lines) }
     }
 
     #[inline(always)]
@@ -124,11 +134,7 @@ impl Concurrent {
     pub fn insert(&self, name: StateRef) -> bool {
         let claim = match &self.form {
             Form::Whole => claim_word::<GROUP, WORDS, _>(self.lines(), self.home(name), name.0),
-            Form::Halves(coding, homes) => {
-                let code = coding.scramble(name.0);
-                let half = ((code & homes.kept) as u32) << FAR | USED;
-                claim_half::<GROUP, WORDS, _>(self.lines(), homes.of(code), half)
-            }
+            Form::Halves(coding, homes) => claim_code(self.lines(), *homes, coding.scramble(name.0)),
         };
         match claim {
             Claim::New => true,
@@ -173,49 +179,95 @@ impl Concurrent {
         self.pages.bytes()
     }
 
-    /// Moves the names of a part of the lines to another table, translated; `false` when no part is left. Several threads
-    /// may do so, and no thread inserts names meanwhile.
-    pub fn move_chunk(&self, to: &Concurrent, mut translate: impl FnMut(StateRef) -> StateRef) -> bool {
-        let first = self.next_chunk.fetch_add(1, Ordering::Relaxed) * CHUNK * GROUP;
-        if first >= self.pages.count() {
-            return false;
-        }
+    /// Moves the names of a part of the lines to another table; `false` when no part is left. Several threads may do so, and no
+    /// thread inserts names meanwhile.
+    pub fn move_chunk(&self, to: &Concurrent) -> bool {
+        let Some((first, end)) = self.next_part() else { return false };
         let mut moved = 0;
-        self.each((first, (first + CHUNK * GROUP).min(self.pages.count())), &mut |name| {
-            moved += u64::from(to.insert(translate(name)));
-        });
-        if first == 0 {
-            for &name in self.aside.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-                moved += u64::from(to.insert(translate(name)));
+        match (&self.form, &to.form) {
+            // Names that are scrambled alike need not be known.
+            (Form::Halves(coding, from), Form::Halves(_, homes)) if self.width == to.width => {
+                self.each_code((first, end), *from, |code| {
+                    moved += u64::from(match claim_code(to.lines(), *homes, code) {
+                        Claim::New => true,
+                        Claim::Known => false,
+                        Claim::NoRoom => to.put_aside(coding.decode(code)),
+                    });
+                });
             }
+            _ => self.each((first, end), &mut |name| moved += u64::from(to.insert(name))),
+        }
+        if first == 0 {
+            self.each_aside(|name| moved += u64::from(to.insert(name)));
         }
         to.add(moved);
         true
     }
 
+    /// Moves the names of a part of the lines to another table, translated; otherwise like [`Concurrent::move_chunk`].
+    pub fn move_renamed(&self, to: &Concurrent, mut translate: impl FnMut(StateRef) -> StateRef) -> bool {
+        let Some((first, end)) = self.next_part() else { return false };
+        let (mut near, mut moved) = (Near::new(), 0);
+        let mut take = |name| {
+            let name = translate(name);
+            to.prefetch(name);
+            if let Some(name) = near.exchange(name) {
+                moved += u64::from(to.insert(name));
+            }
+        };
+        self.each((first, end), &mut take);
+        if first == 0 {
+            self.each_aside(take);
+        }
+        near.rest().for_each(|name| moved += u64::from(to.insert(name)));
+        to.add(moved);
+        true
+    }
+
+    /// The next lines that nobody has begun to move.
+    fn next_part(&self) -> Option<(usize, usize)> {
+        let first = self.next_chunk.fetch_add(1, Ordering::Relaxed) * CHUNK * GROUP;
+        let end = (first + CHUNK * GROUP).min(self.pages.count());
+        (first < end).then_some((first, end))
+    }
+
+    fn each_aside(&self, take: impl FnMut(StateRef)) {
+        self.aside.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().for_each(take);
+    }
+
     fn each(&self, (first, end): (usize, usize), take: &mut dyn FnMut(StateRef)) {
+        match &self.form {
+            Form::Whole => {
+                let words =
+                    self.lines()[first..end].iter().flatten().map(|word| word.load(Ordering::Relaxed));
+                words.filter(|&word| word != 0).map(StateRef).for_each(take);
+            }
+            Form::Halves(coding, homes) => {
+                self.each_code((first, end), *homes, |code| take(coding.decode(code)));
+            }
+        }
+    }
+
+    /// The scrambled names of some lines, where halves are kept.
+    fn each_code(&self, (first, end): (usize, usize), homes: Homes, mut take: impl FnMut(u64)) {
         for group in (first..end).step_by(GROUP) {
-            let starts = match &self.form {
-                Form::Whole => [0; GROUP],
-                Form::Halves(_, homes) => firsts(*homes, group),
-            };
+            let starts = firsts(homes, group);
             for at in group..group + GROUP {
                 for word in &self.lines()[at] {
                     let word = word.load(Ordering::Relaxed);
-                    match &self.form {
-                        Form::Whole if word != 0 => take(StateRef(word)),
-                        Form::Whole => {}
-                        Form::Halves(coding, homes) => {
-                            let halves = [word as u32, (word >> 32) as u32].into_iter();
-                            halves
-                                .filter(|&half| half != 0)
-                                .for_each(|half| take(coding.decode(code_of(half, at, homes.kept, &starts))));
-                        }
-                    }
+                    let halves = [word as u32, (word >> 32) as u32].into_iter().filter(|&half| half != 0);
+                    halves.for_each(|half| take(code_of(half, at, homes.kept, &starts)));
                 }
             }
         }
     }
+}
+
+/// Puts a scrambled name into a table of halves.
+#[inline(always)]
+fn claim_code(lines: &[Line], homes: Homes, code: u64) -> Claim {
+    let half = ((code & homes.kept) as u32) << FAR | USED;
+    claim_half::<GROUP, WORDS, _>(lines, homes.of(code), half)
 }
 
 #[cfg(test)]
@@ -236,7 +288,10 @@ mod tests {
         let to =
             if width == table.width { table.larger() } else { Concurrent::new(width, table.len() as usize) };
         let to = to.expect("small");
-        while table.move_chunk(&to, |name| StateRef(name.0 ^ change)) {}
+        match change {
+            0 => while table.move_chunk(&to) {},
+            _ => while table.move_renamed(&to, |name| StateRef(name.0 ^ change)) {},
+        }
         to
     }
 

@@ -7,6 +7,7 @@
 //! table of whole names that is full first looks whether its names would fit in four bytes, in as many lines.
 
 use crate::hash::mix;
+use crate::near::Near;
 use crate::pages::{Pages, prefetch};
 use crate::quotients::{FEWEST, Quotients};
 use crate::{StateRef, Visited};
@@ -101,6 +102,14 @@ impl Form {
         }
     }
 
+    #[inline(always)]
+    fn prefetch(&self, name: StateRef) {
+        match self {
+            Form::Whole(table) => prefetch(&table.lines[table.home(name)]),
+            Form::Quotients(table) => table.prefetch(name),
+        }
+    }
+
     fn drain(&mut self, take: impl FnMut(StateRef)) {
         match self {
             Form::Whole(table) => table.drain(take),
@@ -159,8 +168,16 @@ impl Exact {
 
     /// Moves all names to another table, translated.
     fn move_to(&mut self, mut other: Form, translate: &mut dyn FnMut(StateRef) -> StateRef) {
+        let mut near = Near::new();
         self.table.drain(|name| {
-            other.insert(translate(name));
+            let name = translate(name);
+            other.prefetch(name);
+            if let Some(name) = near.exchange(name) {
+                other.insert(name);
+            }
+        });
+        near.rest().for_each(|name| {
+            other.insert(name);
         });
         self.table = other;
     }
@@ -184,10 +201,7 @@ impl Visited for Exact {
 
     #[inline(always)]
     fn prefetch(&self, name: StateRef) {
-        match &self.table {
-            Form::Whole(table) => prefetch(&table.lines[table.home(name)]),
-            Form::Quotients(table) => table.prefetch(name),
-        }
+        self.table.prefetch(name);
     }
 
     #[inline(always)]

@@ -29,6 +29,7 @@ mod hash;
 pub mod large;
 mod line;
 mod names;
+mod near;
 mod nodes;
 mod numbering;
 mod numbers;

@@ -54,7 +54,12 @@ impl Worker<'_, '_> {
         };
         if !plan.is_moved {
             let tuples = self.tuples()?;
-            while old.move_chunk(&plan.table, |name| translated(tuples, renaming, &waiting, name)) {}
+            match renaming {
+                None => while old.move_chunk(&plan.table) {},
+                Some((layouts, _)) => {
+                    while old.move_renamed(&plan.table, |name| tuples.renamed(layouts, name)) {}
+                }
+            }
         }
         self.rename(renaming, &waiting);
         self.explorer.visited.table = Arc::clone(&plan.table);
@@ -88,7 +93,7 @@ impl Worker<'_, '_> {
         let table = Concurrent::new(tuples.width(), old.len() as usize).ok_or(None)?;
         let is_moved = was_wide || tuples.is_wide();
         if is_moved {
-            while old.move_chunk(&table, |name| tuples.renamed(&layouts, name)) {}
+            while old.move_renamed(&table, |name| tuples.renamed(&layouts, name)) {}
         }
         tuples.share();
         let all = tuples.clone();

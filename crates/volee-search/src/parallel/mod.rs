@@ -1,7 +1,7 @@
 //! Search by all cores: several threads over one table of names.
 //!
-//! A search begins in one thread. When it has shown to be large it pauses, and a [`Crew`] looks at all states: each worker
-//! has a system of its own, its own replica of the dictionaries and its own remembered steps (both begin as copies of what the
+//! A search begins in one thread. When it has shown to be large it pauses, and a [`Crew`] goes on from there, or from the start if
+//! some state was expanded in part (for reasons that lie in the order of the first search): each worker has a system of its own, its own replica of the dictionaries and its own remembered steps (both begin as copies of what the
 //! first thread knows), and a stack of names; only the table is common ([`Concurrent`]). A state belongs to the worker for whom
 //! it was new, which asks the questions about it and expands it. Work goes from those that have some to those that have none
 //! (see [`yard`]); where a table or a field is full, all meet and make a larger one together (see [`meeting`]).
@@ -106,7 +106,9 @@ pub(crate) struct Start<'s> {
     pub tuples: Tuples,
     pub memo: &'s Memo<u64>,
     pub wide_memo: &'s Memo<Tuple>,
-    pub initial: Vec<StateRef>,
+    /// The states that are known already, and those of them that wait, with how deep they are.
+    pub known: Vec<StateRef>,
+    pub waiting: Vec<(StateRef, u32)>,
     pub reduces: bool,
     /// Level by level, so that the deepest state is as deep as it must be.
     pub levels: bool,
@@ -161,10 +163,10 @@ pub(crate) fn search(
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Option<Found> {
-    let table = Concurrent::new(start.tuples.width(), crew.from as usize * 2)?;
+    let table = Concurrent::new(start.tuples.width(), (start.known.len() * 2).max(crew.from as usize * 2))?;
     start.tuples.share();
-    start.initial.retain(|&name| table.insert(name));
-    table.add(start.initial.len() as u64);
+    let known = std::mem::take(&mut start.known);
+    table.add(known.into_iter().map(|name| u64::from(table.insert(name))).sum());
     let table = Arc::new(table);
     let zeroes = vec![0; crew.workers];
     let sums = Sums {
@@ -175,7 +177,7 @@ pub(crate) fn search(
         reached: start.goals.iter().map(|open| !open).collect(),
         depth: 0,
     };
-    let yard = Yard::new(crew.workers, std::mem::take(&mut start.initial));
+    let yard = Yard::new(crew.workers, &std::mem::take(&mut start.waiting));
     let common =
         Common { yard, plan: Mutex::new(None), sums: Mutex::new(sums), wants_layout: Mutex::new(false) };
     let last = std::thread::scope(|scope| {

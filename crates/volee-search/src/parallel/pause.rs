@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use volee_store::{Names, Tuple, Visited};
+use volee_store::{Names, StateRef, Tuple, Visited};
 use volee_system::{Flow, Limit, Meter, System};
 
 use super::{Crew, Ending, Start};
@@ -34,26 +34,41 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         self.visited.len() >= self.crew_begins
     }
 
-    /// Asks the crew whether there is an error among all states. `Break` when there is nothing left to do.
+    /// Asks the crew whether there is an error among all states. `Break` when there is nothing left to do. Where the
+    /// traversal can tell which states wait to be expanded, and all others were expanded in full, the crew begins with these.
     #[cold]
-    pub(crate) fn ask_crew(&mut self) -> ControlFlow<(), Asked<'a>> {
+    pub(crate) fn ask_crew(&mut self, waiting: Option<Vec<(StateRef, u32)>>) -> ControlFlow<(), Asked<'a>> {
         self.crew_begins = u64::MAX;
         let (Some(crew), false) = (self.crew, self.questions.has_errors()) else {
             return ControlFlow::Continue(Asked::InVain);
         };
-        let mut initial = Vec::new();
+        let mut known = Vec::new();
+        if waiting.is_some() && self.reducing.count == 0 {
+            self.visited.each_name(&mut |name| known.push(name));
+        }
+        let goes_on = known.len() as u64 == self.visited.len();
         let Names::Tuples(tuples) = &mut self.names else { return ControlFlow::Continue(Asked::InVain) };
         self.loaded = None;
-        let _ = self.system.initial(&mut |state| {
-            initial.push(tuples.name(state));
-            Flow::Continue(())
-        });
-        let arrivals = initial.len() as u64;
+        let (waiting, before) = match waiting {
+            Some(waiting) if goes_on => (waiting, self.statistics.clone()),
+            _ => {
+                known.clear();
+                let _ = self.system.initial(&mut |state| {
+                    known.push(tuples.name(state));
+                    Flow::Continue(())
+                });
+                let arrivals = Statistics { transitions: known.len() as u64, ..Statistics::default() };
+                known.sort_unstable();
+                known.dedup();
+                (known.iter().map(|&name| (name, 0)).collect(), arrivals)
+            }
+        };
         let start = Start {
             tuples: (**tuples).clone(),
             memo: &self.memo,
             wide_memo: &self.wide_memo,
-            initial,
+            known,
+            waiting,
             reduces: self.reducing.pays(),
             levels: self.questions.check().order == Order::BreadthFirst,
             goals: self.questions.open_goals(),
@@ -61,7 +76,8 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         let Some(mut found) = super::search(crew, start, self.meter, self.progress) else {
             return ControlFlow::Continue(Asked::InVain);
         };
-        found.statistics.transitions += arrivals;
+        found.statistics.transitions += before.transitions;
+        found.statistics.max_depth = found.statistics.max_depth.max(before.max_depth);
         match found.ending {
             Ending::Complete => {
                 self.elsewhere = Some(found.statistics);

@@ -73,9 +73,13 @@ pub(super) struct Yard {
 }
 
 impl Yard {
-    pub fn new(workers: usize, initial: Vec<StateRef>) -> Self {
-        let depths = vec![0; initial.len()];
-        let packages = vec![Package { names: initial, depths }];
+    /// For so many workers, each with its share of what is to be done first.
+    pub fn new(workers: usize, first: &[(StateRef, u32)]) -> Self {
+        let share = |worker: usize| {
+            let (names, depths) = first.iter().skip(worker).step_by(workers).copied().unzip();
+            Package { names, depths }
+        };
+        let packages = (0..workers.min(first.len())).map(share).collect();
         let state = State { packages, alive: workers, ..State::default() };
         Yard {
             workers,
