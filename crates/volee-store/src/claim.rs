@@ -100,7 +100,7 @@ pub(crate) fn claim_half<const GROUP: usize, const WORDS: usize, W: Shared>(
         let line = &lines[home ^ far];
         // Where it mostly is, or is not, is seen without a branch for each word.
         let seen: [u64; WORDS] = std::array::from_fn(|at| line[at].seen());
-        if seen.iter().fold(0, |found, &word| found | empty_half(word ^ wanted * ONES)) != 0 {
+        if seen.iter().fold(0, |found, &word| found | empty_half(word ^ (wanted * ONES))) != 0 {
             return Claim::Known;
         }
         let Some(free) = seen.iter().position(|&word| word >> 32 == 0) else { continue };

@@ -93,8 +93,7 @@ fn followers(proctype: &Proctype, id: ProctypeId, observed: &Observed) -> Vec<Op
                     && !node.in_d_step
                     && !labelled(n) =>
             {
-                // Who arrives at a label is seen to, and seen to have been nowhere before.
-                let shows = labelled(only.target.0 as usize) || stores_observed(&only.action, id, observed);
+                let shows = stores_observed(&only.action, id, observed);
                 (never_waits(&only.action) && !shows).then(|| only.clone())
             }
             _ => None,

@@ -27,12 +27,6 @@ fn a_d_step_inside_an_atomic_sequence_keeps_what_follows_inside() {
     assert!(plain.faults.is_empty());
 }
 
-#[test]
-fn a_process_that_comes_back_to_a_label_is_seen_to_have_left_it() {
-    compare("bit g; active proctype P() { L: g = 1 - g; skip; goto L }", &["P@L", "!P@L"]);
-    compare("bit g; active proctype P() { g = 1; skip; L: g = 0 }", &["g == 1 && !P@L", "g == 1 && P@L"]);
-}
-
 /// What a process may do, one after the other: every kind of statement that merging treats in its own way.
 pub const STATEMENTS: &[&str] = &[
     "l++",

@@ -112,8 +112,6 @@ struct Context {
     breakable: bool,
     /// First of an option: no label may stand here.
     first: bool,
-    /// Inside an `atomic`.
-    atomic: bool,
     /// Inside an `unless`.
     unless: bool,
 }

@@ -154,7 +154,7 @@ impl Grammar {
             Kind::Break => node!(Statement, "break"),
             Kind::If => self.choice("if", "fi", inner),
             Kind::Do => self.choice("do", "od", Context { repeated: true, breakable: true, ..inner }),
-            Kind::Atomic => self.block("atomic {", Context { first: context.first, atomic: true, ..inner }),
+            Kind::Atomic => self.block("atomic {", Context { first: context.first, ..inner }),
             Kind::DStep => self.d_step(Context { d_step: true, breakable: false, ..inner }),
             Kind::Block => self.block("{", Context { first: context.first, ..inner }),
             Kind::Unless => self.unless(Context { first: context.first, unless: true, ..inner }),
