@@ -49,6 +49,16 @@ fn promela(bytes: &[u8]) {
     }
 }
 
+/// A system of a thousand million states is what its parameters ask for: it is made only where it is small.
+fn member(bytes: &[u8]) {
+    if let Ok((family, values)) = volee::lts::generate::parse_member(&text(bytes)) {
+        let seed = |at: usize| family.parameters[at].name == "seed";
+        if values.iter().enumerate().all(|(at, &value)| value <= 1000 || seed(at)) {
+            let _ = family.make(&values);
+        }
+    }
+}
+
 fn wire(bytes: &[u8]) {
     let _ = volee::cluster::remote::understands(bytes);
 }
@@ -202,7 +212,7 @@ pub const TARGETS: &[Target] = &[
         extension: "family",
         samples: &["abp messages=4 capacity=2", "hubs states=8"],
         words: &["18446744073709551615", "random-graph", "=", "states="],
-        run: |bytes| drop(volee::lts::generate::read_member(&text(bytes))),
+        run: member,
     },
     Target {
         name: "tests",

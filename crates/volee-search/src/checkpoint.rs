@@ -18,7 +18,7 @@ use flate2::write::ZlibEncoder;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
-use volee_system::Meter;
+use volee_system::{Limit, Meter};
 
 use crate::questions::Mark;
 
@@ -140,10 +140,16 @@ pub(crate) struct Keeper {
     next: Duration,
     /// Batches until the clock is looked at.
     patience: u32,
+    /// How long it takes by state, as the last time has shown.
+    pace: Option<Duration>,
 }
 
 /// Batches between two looks at the clock.
 const PATIENCE: u32 = 64;
+/// How long it takes by byte until a file was written: a slow machine's time.
+const USUAL_PACE: Duration = Duration::from_nanos(25);
+/// Fewer states tell nothing about the time that they take.
+const FEWEST: u64 = 10_000;
 
 impl Keeper {
     pub(crate) fn new(checkpoint: Checkpoint, meter: &Meter) -> Self {
@@ -155,6 +161,18 @@ impl Keeper {
             restoring: false,
             next,
             patience: PATIENCE,
+            pace: None,
+        }
+    }
+
+    /// The limit of time, if so many states of so many bytes can just be kept before it: who has two hours has the file then.
+    pub(crate) fn last_moment(&self, meter: &Meter, states: u64, length: usize) -> Result<(), Limit> {
+        let Some(time) = meter.budget().time.filter(|_| !self.restoring) else { return Ok(()) };
+        let pace = self.pace.unwrap_or(USUAL_PACE * u32::try_from(length + 16).unwrap_or(u32::MAX));
+        let needed = pace.saturating_mul(u32::try_from(states).unwrap_or(u32::MAX));
+        match meter.elapsed() + needed >= time {
+            true => Err(Limit::Time { milliseconds: u64::try_from(time.as_millis()).unwrap_or(u64::MAX) }),
+            false => Ok(()),
         }
     }
 
@@ -172,6 +190,15 @@ impl Keeper {
     /// It is done, and has taken so long: the next time is as far from now, and far enough that most of the time is for the search.
     pub(crate) fn done(&mut self, meter: &Meter, taken: Duration) {
         self.next = meter.elapsed() + self.checkpoint.every.max(4 * taken);
+    }
+
+    /// So many states were kept in such a time.
+    pub(crate) fn learn(&mut self, states: u64, taken: Duration) {
+        if states >= FEWEST {
+            // A third more than the last time: there is more to do at the end.
+            let pace = taken.saturating_mul(4) / 3 / u32::try_from(states).unwrap_or(u32::MAX);
+            self.pace = Some(pace.max(Duration::from_nanos(1)));
+        }
     }
 
     pub(crate) fn writer(&self) -> io::Result<Writer> {
@@ -199,7 +226,8 @@ impl<W: Write> Write for Hashing<W> {
 
 /// A search on its way to the disk.
 pub(crate) struct Writer {
-    out: ZlibEncoder<Hashing<BufWriter<File>>>,
+    /// Pieces of some size: a compressor does much by call.
+    out: BufWriter<ZlibEncoder<Hashing<BufWriter<File>>>>,
     path: PathBuf,
 }
 
@@ -211,7 +239,8 @@ impl Writer {
         out.write_all(&FORMAT.to_le_bytes())?;
         out.write_all(&(checkpoint.header.len() as u64).to_le_bytes())?;
         out.write_all(&checkpoint.header)?;
-        Ok(Writer { out: ZlibEncoder::new(out, Compression::fast()), path: checkpoint.path.clone() })
+        let out = ZlibEncoder::new(out, Compression::fast());
+        Ok(Writer { out: BufWriter::with_capacity(1 << 16, out), path: checkpoint.path.clone() })
     }
 
     /// A number, the smaller the shorter.
@@ -239,7 +268,8 @@ impl Writer {
 
     /// Completes the file, and puts it in the place of the one before it.
     pub(crate) fn finish(self) -> io::Result<()> {
-        let Hashing { mut out, hash } = self.out.finish()?;
+        let compressed = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let Hashing { mut out, hash } = compressed.finish()?;
         out.write_all(hash.finalize().as_slice())?;
         out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
         std::fs::rename(part(&self.path), &self.path)?;

@@ -545,7 +545,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     fn look_around(&mut self, depth: u64, pending: u64, extra_bytes: u64) -> Flow {
         self.traversal_bytes = extra_bytes;
         let memory = self.measure(extra_bytes);
-        let checked = self.meter.check().and_then(|()| self.keep_budget(memory));
+        let checked = self.check_time().and_then(|()| self.keep_budget(memory));
         if self.fewest.as_ref().is_some_and(|fewest| self.visited.len() > fewest.load(Ordering::Relaxed)) {
             return self.stop(Limit::Other { message: "another search needs fewer states".into() });
         }

@@ -21,6 +21,13 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         keeper.is_due(self.meter)
     }
 
+    /// Looks at the clock; a search that is kept ends a little before its time, so that its file is there in time.
+    pub(crate) fn check_time(&self) -> Result<(), Limit> {
+        self.meter.check()?;
+        let states = self.visited.len();
+        self.keeper.as_ref().map_or(Ok(()), |keeper| keeper.last_moment(self.meter, states, self.state.len()))
+    }
+
     /// Whether a limit has ended the batch and the search is to be kept as it was when the batch began.
     pub(crate) fn is_cut(&self) -> bool {
         // A depth limit ends no batch: an error did then.
@@ -60,7 +67,9 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
             let path = keeper.checkpoint.path.display();
             self.progress.say(&format!("the search cannot be kept in `{path}`: {error}"));
         }
-        keeper.done(self.meter, self.meter.elapsed().saturating_sub(start));
+        let taken = self.meter.elapsed().saturating_sub(start);
+        keeper.learn(self.visited.len(), taken);
+        keeper.done(self.meter, taken);
         self.keeper = Some(keeper);
     }
 

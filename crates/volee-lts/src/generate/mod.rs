@@ -83,14 +83,27 @@ impl Family {
 /// # Errors
 /// There is no such family or parameter, or a value is out of bounds.
 pub fn read_member(text: &str) -> Result<Box<dyn System + Send>, Diagnostic> {
-    let wrong = |message: String| {
-        Diagnostic::error(message, None).with_help("for example: abp messages=4 capacity=1")
-    };
+    let (family, values) = parse_member(text)?;
+    family.make(&values).map_err(|error| match error {
+        LtsError::Input(diagnostic) => diagnostic,
+        other => wrong_member(other.to_string()),
+    })
+}
+
+fn wrong_member(message: String) -> Diagnostic {
+    Diagnostic::error(message, None).with_help("for example: abp messages=4 capacity=1")
+}
+
+/// The same without making the system, which may be as large as its parameters say.
+///
+/// # Errors
+/// There is no such family or parameter.
+pub fn parse_member(text: &str) -> Result<(&'static Family, Vec<u64>), Diagnostic> {
     let mut words = text.split_whitespace();
-    let name = words.next().ok_or_else(|| wrong("the file names no family".into()))?;
+    let name = words.next().ok_or_else(|| wrong_member("the file names no family".into()))?;
     let member = family(name).ok_or_else(|| {
         let known: Vec<&str> = FAMILIES.iter().map(|f| f.name).collect();
-        wrong(format!("there is no family `{name}`; there are {}", known.join(", ")))
+        wrong_member(format!("there is no family `{name}`; there are {}", known.join(", ")))
     })?;
     let mut values = member.defaults();
     for word in words {
@@ -98,14 +111,11 @@ pub fn read_member(text: &str) -> Result<Box<dyn System + Send>, Diagnostic> {
         let at = member.parameters.iter().position(|p| p.name == parameter);
         let value: Option<u64> = value.parse().ok();
         let (Some(at), Some(value)) = (at, value) else {
-            return Err(wrong(format!("`{word}` sets no parameter of the family {name}")));
+            return Err(wrong_member(format!("`{word}` sets no parameter of the family {name}")));
         };
         values[at] = value;
     }
-    member.make(&values).map_err(|error| match error {
-        LtsError::Input(diagnostic) => diagnostic,
-        other => wrong(other.to_string()),
-    })
+    Ok((member, values))
 }
 
 /// The family with this name.
