@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use volee_program::{ProctypeId, Program, Transition as Move};
 use volee_system::{Action, Diagnostic};
 
-use super::identity::{Me, Orphan, SELF, name as name_of};
+use super::identity::{Held, Me, Orphan, SELF, name as name_of};
 use super::property::{Property, Seen};
 use super::step::{Done, Local, Wrong, birth, steps};
 use super::valuation::Valuation;
@@ -60,6 +60,10 @@ pub(super) struct Builder<'p> {
     /// Local states with the class that they belong to.
     pub locals: Vec<(usize, Local)>,
     local_ids: HashMap<(usize, Local), usize>,
+    /// For each local state of a single process how often its cells hold each name.
+    pub names: Vec<Held>,
+    /// For each class the most of these.
+    pub most_names: Vec<Held>,
     pub wrongs: Vec<Wrong>,
     pub found: Vec<Found>,
     /// Local states, or pairs that meet, whose steps do not depend on the globals and are known.
@@ -87,6 +91,8 @@ pub fn build(
         global_ids: HashMap::new(),
         locals: Vec::new(),
         local_ids: HashMap::new(),
+        names: Vec::new(),
+        most_names: Vec::new(),
         wrongs: Vec::new(),
         found: Vec::new(),
         settled: HashSet::new(),
@@ -96,7 +102,7 @@ pub fn build(
     builder.start(users)?;
     builder.close()?;
     builder.conditions(questions)?;
-    Ok(builder.family(questions))
+    builder.family(questions)
 }
 
 pub(super) fn refused(message: impl Into<String>, place: Option<volee_system::Place>) -> FamilyError {
@@ -196,6 +202,7 @@ impl Builder<'_> {
                 let message = format!("`{}` has more than {MAX_STATES} local states", proctype.name);
                 return Err(refused(message, proctype.place.clone()));
             }
+            self.note_names(class, &local);
             self.locals.push((class, local));
         }
         Ok(id)
@@ -255,7 +262,7 @@ impl Builder<'_> {
     /// The steps of one process in local state `l`.
     fn alone(&mut self, l: usize, g: usize) -> Result<(), FamilyError> {
         let (class, local) = self.locals[l].clone();
-        if local.node == UNSTARTED || !self.is_new(l, usize::MAX, g) {
+        if local.node == UNSTARTED || !self.may_hold(&[l], g) || !self.is_new(l, usize::MAX, g) {
             return Ok(());
         }
         let proctype = self.classes[class].proctype;
@@ -266,11 +273,12 @@ impl Builder<'_> {
         if let Some(place) = all.endless {
             return Err(refused("an atomic sequence does not come to an end", place));
         }
-        if !all.touched {
+        let touched = all.touched || self.counts_names(l);
+        if !touched {
             self.settled.insert((l, usize::MAX));
         }
         for done in all.done {
-            self.add_alone(class, l, g, all.touched, done)?;
+            self.add_alone(class, l, g, touched, done)?;
         }
         Ok(())
     }
@@ -293,7 +301,7 @@ impl Builder<'_> {
             globals.iter_mut().filter(|v| **v == SELF).for_each(|v| *v = name_of(k));
         }
         let before = self.locals[l].1.clone();
-        let touched = self.count_names(class, &before, &local, &mut globals) | touched;
+        self.count_names(class, &before, &local, &mut globals);
         let mut found = Found {
             globals: if touched { Some((g, self.global(globals)?)) } else { None },
             takes: vec![l],

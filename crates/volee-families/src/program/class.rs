@@ -249,7 +249,8 @@ impl Class<'_> {
     }
 }
 
-fn run_of(action: &Action) -> Option<ProctypeId> {
+/// The process that an action starts.
+pub(super) fn run_of(action: &Action) -> Option<ProctypeId> {
     match action {
         Action::Guard(Expr::Run { proctype, .. }) => Some(*proctype),
         Action::Sequence(actions) => actions.iter().find_map(run_of),

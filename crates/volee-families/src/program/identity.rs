@@ -69,6 +69,18 @@ pub(super) struct Orphan {
     seen: usize,
 }
 
+/// How often cells hold each name, and last how often any.
+pub(super) type Held = [i32; NAMES + 1];
+
+fn names_in(local: &Local) -> Held {
+    let mut names = Held::default();
+    for k in 0..NAMES {
+        names[k] = local.values.iter().filter(|v| **v == name(k as u8)).count() as i32;
+        names[NAMES] += names[k];
+    }
+    names
+}
+
 /// The names that are held, in order.
 fn held(cells: &[i32], counts: &[i32]) -> [bool; NAMES] {
     let mut all = [false; NAMES];
@@ -96,27 +108,49 @@ impl Builder<'_> {
         })
     }
 
-    /// Counts the names in the cells of a single process that has moved; whether there are any.
-    pub(super) fn count_names(
-        &self,
-        class: usize,
-        before: &Local,
-        after: &Local,
-        globals: &mut [i32],
-    ) -> bool {
-        if self.classes[class].user {
+    /// Whether a step from local state `l` depends on the valuation because names are counted there.
+    pub(super) fn counts_names(&self, l: usize) -> bool {
+        self.names[l][NAMES] > 0
+    }
+
+    /// Whether processes can be in these local states under a valuation, as far as its counts of names tell: they hold no
+    /// more than are counted, the other single processes hold the rest, and who has a name has it because somebody holds it.
+    /// Without this the counts would grow for ever in states that never occur.
+    pub(super) fn may_hold(&self, takes: &[usize], g: usize) -> bool {
+        let (cells, counts) = self.split(&self.globals[g]);
+        let held = held(cells, counts);
+        let owns = |l: &usize| self.locals[*l].1.me.is_none_or(|k| held[usize::from(k)]);
+        if !takes.iter().all(owns) {
             return false;
         }
-        let first = self.world.cells - NAMES;
-        let mut any = false;
-        for (values, change) in [(&before.values, -1), (&after.values, 1)] {
-            for k in 0..NAMES {
-                let cells = values.iter().filter(|v| **v == name(k as u8)).count() as i32;
-                globals[first + k] += change * cells;
-                any |= cells > 0;
-            }
+        let fits = |k: usize, count: i32| {
+            let own: i32 = takes.iter().map(|&l| self.names[l][k]).sum();
+            let all: i32 = self.most_names.iter().map(|most| most[k]).sum();
+            let theirs: i32 = takes.iter().map(|&l| self.most_names[self.locals[l].0][k]).sum();
+            own <= count && count - own <= all - theirs
+        };
+        (0..NAMES).all(|k| fits(k, counts[k])) && fits(NAMES, counts.iter().sum())
+    }
+
+    /// Notes the names in the cells of a local state that was found just now, if a single process has it.
+    pub(super) fn note_names(&mut self, class: usize, local: &Local) {
+        let single = self.classes.get(class).is_none_or(|c| !c.user);
+        let names = if single { names_in(local) } else { Held::default() };
+        self.names.push(names);
+        self.most_names.resize(self.most_names.len().max(class + 1), Held::default());
+        for (most, own) in self.most_names[class].iter_mut().zip(names) {
+            *most = own.max(*most);
         }
-        any
+    }
+
+    /// Counts the names in the cells of a single process that has moved.
+    pub(super) fn count_names(&self, class: usize, before: &Local, after: &Local, globals: &mut [i32]) {
+        if self.classes[class].user {
+            return;
+        }
+        let counts = &mut globals[self.world.cells - NAMES..];
+        let (before, after) = (names_in(before), names_in(after));
+        counts.iter_mut().enumerate().for_each(|(k, count)| *count += after[k] - before[k]);
     }
 
     /// Records a step after which nobody holds some names any more: their owners lose them, those that move (with their

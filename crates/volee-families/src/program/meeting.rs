@@ -4,7 +4,7 @@ use volee_program::{Action as Does, Transition as Move};
 use volee_system::{Action, Event, EventKind};
 
 use super::build::{Builder, Found, refused};
-use super::identity::{SELF, name as name_of};
+use super::identity::{SELF, is_name, name as name_of};
 use super::step::{Local, Wrong};
 use super::valuation::Valuation;
 use crate::FamilyError;
@@ -28,7 +28,7 @@ impl Builder<'_> {
                 }
                 let mut g = 0;
                 while g < self.globals.len() {
-                    if self.is_new(l, m, g) {
+                    if self.may_hold(&[l, m], g) && self.is_new(l, m, g) {
                         self.meeting(l, m, g)?;
                     }
                     g += 1;
@@ -40,7 +40,7 @@ impl Builder<'_> {
 
     fn meeting(&mut self, l: usize, m: usize, g: usize) -> Result<(), FamilyError> {
         let world = self.world;
-        let mut touched = false;
+        let mut touched = self.counts_names(l) || self.counts_names(m);
         let mut met = Vec::new();
         for send in self.transitions(l) {
             let Does::Send { channel, values, .. } = &send.action else { continue };
@@ -55,6 +55,7 @@ impl Builder<'_> {
             if let Some(why) = sender.refused.take() {
                 return Err(refused(why, send.statement.place.clone()));
             }
+            touched |= message.iter().any(|v| is_name(*v));
             let mut fresh = None;
             if message.contains(&SELF) {
                 let k = self.fresh_name(g)?;
@@ -141,9 +142,8 @@ impl Builder<'_> {
         let me = fresh.or(sender_before.me);
         let sender = Local { node: send.target.0, values: sender, me };
         let receiver = Local { node: receive.target.0, values: locals, me: receiver_before.me };
-        let mut touched = touched | fresh.is_some();
-        touched |= self.count_names(class, &sender_before, &sender, &mut globals);
-        touched |= self.count_names(partner, &receiver_before, &receiver, &mut globals);
+        self.count_names(class, &sender_before, &sender, &mut globals);
+        self.count_names(partner, &receiver_before, &receiver, &mut globals);
         let found = Found {
             globals: if touched { Some((g, self.global(globals)?)) } else { None },
             takes: vec![l, m],

@@ -143,6 +143,9 @@ impl<'w> Valuation<'w> {
                 self.value(chosen)
             }
             Expr::Binary(op, a, b, _) => self.binary(*op, a, b),
+            Expr::Pid if matches!(self.me, Me::Many(_)) && self.world.numbers_return => {
+                self.refuse("a process number (`_pid`) that a process started later may get again")
+            }
             Expr::Pid => match self.me.pid() {
                 Some(pid) => pid,
                 None => self.refuse("a process number (`_pid`) that is not known"),

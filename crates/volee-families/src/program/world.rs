@@ -4,8 +4,9 @@
 //! channel has its length and its slots. A global that is never assigned is the same in all valuations; reading it does not
 //! make a step depend on the globals, which keeps nets small (most channel variables are such).
 
-use volee_program::{Action, ChannelType, Expr, Location, Pattern, ProctypeId, Program, Scope};
+use volee_program::{Action, ChannelType, Expr, Location, Pattern, Proctype, ProctypeId, Program, Scope};
 
+use super::class::run_of;
 use super::identity::NAMES;
 
 /// The unchanging part.
@@ -20,6 +21,8 @@ pub struct World<'p> {
     pub users: Vec<ProctypeId>,
     /// Processes that exist once, from the start: the first numbers.
     pub once: i32,
+    /// A process that is started late may get the number of one that has ended.
+    pub numbers_return: bool,
 }
 
 /// Where a channel keeps its messages.
@@ -55,7 +58,8 @@ impl<'p> World<'p> {
         let once = program.active.iter().filter(|p| !users.contains(p)).count() as i32;
         let users = users.to_vec();
         let cells = cells + NAMES;
-        let mut world = World { program, channels, assigned: Vec::new(), cells, users, once };
+        let numbers_return = may_return(program, &users);
+        let mut world = World { program, channels, assigned: Vec::new(), cells, users, once, numbers_return };
         for transition in program.proctypes.iter().flat_map(|p| &p.nodes).flat_map(|n| &n.transitions) {
             world.note(&transition.action);
         }
@@ -110,4 +114,43 @@ impl<'p> World<'p> {
         }
         self.channels.iter().any(|c| c.capacity == 0)
     }
+}
+
+/// Whether one of the many may be started after another process has ended, whose number it then gets. When the first process
+/// ends, nobody is left to start others.
+fn may_return(program: &Program, users: &[ProctypeId]) -> bool {
+    let started = |action: &Action| run_of(action).is_some_and(|p| users.contains(&p));
+    let mut transitions = program.proctypes.iter().flat_map(|p| &p.nodes).flat_map(|n| &n.transitions);
+    if !transitions.any(|t| started(&t.action)) {
+        return false;
+    }
+    let first = program.active.first().filter(|p| !users.contains(p) && !is_again(program, **p));
+    let numbered = program.proctypes.iter().enumerate();
+    numbered.filter(|(number, _)| first.is_none_or(|f| usize::from(f.0) != *number)).any(|(_, p)| can_end(p))
+}
+
+fn is_again(program: &Program, proctype: ProctypeId) -> bool {
+    let mut transitions = program.proctypes.iter().flat_map(|p| &p.nodes).flat_map(|n| &n.transitions);
+    program.active.iter().filter(|p| **p == proctype).count() > 1
+        || transitions.any(|t| run_of(&t.action) == Some(proctype))
+}
+
+fn can_end(proctype: &Proctype) -> bool {
+    let mut seen = vec![false; proctype.nodes.len()];
+    let mut work = vec![proctype.entry.0 as usize];
+    while let Some(node) = work.pop() {
+        if std::mem::replace(&mut seen[node], true) {
+            continue;
+        }
+        for t in &proctype.nodes[node].transitions {
+            if matches!(t.action, Action::End) {
+                return true;
+            }
+            work.push(t.target.0 as usize);
+            if let Action::DStep(entry) = t.action {
+                work.push(entry.0 as usize);
+            }
+        }
+    }
+    false
 }

@@ -11,8 +11,10 @@ use super::property::{Property, Reading, Seen};
 use super::step::Local;
 use super::valuation::Valuation;
 use super::{Asked, Family, Kind, Questions, Template};
+use crate::FamilyError;
 use crate::program::build::MAX_STATES;
 use volee_nets::{Initial, Mover, Net, PlaceId, Target, Transition};
+use volee_system::Diagnostic;
 
 /// Where each kind of place begins.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +26,7 @@ struct Layout {
 
 impl Builder<'_> {
     /// Writes everything down.
-    pub(super) fn family(self, questions: &Questions) -> Family {
+    pub(super) fn family(self, questions: &Questions) -> Result<Family, FamilyError> {
         let locals = self.globals.len();
         let wrongs = locals + self.locals.len();
         let layout = Layout { locals, wrongs, property: wrongs + self.wrongs.len() };
@@ -41,7 +43,7 @@ impl Builder<'_> {
         net.initial = self.initial(layout, net.places.len());
         let templates = self.templates(layout);
         let regulated = self.regulated(layout);
-        let mut asked = self.asked(questions, layout);
+        let mut asked = self.asked(questions, layout)?;
         if questions.deadlock
             && self.property.is_none()
             && let Some(targets) = super::deadlock::deadlocks(&net, &self.rests(layout, net.places.len()))
@@ -51,7 +53,7 @@ impl Builder<'_> {
         let once =
             |c: &&super::build::Class| !c.user && !c.regulated && self.locals[c.start].1.node != UNSTARTED;
         let once = self.classes.iter().filter(once).count() as u32;
-        Family {
+        Ok(Family {
             kin: self.kin(layout, net.places.len()),
             net,
             templates,
@@ -59,7 +61,7 @@ impl Builder<'_> {
             once,
             regulated,
             wrongs: layout.wrongs..layout.property,
-        }
+        })
     }
 
     /// A process may lose its name without moving; whoever follows it in the machine sees no difference.
@@ -215,13 +217,13 @@ impl Builder<'_> {
         }
     }
 
-    fn asked(&self, questions: &Questions, layout: Layout) -> Vec<Asked> {
+    fn asked(&self, questions: &Questions, layout: Layout) -> Result<Vec<Asked>, FamilyError> {
         if let Some(property) = self.property {
             let traps = (0..property.traps.len()).filter(|&s| property.traps[s]);
             let target =
                 |s| Target::covering("the run violates the property", &[((layout.property + s) as u32, 1)]);
             let targets = traps.map(target).collect();
-            return vec![Asked { question: property.name.clone(), kind: Kind::Property, targets }];
+            return Ok(vec![Asked { question: property.name.clone(), kind: Kind::Property, targets }]);
         }
         let mut all = Vec::new();
         if !self.wrongs.is_empty() || self.has_assertions() {
@@ -240,14 +242,14 @@ impl Builder<'_> {
             });
         }
         for (text, points) in &questions.covers {
-            let targets = self.together(text, points, layout);
+            let targets = self.together(text, points, layout)?;
             all.push(Asked {
                 question: format!("never together {text}"),
                 kind: Kind::Cover(text.clone()),
                 targets,
             });
         }
-        all
+        Ok(all)
     }
 
     fn has_assertions(&self) -> bool {
@@ -274,7 +276,7 @@ impl Builder<'_> {
         text: &str,
         points: &[(volee_program::ProctypeId, volee_program::NodeId)],
         layout: Layout,
-    ) -> Vec<Target> {
+    ) -> Result<Vec<Target>, FamilyError> {
         let together = if points.len() > 1 { " together" } else { "" };
         let mut all: Vec<Vec<(u32, u32)>> = vec![Vec::new()];
         for (proctype, node) in points {
@@ -287,16 +289,25 @@ impl Builder<'_> {
             all = all.iter().flat_map(|chosen| there.iter().map(|&p| with(chosen, p))).collect();
             all.sort_unstable();
             all.dedup();
-            all.truncate(MAX_STATES);
+            if all.len() > MAX_STATES {
+                let message = format!(
+                    "`{text}` can be occupied in more than {MAX_STATES} ways, by the values that processes have there"
+                );
+                let help =
+                    "ask of fewer points at once, or let the processes forget what they no longer need";
+                return Err(FamilyError::Refused(vec![Diagnostic::error(message, None).with_help(help)]));
+            }
         }
-        all.iter()
+        let targets = all
+            .iter()
             .map(|tokens| {
                 Target::covering(
                     format!("{text} {} occupied{together}", if points.len() > 1 { "are" } else { "is" }),
                     tokens,
                 )
             })
-            .collect()
+            .collect();
+        Ok(targets)
     }
 }
 

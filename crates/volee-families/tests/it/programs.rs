@@ -198,6 +198,42 @@ fn what_depends_on_the_numbers_themselves_is_refused_with_its_place() {
     }
 }
 
+#[test]
+fn a_single_process_that_keeps_a_number_is_seen_with_every_number_it_can_keep() {
+    let server = |body: &str| {
+        format!(
+            "chan c = [0] of {{ byte }}; active proctype Server() {{ byte y; do :: c?y; {body} od }} \
+             proctype User() {{ c!_pid }}"
+        )
+    };
+    assert_eq!(answers(&server("assert(y == _pid)"), &[]), (false, vec![]));
+    assert_eq!(answers(&server("assert(y != _pid)"), &[]), (true, vec![]));
+    let two = "chan c = [0] of { byte }, d = [0] of { byte }; \
+               active proctype First() { byte y; do :: c?y; d!y od } \
+               active proctype Second() { byte z; do :: d?z; assert(z == 0) od } \
+               proctype User() { c!_pid }";
+    assert_eq!(answers(two, &[]), (false, vec![]));
+}
+
+#[test]
+fn numbers_that_are_given_again_are_refused() {
+    let model = |user: &str, init: &str| {
+        lowered(&format!("byte n = 255; proctype User() {{ {user} }} init {{ {init} }}"))
+    };
+    let both = "run User(); (n != 255); run User()";
+    for (user, init, refused) in [
+        ("assert(n != _pid); n = _pid", both, true),
+        ("assert(n != _pid); n = _pid", "(n != 255)", false),
+        ("n = 1; assert(n == 1)", both, false),
+        ("do :: n = _pid od", both, false),
+        ("do :: n = _pid; break od", both, true),
+    ] {
+        let model = model(user, init);
+        let built = family_of(&model.program, &["User".into()], &questions(&model, &[]), None);
+        assert_eq!(built.is_err(), refused, "{user} {init}");
+    }
+}
+
 /// A statement; `deep` bounds nesting.
 fn statement(r: &mut Random, deep: u32, plain: bool) -> String {
     let simple = [
@@ -241,8 +277,22 @@ fn statement(r: &mut Random, deep: u32, plain: bool) -> String {
         "p?_",
         "m = _pid",
         "(m == n)",
+        "n = m",
+        "assert(m == _pid)",
     ];
-    let meeting = ["r!0", "r!l", "r?l", "r?1", "r?eval(b0)", "r!a[c]", "s!_pid", "s?eval(_pid)", "s?n"];
+    let meeting = [
+        "r!0",
+        "r!l",
+        "r?l",
+        "r?1",
+        "r?eval(b0)",
+        "r!a[c]",
+        "s!_pid",
+        "s?eval(_pid)",
+        "s?n",
+        "s!_pid",
+        "s?m",
+    ];
     match r.below(if deep == 0 { 8 } else { 12 }) {
         0..=5 => simple[r.below(simple.len() as u32) as usize].into(),
         6..=7 if !plain => meeting[r.below(meeting.len() as u32) as usize].into(),
@@ -272,10 +322,15 @@ fn random_text(seed: u64) -> String {
         if r.below(2) == 0 { format!("do :: {block} od") } else { block }
     };
     let (server, user) = (body(&mut r), body(&mut r));
+    let another = match r.below(4) {
+        0 => format!("active proctype Other() {{ bit l; byte m; {} }}", body(&mut r)),
+        1 => format!("init {{ bit l; byte m; run User(); {} }}", body(&mut r)),
+        _ => String::new(),
+    };
     format!(
         "bit b0, b1; byte c, n = 255; byte a[2]; chan r = [0] of {{ bit }}; chan q = [1] of {{ bit }};\n\
          chan p = [1] of {{ byte }}; chan s = [0] of {{ byte }};\nactive proctype Server() {{ bit l; byte m; {server} }}\n\
-         proctype User() {{ bit l; byte m = _pid; {user} }}\n"
+         proctype User() {{ bit l; byte m = _pid; {user} }}\n{another}\n"
     )
 }
 

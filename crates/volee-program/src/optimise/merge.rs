@@ -35,8 +35,10 @@ pub(super) fn merge_steps(program: &mut Program, observed: &Observed) {
     let rendezvous = program.channel_types.iter().any(|c| c.capacity == 0);
     let failing = Failing::of(program);
     for (index, proctype) in program.proctypes.iter_mut().enumerate() {
-        let followers = followers(proctype, ProctypeId(index as u8), observed);
-        merge_where_control_comes(proctype, &followers, rendezvous, &failing);
+        let id = ProctypeId(index as u8);
+        let followers = followers(proctype, id, observed);
+        let seen = seen_nodes(proctype, id, observed);
+        merge_where_control_comes(proctype, &followers, &seen, rendezvous, &failing);
     }
 }
 
@@ -45,6 +47,7 @@ pub(super) fn merge_steps(program: &mut Program, observed: &Observed) {
 fn merge_where_control_comes(
     proctype: &mut Proctype,
     followers: &[Option<Transition>],
+    seen: &[bool],
     rendezvous: bool,
     failing: &Failing,
 ) {
@@ -57,7 +60,7 @@ fn merge_where_control_comes(
         }
         for index in 0..proctype.nodes[node].transitions.len() {
             if !proctype.nodes[node].in_d_step {
-                let merging = Merging { proctype, followers, rendezvous, failing };
+                let merging = Merging { proctype, followers, seen, rendezvous, failing };
                 if let Some(merged) = merging.from(node, index) {
                     proctype.nodes[node].transitions[index] = merged;
                 }
@@ -76,6 +79,14 @@ fn d_step_of(action: &Action) -> Option<NodeId> {
         Action::Sequence(actions) => actions.first().and_then(d_step_of),
         _ => None,
     }
+}
+
+/// Per node, whether somebody sees that control is there. A step to such a node from one that is not is seen as well: what is
+/// done with the step before it would hide that control was elsewhere.
+fn seen_nodes(proctype: &Proctype, id: ProctypeId, observed: &Observed) -> Vec<bool> {
+    let nodes = proctype.nodes.iter().enumerate();
+    let is_seen = |n: usize| observed.nodes.contains(&(id, NodeId(n as u32)));
+    nodes.map(|(n, node)| is_seen(n) || (observed.progress && node.progress)).collect()
 }
 
 /// Per node, the one transition that could be done together with what leads to the node.
@@ -141,6 +152,7 @@ fn sends_first(action: &Action) -> bool {
 struct Merging<'p> {
     proctype: &'p Proctype,
     followers: &'p [Option<Transition>],
+    seen: &'p [bool],
     rendezvous: bool,
     failing: &'p Failing,
 }
@@ -158,7 +170,8 @@ impl Merging<'_> {
         while actions.len() < LONGEST
             && let Some(next) = &self.followers[merged.target.0 as usize]
         {
-            let free = merged.atomic || (!next.atomic && concerns_nobody_else(&next.action));
+            let hidden = !self.seen[next.target.0 as usize] && concerns_nobody_else(&next.action);
+            let free = merged.atomic || (!next.atomic && hidden);
             let fails = self.failing.may_fail(self.proctype, &next.action);
             if !free || may_fail && fails {
                 break;

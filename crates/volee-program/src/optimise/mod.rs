@@ -31,6 +31,8 @@ pub struct Observed {
     /// Somebody asks where a process stands or whether it could move, whatever the point of control is called
     /// (`pc_value()`, `enabled()`): then every point matters.
     pub control: bool,
+    /// Somebody asks whether a process stands at a progress label (`np_`).
+    pub progress: bool,
 }
 
 impl Observed {
@@ -48,6 +50,7 @@ impl Observed {
                 self.globals.insert(effects::extent(location));
             }
             Expr::Enabled(..) | Expr::PcValue(_) => self.control = true,
+            Expr::NonProgress => self.progress = true,
             _ => {}
         });
     }
@@ -58,6 +61,7 @@ impl Observed {
         self.locals.extend(&other.locals);
         self.globals.extend(&other.globals);
         self.control |= other.control;
+        self.progress |= other.progress;
         self
     }
 
@@ -65,7 +69,15 @@ impl Observed {
     pub(crate) fn by_program(program: &Program) -> Self {
         let mut observed = Observed::default();
         effects::visit_program(program, &mut |e| {
-            if matches!(e, Expr::At { .. } | Expr::Remote { .. } | Expr::Enabled(..) | Expr::PcValue(_)) {
+            let looks_around = matches!(
+                e,
+                Expr::At { .. }
+                    | Expr::Remote { .. }
+                    | Expr::Enabled(..)
+                    | Expr::PcValue(_)
+                    | Expr::NonProgress
+            );
+            if looks_around {
                 observed.add(e);
             }
         });

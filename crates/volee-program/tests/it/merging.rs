@@ -27,6 +27,12 @@ fn a_d_step_inside_an_atomic_sequence_keeps_what_follows_inside() {
     assert!(plain.faults.is_empty());
 }
 
+#[test]
+fn a_process_that_comes_back_to_a_label_is_seen_to_have_left_it() {
+    compare("bit g; active proctype P() { L: g = 1 - g; skip; goto L }", &["P@L", "!P@L"]);
+    compare("bit g; active proctype P() { g = 1; skip; L: g = 0 }", &["g == 1 && !P@L", "g == 1 && P@L"]);
+}
+
 /// What a process may do, one after the other: every kind of statement that merging treats in its own way.
 pub const STATEMENTS: &[&str] = &[
     "l++",
@@ -95,6 +101,21 @@ fn nothing_is_merged_where_somebody_asks_where_a_process_stands() {
     assert!(unseen.states < seen.states, "merging is not switched off for good");
     compare(source, &["pc_value(0) == 1", "pc_value(0) == 2"]);
     compare(source, &["enabled(0)"]);
+}
+
+#[test]
+fn a_step_to_a_point_that_somebody_sees_is_a_step_of_its_own() {
+    let around = "byte g; active proctype P() { byte l; L: l = 0; l = 0; goto L }";
+    let (_, optimised) = compare(around, &["P@L"]);
+    assert_eq!(optimised.changes.len(), 2, "control leaves the point and comes back");
+    compare(
+        "byte g; active proctype P() { byte l; l = 0; l = 1; L: l = 2; l = 3; M: l = 0 }",
+        &["P@L", "P@M"],
+    );
+    compare("byte g; active proctype P() { byte l; progress: l = 0; l = 0; goto progress }", &["np_"]);
+    let by_statements = "active proctype P() { byte l; L: l = 0; l = 0; goto L }
+        active proctype Q() { (!P@L); assert(false) }";
+    assert_eq!(compare(by_statements, &[]).1.faults.len(), 1);
 }
 
 #[test]
