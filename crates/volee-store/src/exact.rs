@@ -102,6 +102,17 @@ impl Form {
         }
     }
 
+    /// Puts a name that is not there.
+    #[inline(always)]
+    fn add(&mut self, name: StateRef) {
+        match self {
+            Form::Whole(table) => {
+                table.insert(name);
+            }
+            Form::Quotients(table) => table.add(name),
+        }
+    }
+
     #[inline(always)]
     fn prefetch(&self, name: StateRef) {
         match self {
@@ -173,12 +184,10 @@ impl Exact {
             let name = translate(name);
             other.prefetch(name);
             if let Some(name) = near.exchange(name) {
-                other.insert(name);
+                other.add(name);
             }
         });
-        near.rest().for_each(|name| {
-            other.insert(name);
-        });
+        near.rest().for_each(|name| other.add(name));
         self.table = other;
     }
 }

@@ -143,6 +143,28 @@ impl Quotients {
         self.put_aside(code)
     }
 
+    /// Puts a name that is not there.
+    #[inline(always)]
+    pub fn add(&mut self, name: StateRef) {
+        self.add_code(self.coding.scramble(name.0));
+    }
+
+    #[inline(always)]
+    fn add_code(&mut self, code: u64) {
+        let home = self.homes.of(code);
+        let remainder = ((code & self.homes.kept) as u32) << FAR | USED;
+        for far in 0..GROUP {
+            let line = &mut self.lines[home ^ far];
+            if line[LINE - 1] == 0 {
+                let free = line.iter().map(|&slot| usize::from(slot != 0)).sum::<usize>();
+                line[free % LINE] = remainder | far as u32;
+                self.len += 1;
+                return;
+            }
+        }
+        self.put_aside(code);
+    }
+
     #[cold]
     fn put_aside(&mut self, code: u64) -> bool {
         if self.aside.contains(&code) {
@@ -157,12 +179,8 @@ impl Quotients {
     pub fn resize(&mut self, lines: usize) -> Option<()> {
         let mut larger = Quotients::new(self.width(), lines)?;
         let aside = std::mem::take(&mut self.aside);
-        self.drain_codes(|code| {
-            larger.insert_code(code);
-        });
-        aside.into_iter().for_each(|code| {
-            larger.insert_code(code);
-        });
+        self.drain_codes(|code| larger.add_code(code));
+        aside.into_iter().for_each(|code| larger.add_code(code));
         *self = larger;
         Some(())
     }
