@@ -30,8 +30,8 @@ const CHUNK: usize = 1 << 7;
 /// Bits of a half word that say how far from home it is.
 const FAR: u32 = GROUP.trailing_zeros();
 
-/// Lines from which on a table grows by half: four megabytes.
-const LARGE: usize = 1 << 16;
+/// Lines from which on a table grows by half: a megabyte.
+const LARGE: usize = 1 << 14;
 
 type Line = [AtomicU64; WORDS];
 

@@ -417,8 +417,14 @@ impl Explored {
     }
 }
 
-/// The memory that a search may use when nobody says how much: three quarters of what is free, where the system tells.
+/// The memory that a search may use when nobody says how much: three quarters of what is free, where the system tells. It is
+/// looked up once, before searches take some of it themselves.
 pub fn usual_memory() -> Option<u64> {
+    static MEMORY: std::sync::OnceLock<Option<u64>> = std::sync::OnceLock::new();
+    *MEMORY.get_or_init(free_memory)
+}
+
+fn free_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
     let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
