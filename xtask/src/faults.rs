@@ -53,10 +53,6 @@ impl Fault {
     fn ends(self) -> bool {
         matches!(self, Fault::Kill | Fault::Interrupt | Fault::Terminate)
     }
-
-    fn loses_worker(self) -> bool {
-        matches!(self, Fault::KillJob | Fault::CutLinks)
-    }
 }
 
 /// How the disturbed runs ended.
@@ -68,6 +64,8 @@ pub struct Tally {
     pub right: u32,
     /// An honest unknown.
     pub unknown: u32,
+    /// A worker that was cut off before it was known, and is named.
+    pub strangers: u32,
     /// Killed, with nothing said.
     pub killed: u32,
     /// Gone on with, to the known verdict.
@@ -286,9 +284,9 @@ impl Stage {
                 Some(3) if again < 4 => self.tally.unknown += 1,
                 // A signal that comes before the program has taken it over ends it like any other.
                 None if again < 4 && fault.ends() => self.tally.killed += 1,
-                // A worker that is lost before it has begun is told as one that cannot be asked.
-                Some(2) if again < 4 && fault.loses_worker() && self.answer().contains("worker") => {
-                    self.tally.unknown += 1;
+                // A line that is cut before anybody has proved the secret may as well be a stranger's: it is named as such.
+                Some(2) if again < 4 && fault == Fault::CutLinks && self.is_stranger() => {
+                    self.tally.strangers += 1;
                 }
                 other => return Err(format!("it ended with {other:?}: {}", told())),
             }
@@ -298,6 +296,12 @@ impl Stage {
             words = ["resume", "kept.ck", "--format", "json"].map(String::from).to_vec();
         }
         Ok(())
+    }
+
+    /// Whether the answer names the worker behind the relay, and says that its connection was closed.
+    fn is_stranger(&self) -> bool {
+        let answer = self.answer();
+        answer.contains(&self.relay.address) && answer.contains("the connection was closed")
     }
 
     fn answer(&self) -> String {
@@ -363,12 +367,13 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     let start = Instant::now();
     let tally = faults(&binary, u32::try_from(count).unwrap_or(u32::MAX), seed)?;
     println!(
-        "{} rounds in {:.0} s (seed {seed}): {} right although disturbed, {} unknown, {} killed, {} gone on with to the \
+        "{} rounds in {:.0} s (seed {seed}): {} right although disturbed, {} unknown, {} cut off from a worker before it was known, {} killed, {} gone on with to the \
          right verdict; no wrong verdict, no process left, nobody waited for longer than {} s",
         tally.rounds,
         start.elapsed().as_secs_f64(),
         tally.right,
         tally.unknown,
+        tally.strangers,
         tally.killed,
         tally.resumed,
         PATIENCE.as_secs(),

@@ -153,10 +153,7 @@ impl Answer {
 
     /// The object as one JSON text, with a line feed at its end.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self)
-            .unwrap_or_else(|e| unreachable!("an answer has only string keys: {e}"));
-        text.push('\n');
-        text
+        crate::json_text(self)
     }
 }
 

@@ -128,10 +128,7 @@ impl Trace {
 
     /// Writes the JSON form.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self)
-            .unwrap_or_else(|e| unreachable!("a trace has only string keys: {e}"));
-        text.push('\n');
-        text
+        crate::json_text(self)
     }
 
     /// Compares the labels with those of the replayed run.

@@ -473,7 +473,7 @@ impl Way {
             Setting::Checkpoint | Setting::Spill => match self {
                 Way::Search => Ok(()),
                 Way::SharedSearch | Way::SharedEquations => {
-                    Err(self.no_effect("several workers keep nothing on disk"))
+                    Err(self.no_effect("workers keep nothing on disk: ask on one machine"))
                 }
                 Way::Families | Way::Counters | Way::Channels => Err(self.not_a_search(REACHABILITY)),
                 _ => Err(self

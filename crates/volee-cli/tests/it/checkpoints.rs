@@ -149,11 +149,13 @@ fn states_that_memory_does_not_hold_are_on_disk() {
     std::fs::create_dir(sandbox.path("disk")).expect("a folder");
     let whole = sandbox.volee(&format!("{QUESTION} -D TOP=17"));
     let spilled = sandbox.volee(
-        "check m.pml -D TOP=17 --invariant a<200 --all-errors --format json --spill disk --memory 16M",
+        "check m.pml -D TOP=17 --invariant a<200 --all-errors --format json --spill disk --memory 16M --workers 2",
     );
     assert_eq!(figures(&spilled), figures(&whole));
     assert!(
-        spilled.stdout.contains("disk_bytes") && spilled.stderr.contains("states are in"),
+        spilled.stdout.contains("disk_bytes")
+            && spilled.stderr.contains("states are in")
+            && spilled.stderr.contains("searched by one thread"),
         "{}",
         spilled.stderr
     );

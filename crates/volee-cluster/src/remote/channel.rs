@@ -33,6 +33,8 @@ const LARGEST: usize = 65535;
 const TAG: usize = 16;
 
 const NO_SECRET: &str = "it does not know the secret (or we do not): both must be given the same file";
+/// Whoever has another secret closes the connection, and so does a line that is cut.
+const CLOSED: &str = "the connection was closed before it had answered: it does not know the secret (or we do not), or the line was cut";
 
 /// One side of a connection. Clones are the same connection.
 pub struct Channel {
@@ -100,7 +102,7 @@ fn greet_as(
         Err(Handshake::Line(error))
             if !matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock) =>
         {
-            return Err(NO_SECRET.into());
+            return Err(CLOSED.into());
         }
         Err(Handshake::Line(error)) => return Err(words(&error)),
         Err(Handshake::Key) => return Err(NO_SECRET.into()),

@@ -149,14 +149,14 @@ pub fn run(
 }
 
 /// Connects to all workers, each with its deadline, all at once.
-fn connect(workers: &[String], secret: &Secret) -> Result<Vec<Member>, ClusterError> {
-    let connected: Vec<Result<Member, ClusterError>> = std::thread::scope(|scope| {
+fn connect(workers: &[String], secret: &Secret) -> Result<Vec<Member>, JobError> {
+    let connected: Vec<Result<Member, JobError>> = std::thread::scope(|scope| {
         let threads: Vec<_> = workers
             .iter()
             .enumerate()
             .map(|(number, address)| scope.spawn(move || connect_one(number, address, secret)))
             .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(no_thread()))).collect()
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(no_thread().into()))).collect()
     });
     connected.into_iter().collect()
 }
@@ -165,7 +165,9 @@ fn no_thread() -> ClusterError {
     ClusterError::Call("a thread that connects to a worker failed".into())
 }
 
-fn connect_one(number: usize, address: &str, secret: &Secret) -> Result<Member, ClusterError> {
+/// Connects to a worker. One that cannot be used is an error of the call; one that has proved the secret and is gone
+/// before it has begun is lost, like any other that is.
+fn connect_one(number: usize, address: &str, secret: &Secret) -> Result<Member, JobError> {
     let who = name_of(number, address);
     let wrong = |message: String| ClusterError::Worker { who: who.clone(), message };
     let mut addresses = address.to_socket_addrs().map_err(|error| wrong(error.to_string()))?;
@@ -174,14 +176,18 @@ fn connect_one(number: usize, address: &str, secret: &Secret) -> Result<Member, 
     watch_closely(&stream);
     let ends = Ends { purpose: "job for a worker", role: "coordinator", patience: PATIENCE };
     let (mut channel, _) = greet(stream, secret, ends).map_err(wrong)?;
-    set_deadline(channel.tcp(), Some(PATIENCE)).map_err(|error| wrong(words(&error)))?;
-    match receive(&mut channel, SMALL).map_err(|error| wrong(words(&error)))? {
+    let gone = |message: String| {
+        let message = format!("was lost before it had begun: {message}");
+        JobError::Failed { failure: Failure::Lost { who: who.clone(), message }, lost: vec![number] }
+    };
+    set_deadline(channel.tcp(), Some(PATIENCE)).map_err(|error| gone(words(&error)))?;
+    match receive(&mut channel, SMALL).map_err(|error| gone(words(&error)))? {
         Welcome::Accepted => {}
-        Welcome::Refused(why) => return Err(wrong(format!("it refused: {why}"))),
+        Welcome::Refused(why) => return Err(wrong(format!("it refused: {why}")).into()),
     }
     // The process of the job takes over, and makes keys of its own.
     let ends = Ends { purpose: JOB, patience: START, ..ends };
-    let (stream, _) = greet(channel.into_tcp(), secret, ends).map_err(wrong)?;
+    let (stream, _) = greet(channel.into_tcp(), secret, ends).map_err(gone)?;
     Ok(Member {
         who,
         stream,

@@ -180,6 +180,20 @@ fn a_worker_with_another_secret_is_refused() {
 }
 
 #[test]
+fn a_worker_that_is_lost_before_it_has_begun_is_no_error_of_the_call() {
+    let listener = Listener::bind("127.0.0.1:0", secret()).expect("loopback");
+    let address = listener.address().expect("it has one").to_string();
+    std::thread::spawn(move || listener.serve(|| Command::new("false"), |_| {}));
+    let Err(JobError::Failed { failure: Failure::Lost { who, message }, lost }) =
+        ask(&[address], "solve 1", None)
+    else {
+        panic!("its process ends at once")
+    };
+    assert!(who.starts_with("worker 1 (") && message.contains("before it had begun"), "{who}: {message}");
+    assert_eq!(lost, [0]);
+}
+
+#[test]
 fn a_worker_takes_no_more_jobs_than_it_may() {
     let listener = Listener::bind("127.0.0.1:0", secret()).expect("loopback").with_most_jobs(0);
     let address = listener.address().expect("it has one").to_string();

@@ -38,6 +38,9 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     }
     let kept = kept::prepare(job, &model, questions)?;
     let resumed = kept.as_ref().is_some_and(|kept| kept.resume);
+    if asked_for && (kept.is_some() || job.settings.spill.is_some()) {
+        job.progress.say("what is kept on disk is searched by one thread");
+    }
     let asked = |system: &mut dyn System| {
         let all = stored(compiled(system, questions)?, job.settings, options.plain);
         let (all_errors, most) = (job.settings.all_errors, job.settings.max_errors);
