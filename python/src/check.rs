@@ -1,23 +1,18 @@
 //! `check`: questions about a model, and its answers in all forms.
 
-use std::sync::Arc;
-
 use pyo3::prelude::*;
+use volee::render::RunView;
 use volee::render::check::{View, answers as rendered};
-use volee::report::{Filter, Palette, QuestionAnswer, diagnostics_text, run_svg, run_to_word};
+use volee::report::{Filter, Palette, QuestionAnswer, Trace, diagnostics_text, run_svg, run_to_word};
 use volee::search::{Fairness, Order};
-use volee::system::{Diagnostic, Verdict};
-use volee::{
-    Answers, Ask, AskError, Engine, Question, Settings, ShownRun, Source, ask, ask_system, report_page,
-};
+use volee::system::Verdict;
+use volee::{Answers, Ask, AskError, Engine, Question, Settings, ShownRun, Source, ask, report_page};
 
-use crate::generator::{Generated, Shared};
-use crate::given::Given;
-use crate::watcher::{Stop, Watcher};
-use crate::{refused, wrong};
+use crate::given::{Call, Given, Subject};
+use crate::{refused, unknown, wrong};
 
 /// Steps beyond which a chart has only the beginning and the end of a run.
-const LONGEST_CHART: usize = 400;
+pub const LONGEST_CHART: usize = 400;
 
 /// Answers, in all forms.
 #[pyclass(frozen)]
@@ -70,46 +65,40 @@ impl Checked {
 }
 
 #[pyfunction]
-#[pyo3(signature = (model, options, progress=None, generator=None))]
+#[pyo3(signature = (model, options, progress=None))]
 pub fn check(
     py: Python<'_>,
-    model: &str,
+    model: Subject,
     options: &str,
     progress: Option<Py<PyAny>>,
-    generator: Option<Py<PyAny>>,
 ) -> PyResult<Checked> {
-    let given = Given::read(options)?;
-    let stop = Stop::default();
-    let source = given.source(model);
-    let budget = given.budget(&stop.cancelled)?;
-    let mut watcher = Watcher::new(&stop, progress);
-    let shared = generator.map(|generator| Arc::new(Shared::new(py, generator, &stop)));
-    let settings = settings(&given);
-    let engine = engine(&given)?;
-    let outcome = py.detach(|| {
-        let asked = match &shared {
-            Some(shared) => ask_system(move || Generated::new(shared)),
-            None => ask(&source),
-        };
-        questions(asked, &given).engine(engine).settings(settings).budget(budget).run(&mut watcher)
-    });
-    stop.check()?;
+    let mut call = Call::new(options, progress)?;
+    let source = call.source(py, &model)?;
+    let (budget, given) = (call.budget()?, &call.given);
+    let asked = questions(ask(&source), given).engine(engine(given)?);
+    let asked = asked.settings(settings(given)?).budget(budget);
+    let outcome = call.watcher.follow(py, |progress| asked.run(progress))?;
     let answers = match outcome {
         Ok(answers) => answers,
         Err(AskError::Limit(limit)) => return Ok(unanswered(source, &limit)),
         Err(error) => return Err(refused(&error)),
     };
-    let view = View {
-        palette: Palette::Plain,
-        run: volee::render::RunView::default(),
-        shorter: None,
-        all_claims: "properties=[\"all\"]",
-        coverage: settings_cover(&given),
-        advise: &|_, _| None,
-        replay: &|_, trace| Ok(format!("volee replay {model} {}", run_to_word(&trace.witness))),
-    };
-    let mut told = rendered(&source, &answers, &view).map_err(|d| wrong(&[d]))?;
-    stop.check()?;
+    let covered = given.flag("coverage");
+    let told = call.watcher.follow(py, |_| {
+        let replay =
+            |trace: &Trace| format!("volee replay {} {}", source.path.display(), run_to_word(&trace.witness));
+        let view = View {
+            palette: Palette::Plain,
+            run: RunView::default(),
+            shorter: None,
+            all_claims: "properties=[\"all\"]",
+            coverage: covered,
+            advise: &|_, _| None,
+            replay: &|_, trace| Ok(replay(trace)),
+        };
+        rendered(&source, &answers, &view)
+    })?;
+    let mut told = told.map_err(|d| wrong(&[d]))?;
     told.answer.warn(&answers.warnings);
     let text = diagnostics_text(&answers.warnings, Palette::Plain) + &told.text;
     Ok(Checked { json: told.answer.to_json(), text, source, answers })
@@ -127,19 +116,16 @@ fn unanswered(source: Source, limit: &volee::system::Limit) -> Checked {
     }
 }
 
-fn settings_cover(given: &Given) -> bool {
-    given.flag("coverage")
-}
-
-fn settings(given: &Given) -> Settings {
-    Settings {
+fn settings(given: &Given) -> PyResult<Settings> {
+    Ok(Settings {
         order: if given.flag("shortest") { Order::BreadthFirst } else { Order::DepthFirst },
         all_errors: given.flag("all_errors"),
         seed: given.number("seed").unwrap_or_default(),
         fairness: match given.text("fair").as_deref() {
+            None | Some("none") => Fairness::None,
             Some("weak") => Fairness::Weak,
             Some("strong") => Fairness::Strong,
-            _ => Fairness::None,
+            Some(other) => return Err(unknown("fairness", other, &["none", "weak", "strong"])),
         },
         for_any: given.list("for_any"),
         parameters: given.list("parameters"),
@@ -147,7 +133,7 @@ fn settings(given: &Given) -> Settings {
         audit: given.flag("audit"),
         coverage: given.flag("coverage"),
         ..Settings::default()
-    }
+    })
 }
 
 fn engine(given: &Given) -> PyResult<Engine> {
@@ -155,11 +141,7 @@ fn engine(given: &Given) -> PyResult<Engine> {
         return Ok(Engine::Workers(usize::try_from(workers).unwrap_or(1)));
     }
     let Some(name) = given.text("engine") else { return Ok(Engine::Explicit) };
-    Engine::named(&name).ok_or_else(|| {
-        let message = format!("there is no engine `{name}`");
-        let help = format!("there are {}", Engine::NAMES.join(", "));
-        wrong(&[Diagnostic::error(message, None).with_help(help)])
-    })
+    Engine::named(&name).ok_or_else(|| unknown("engine", &name, &Engine::NAMES))
 }
 
 fn questions<'a>(mut asked: Ask<'a>, given: &Given) -> Ask<'a> {

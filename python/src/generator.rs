@@ -4,12 +4,13 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use volee::System;
-use volee::system::{Diagnostic, FaultId, Flow, Label, PredicateId, Sink, Step, Variable};
+use volee::system::{Diagnostic, FaultId, Flow, Label, PredicateId, Predicates, Sink, Step, Variable};
 
 use crate::watcher::Stop;
 
@@ -88,8 +89,11 @@ impl Generated {
         Generated { shared: Arc::clone(shared), predicates: Vec::new() }
     }
 
-    /// Asks the model; what it raises ends the search.
+    /// Asks the model; what it raises ends the search, and after that it is not asked again.
     fn ask<T>(&self, question: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Option<T> {
+        if self.shared.stop.cancelled.load(Ordering::Relaxed) {
+            return None;
+        }
         let asked = Python::attach(|py| {
             py.check_signals()?;
             question(self.shared.model.bind(py))
@@ -147,15 +151,8 @@ impl System for Generated {
         told.unwrap_or_default().into_iter().map(|(name, value)| Variable { name, value }).collect()
     }
 
-    fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
-        let names =
-            self.ask(|model| model.call_method0("names")?.extract::<Vec<String>>()).unwrap_or_default();
-        if !names.iter().any(|name| name == text) {
-            let message = format!("the model has no predicate `{text}`");
-            return Err(Diagnostic::error(message, None).with_help(format!("it has {}", names.join(", "))));
-        }
-        self.predicates.push(text.to_string());
-        Ok(PredicateId(u32::try_from(self.predicates.len() - 1).unwrap_or(u32::MAX)))
+    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
+        Some(self)
     }
 
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
@@ -166,5 +163,18 @@ impl System for Generated {
         });
         // What was raised ends the search, so what is said here counts for nothing.
         Ok(holds.unwrap_or(true))
+    }
+}
+
+impl Predicates for Generated {
+    fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
+        let names =
+            self.ask(|model| model.call_method0("names")?.extract::<Vec<String>>()).unwrap_or_default();
+        if !names.iter().any(|name| name == text) {
+            let message = format!("the model has no predicate `{text}`");
+            return Err(Diagnostic::error(message, None).with_help(format!("it has {}", names.join(", "))));
+        }
+        self.predicates.push(text.to_string());
+        Ok(PredicateId(u32::try_from(self.predicates.len() - 1).unwrap_or(u32::MAX)))
     }
 }

@@ -1,6 +1,7 @@
 //! Everything but checks: random runs, comparisons, smaller systems, equations, tests.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use pyo3::prelude::*;
 use volee::bes::{SolveError, Solver};
@@ -10,28 +11,27 @@ use volee::render::Outcome;
 use volee::render::conformance::Telling;
 use volee::render::graphs::{comparison, reduced};
 use volee::report::{Answer, Palette, QuestionAnswer, run_svg, run_value};
-use volee::system::{Diagnostic, Limit, Meter, Reason, ReasonKind, replay_end};
+use volee::system::{Diagnostic, Limit, Meter, Progress, Reason, ReasonKind, replay_end};
 use volee::walk::Walk;
 use volee::{AskError, Contract, Equations, Goal, Graphs, LONGEST_RUN};
 
-use crate::given::Given;
-use crate::watcher::{Stop, Watcher};
-use crate::{refused, wrong};
+use crate::check::LONGEST_CHART;
+use crate::given::{Call, Given, Subject};
+use crate::{refused, unknown, wrong};
 
 /// A text of JSON, and what was made beside it.
 type Told = (String, Option<String>);
 
 /// The answer of a call that may have run into a limit.
-fn ended(verb: &str, question: &str, outcome: Result<Outcome, AskError>, stop: &Stop) -> PyResult<String> {
-    stop.check()?;
+fn ended(verb: &str, question: &str, outcome: Result<Outcome, AskError>) -> PyResult<String> {
     match outcome {
         Ok(outcome) => Ok(outcome.answer.to_json()),
-        Err(AskError::Limit(limit)) => Ok(unknown(verb, question, &limit)),
+        Err(AskError::Limit(limit)) => Ok(limited(verb, question, &limit)),
         Err(error) => Err(refused(&error)),
     }
 }
 
-fn unknown(verb: &str, question: &str, limit: &Limit) -> String {
+fn limited(verb: &str, question: &str, limit: &Limit) -> String {
     let mut answer = Answer::new(verb);
     answer.push(QuestionAnswer::unknown(question, limit));
     answer.to_json()
@@ -39,15 +39,17 @@ fn unknown(verb: &str, question: &str, limit: &Limit) -> String {
 
 /// A random run: the answer, and its chart.
 #[pyfunction]
-pub fn simulate(py: Python<'_>, model: &str, options: &str) -> PyResult<Told> {
-    let given = Given::read(options)?;
-    let source = given.source(model).plain();
-    let (steps, seed) = (given.number("steps").unwrap_or(100), given.number("seed").unwrap_or(1));
-    py.detach(|| {
+pub fn simulate(py: Python<'_>, model: Subject, options: &str) -> PyResult<Told> {
+    let mut call = Call::new(options, None)?;
+    let source = call.source(py, &model)?.plain();
+    let (steps, seed) = (call.given.number("steps").unwrap_or(100), call.given.number("seed").unwrap_or(1));
+    let cancelled = &call.stop.cancelled;
+    call.watcher.follow(py, |_| {
         let mut model = source.model().map_err(|all| wrong(&all))?;
         let system = model.system.as_mut();
         let mut walk = Walk::new(system, seed).map_err(|d| wrong(&[d]))?;
-        let ending = walk.at_random(system, usize::try_from(steps).unwrap_or(usize::MAX), &|| false);
+        let steps = usize::try_from(steps).unwrap_or(usize::MAX);
+        let ending = walk.at_random(system, steps, &|| cancelled.load(Ordering::Relaxed));
         let run = replay_end(system, &walk.witness(), LONGEST_RUN)
             .map_err(|e| wrong(&[Diagnostic::error(format!("the run does not replay: {e}"), None)]))?;
         let mut answer = Answer::new("simulate").about(&model.name, "explicit");
@@ -59,18 +61,39 @@ pub fn simulate(py: Python<'_>, model: &str, options: &str) -> PyResult<Told> {
             None => answer.add("witness", run_value(&run)),
         }
         answer.warn(&model.warnings);
-        Ok((answer.to_json(), Some(run_svg(&run, &format!("a random run of {}", model.name), 400))))
-    })
+        let chart = run_svg(&run, &format!("a random run of {}", model.name), LONGEST_CHART);
+        Ok((answer.to_json(), Some(chart)))
+    })?
 }
 
-/// How two systems are compared or one is reduced.
-fn graphs(given: &Given) -> Graphs {
-    Graphs {
-        hide: given.list("hide"),
-        rename: given.list("rename"),
-        defines: given.list("define"),
-        plain: given.flag("plain"),
-        ..Graphs::default()
+impl Call {
+    /// How systems are compared or reduced, and by what names these are meant.
+    fn graphs<const N: usize>(
+        &mut self,
+        py: Python<'_>,
+        subjects: [&Subject; N],
+    ) -> PyResult<(Graphs, [PathBuf; N])> {
+        let mut names = subjects.map(|_| PathBuf::new());
+        let mut made = Vec::new();
+        for (name, subject) in names.iter_mut().zip(subjects) {
+            let mut source = self.source(py, subject)?;
+            if source.options.made.is_some() {
+                // A name with a number is no file, and no other model.
+                source.path = format!("{} ({})", source.path.display(), made.len() + 1).into();
+                made.push(source.clone());
+            }
+            *name = source.path;
+        }
+        let given = &self.given;
+        let graphs = Graphs {
+            hide: given.list("hide"),
+            rename: given.list("rename"),
+            defines: given.list("define"),
+            plain: given.flag("plain"),
+            made,
+            ..Graphs::default()
+        };
+        Ok((graphs, names))
     }
 }
 
@@ -78,21 +101,21 @@ fn graphs(given: &Given) -> Graphs {
 #[pyo3(signature = (first, second, relation, options, progress=None))]
 pub fn compare(
     py: Python<'_>,
-    first: PathBuf,
-    second: PathBuf,
+    first: Subject,
+    second: Subject,
     relation: &str,
     options: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let (given, stop) = (Given::read(options)?, Stop::default());
+    let mut call = Call::new(options, progress)?;
     let sense: Relation = relation.parse().map_err(|e| refused(&AskError::from(e)))?;
-    let meter = given.meter(&stop.cancelled)?;
-    let mut watcher = Watcher::new(&stop, progress);
-    let outcome = py.detach(|| {
-        let compared = graphs(&given).compare(&first, &second, sense, &meter, &mut watcher)?;
-        Ok(comparison(&compared, [&first, &second], None, &meter, Palette::Plain))
-    });
-    ended("compare", relation, outcome, &stop)
+    let (graphs, [one, other]) = call.graphs(py, [&first, &second])?;
+    let meter = call.meter()?;
+    let outcome = call.watcher.follow(py, |progress| {
+        let compared = graphs.compare(&one, &other, sense, &meter, progress)?;
+        Ok(comparison(&compared, [&one, &other], None, &meter, Palette::Plain))
+    })?;
+    ended("compare", relation, outcome)
 }
 
 /// A smaller system: the answer, and the system in the format `.aut`.
@@ -100,23 +123,23 @@ pub fn compare(
 #[pyo3(signature = (model, relation, options, progress=None))]
 pub fn reduce(
     py: Python<'_>,
-    model: PathBuf,
+    model: Subject,
     relation: &str,
     options: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Told> {
-    let (given, stop) = (Given::read(options)?, Stop::default());
+    let mut call = Call::new(options, progress)?;
     let method = Method::parse(relation).map_err(|e| refused(&AskError::from(e)))?;
-    let meter = given.meter(&stop.cancelled)?;
-    let mut watcher = Watcher::new(&stop, progress);
+    let (graphs, [path]) = call.graphs(py, [&model])?;
+    let meter = call.meter()?;
     let mut text = Vec::new();
-    let outcome = py.detach(|| -> Result<Outcome, AskError> {
-        let found = graphs(&given).reduce(&model, method, &meter, &mut watcher)?;
+    let outcome = call.watcher.follow(py, |progress| -> Result<Outcome, AskError> {
+        let found = graphs.reduce(&path, method, &meter, progress)?;
         write_as(&found.reduction.lts, Path::new("reduced.aut"), &mut text)?;
-        Ok(reduced(&found, &model, relation, None, &meter, Palette::Plain))
-    });
-    let json = ended("reduce", relation, outcome, &stop)?;
-    Ok((json, Some(String::from_utf8_lossy(&text).into_owned())))
+        Ok(reduced(&found, &path, relation, None, &meter, Palette::Plain))
+    })?;
+    let json = ended("reduce", relation, outcome)?;
+    Ok((json, Some(String::from_utf8_lossy(&text).into_owned()).filter(|text| !text.is_empty())))
 }
 
 #[pyfunction]
@@ -128,19 +151,17 @@ pub fn solve(
     options: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let (given, stop) = (Given::read(options)?, Stop::default());
-    let name = given.text("solver").unwrap_or_else(|| "auto".into());
+    let call = Call::new(options, progress)?;
+    let name = call.given.text("solver").unwrap_or_else(|| "auto".into());
     let solver = Solver::ALL.iter().find(|(known, _)| *known == name).map(|(_, solver)| *solver);
-    let solver =
-        solver.ok_or_else(|| wrong(&[Diagnostic::error(format!("there is no solver `{name}`"), None)]))?;
-    let meter = given.meter(&stop.cancelled)?;
-    let mut watcher = Watcher::new(&stop, progress);
-    let (solved, yes, no) = py.detach(|| {
+    let solver = solver.ok_or_else(|| unknown("solver", &name, &Solver::ALL.map(|(known, _)| known)))?;
+    let meter = call.meter()?;
+    let outcome = call.watcher.follow(py, |progress| {
         let equations = Equations::read(&file, text).map_err(|d| wrong(&[d]))?;
         let (yes, no) = equations.sentences();
-        Ok::<_, PyErr>((equations.solve(solver, None, &meter, &mut watcher), yes, no))
+        Ok::<_, PyErr>((equations.solve(solver, None, &meter, progress), yes, no))
     })?;
-    stop.check()?;
+    let (solved, yes, no) = outcome?;
     let mut answer = Answer::new("solve").about(file.display().to_string(), "equations");
     match solved {
         Ok(solved) => {
@@ -154,7 +175,7 @@ pub fn solve(
             answer.set("transitions", solved.edges);
             answer.set("seconds", meter.elapsed().as_secs_f64());
         }
-        Err(SolveError::Limit(limit)) => return Ok(unknown("solve", &yes, &limit)),
+        Err(SolveError::Limit(limit)) => return Ok(limited("solve", &yes, &limit)),
         Err(other) => return Err(wrong(&[Diagnostic::error(other.to_string(), None)])),
     }
     Ok(answer.to_json())
@@ -163,24 +184,25 @@ pub fn solve(
 /// Tests of a specification: the answer, and the test for `volee conform` where it is one.
 #[pyfunction]
 #[pyo3(signature = (model, options, progress=None))]
-pub fn tests(py: Python<'_>, model: &str, options: &str, progress: Option<Py<PyAny>>) -> PyResult<Told> {
-    let (given, stop) = (Given::read(options)?, Stop::default());
+pub fn tests(py: Python<'_>, model: Subject, options: &str, progress: Option<Py<PyAny>>) -> PyResult<Told> {
+    let mut call = Call::new(options, progress)?;
+    let source = call.source(py, &model)?;
+    let (name, meter, given) = (model.name(py)?, call.meter()?, &call.given);
     let contract = Contract {
         inputs: given.list("inputs"),
         outputs: given.list("outputs"),
         hidden: given.list("hide"),
-        ..Contract::new(given.source(model))
+        ..Contract::new(source)
     };
-    let meter = given.meter(&stop.cancelled)?;
-    let mut watcher = Watcher::new(&stop, progress);
-    let goal = goal(&given);
+    let goal = goal(given);
     let question = goal.as_ref().map_or_else(|| "suite".to_string(), |(_, question)| question.clone());
-    let made = py.detach(|| make(&contract, goal, &question, model, &meter, &mut watcher));
+    let made =
+        call.watcher.follow(py, |progress| make(&contract, goal, &question, &name, &meter, progress))?;
     let (outcome, test) = match made {
         Ok((outcome, test)) => (Ok(outcome), test),
         Err(error) => (Err(error), None),
     };
-    Ok((ended("tests", &question, outcome, &stop)?, test))
+    Ok((ended("tests", &question, outcome)?, test))
 }
 
 fn goal(given: &Given) -> Option<(Goal, String)> {
@@ -206,7 +228,7 @@ fn make(
     question: &str,
     model: &str,
     meter: &Meter,
-    watcher: &mut Watcher,
+    progress: &mut dyn Progress,
 ) -> Result<(Outcome, Option<String>), AskError> {
     let telling = Telling {
         model: model.to_string(),
@@ -216,8 +238,8 @@ fn make(
         meter,
         palette: Palette::Plain,
     };
-    let Some((goal, _)) = goal else { return Ok((telling.suite(&contract.suite(meter, watcher)?), None)) };
-    let made = contract.test(&goal, meter, watcher)?;
+    let Some((goal, _)) = goal else { return Ok((telling.suite(&contract.suite(meter, progress)?), None)) };
+    let made = contract.test(&goal, meter, progress)?;
     let Some(selected) = &made.tests else { return Ok((telling.no_test(&made.unmatched), None)) };
     let small = selected.graph.reduced(meter)?;
     let case = small.case();

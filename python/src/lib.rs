@@ -28,6 +28,12 @@ fn wrong(diagnostics: &[Diagnostic]) -> PyErr {
     InputError::new_err((lines.join("\n"), Answer::wrong("", diagnostics).to_json()))
 }
 
+/// There is nothing of that kind with this name.
+fn unknown(kind: &str, name: &str, known: &[&str]) -> PyErr {
+    let help = format!("there is {}", known.join(", "));
+    wrong(&[Diagnostic::error(format!("there is no {kind} `{name}`"), None).with_help(help)])
+}
+
 /// Why there is no answer, as an exception.
 fn refused(error: &AskError) -> PyErr {
     match error {

@@ -77,6 +77,10 @@ def test_what_is_wrong_is_an_error_with_its_place():
         volee.check("nowhere.pml")
     with pytest.raises(volee.InputError, match="no engine"):
         volee.check(COUNTER, engine="steam")
+    with pytest.raises(volee.InputError, match="no fairness `some`"):
+        volee.check(COUNTER, fair="some")
+    with pytest.raises(TypeError, match="'colour'"):
+        volee.compare(COUNTER, COUNTER, colour="red")
 
 
 def test_limits_are_unknown():
@@ -134,13 +138,29 @@ def lift(top):
 
 def test_a_model_in_python_is_asked_as_any_other():
     answer = volee.check(lift(5), invariant="low")
-    assert answer["deadlock"] and answer["low"].verdict == "violated"
+    assert answer["low"].verdict == "violated" and answer["deadlock"].verdict == "unknown"
+    assert volee.check(lift(5))["deadlock"]
     assert [s.label for s in answer["low"].run.steps] == ["up"] * 5
     assert answer["low"].run.initial == {"state": 0}
     assert volee.check(lift(4), reachable="home").states == 5
     assert not volee.check(lift(4), ltl="[]<> home")
     with pytest.raises(volee.InputError, match="no predicate `high`"):
         volee.check(lift(4), invariant="high")
+
+
+def test_a_model_in_python_is_walked_compared_reduced_and_tested_from():
+    walk = volee.simulate(lift(3), steps=10, seed=2)
+    assert len(walk.run) == 10 and walk.run.initial == {"state": 0} and walk.ending == "steps"
+    assert volee.compare(lift(3), lift(3)) and not volee.compare(lift(3), lift(4))
+    assert volee.compare(lift(2), volee.Text('des (0, 4, 3)\n(0, "up", 1)\n(1, "up", 2)\n(2, "down", 1)\n(1, "down", 0)\n', "aut"))
+    # Who cannot see it go down sees it go up as often as they like.
+    small = volee.reduce(lift(3), "weak-trace", hide="down")
+    assert (small.states, small.states_before) == (1, 4)
+
+    def machine(state):
+        yield ("?coin", 1) if state == 0 else ("!tea", 0)
+
+    assert "tea" in volee.tests(volee.Model(0, machine), cover="!tea").test
 
 
 def test_a_model_in_python_may_end_where_it_says_so():
@@ -183,15 +203,27 @@ def test_progress_with_tqdm_is_a_bar():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-@pytest.mark.parametrize("model", ["promela", "python"])
-def test_ctrl_c_ends_a_search(model):
-    given = f"volee.Text({ENDLESS.text!r})" if model == "promela" else "volee.Model(0, lambda n: [('t', n + 1)])"
-    code = f"import volee\nprint('ready', flush=True)\nvolee.check({given}, memory='8G')"
+@pytest.mark.parametrize("call", ["check(ENDLESS)", "reduce(ENDLESS)", "check(COUNTS)", "check(HANGS)", "simulate(COUNTS)"])
+def test_ctrl_c_ends_a_call(call):
+    code = f"""
+import volee
+ENDLESS = volee.Text({ENDLESS.text!r})
+COUNTS = volee.Model(0, lambda n: [("tick", n + 1)])
+def hangs(state):
+    while True:
+        pass
+HANGS = volee.Model(0, hangs)
+print("ready", flush=True)
+volee.{call[:-1]}, {"steps=10**9" if "simulate" in call else "memory='8G'"})
+"""
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "ready\n"
     time.sleep(0.3)
     child.send_signal(signal.SIGINT)
-    _, errors = child.communicate(timeout=60)
+    try:
+        _, errors = child.communicate(timeout=60)
+    finally:
+        child.kill()
     assert child.returncode != 0 and "KeyboardInterrupt" in errors
 
 

@@ -7,7 +7,7 @@ import json
 import os
 import random
 import tempfile
-from typing import Any, Callable, Iterable, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Optional, TypedDict, Union
 
 from . import _volee
 from ._answers import (
@@ -15,8 +15,52 @@ from ._answers import (
 )
 from ._models import Model, Text
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 Source = Union[str, "os.PathLike[str]", Text, Model]
 Several = Union[str, Iterable[str]]
+
+
+class Limits(TypedDict, total=False):
+    """What every long call takes: how much it may use, and who is told how far it is.
+
+    `memory` is a number of bytes or a text such as "512M", `time` is in seconds. `progress=True` shows a bar if tqdm is there; a
+    function is called with the numbers of states and transitions, the depth and the bytes in use.
+    """
+
+    memory: Union[str, int, None]
+    time: Optional[float]
+    progress: Union[bool, Callable, None]
+
+
+class Reading(Limits, total=False):
+    """How a system is read: names of the preprocessor, events that nobody sees, whether nothing is optimised."""
+
+    define: Union[Mapping[str, Any], Several, None]
+    hide: Optional[Several]
+    plain: bool
+
+
+class Relabelling(Reading, total=False):
+    """The same, where events may get another text as well: "PATTERN=TEXT"."""
+
+    rename: Optional[Several]
+
+
+def _given(allowed, given: dict, **more: Any) -> dict:
+    """The options of a call as the extension reads them; a name that it does not know is a mistake."""
+    unknown = sorted(set(given) - set(allowed.__annotations__))
+    if unknown:
+        raise TypeError(f"unexpected keyword argument {unknown[0]!r}")
+    options = {**given, **more}
+    for name in ("hide", "rename", "inputs", "outputs"):
+        if name in options:
+            options[name] = _listed(options[name])
+    if "define" in options:
+        options["define"] = _defined(options["define"])
+    options.pop("progress", None)
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _listed(given: Optional[Several]) -> list:
@@ -29,17 +73,11 @@ def _defined(define) -> list:
     return _listed(define)
 
 
-def _options(**given: Any) -> dict:
-    return {name: value for name, value in given.items() if value is not None}
-
-
 @contextlib.contextmanager
-def _file(model: Source):
-    """The path of a model; a text is written to a file as long as it is needed."""
-    if isinstance(model, Model):
-        raise TypeError("a model in Python can be checked; whole graphs are made of files and texts")
+def _subject(model: Source):
+    """A model as the extension takes it; a text is a file as long as it is needed."""
     if not isinstance(model, Text):
-        yield os.fspath(model)
+        yield model
         return
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, f"model.{model.extension}")
@@ -68,6 +106,14 @@ def _told(progress: Union[bool, Callable, None]):
         yield told
 
 
+def _asked(call: Callable, models: Iterable, *words: str, options: dict, progress=None):
+    """Calls the extension about these models."""
+    with contextlib.ExitStack() as stack:
+        subjects = [stack.enter_context(_subject(model)) for model in models]
+        told = stack.enter_context(_told(progress))
+        return call(*subjects, *words, json.dumps(options), told)
+
+
 def check(
     model: Source,
     *,
@@ -87,8 +133,6 @@ def check(
     define: Union[Mapping[str, Any], Several, None] = None,
     copies: Optional[Mapping[str, int]] = None,
     capacity: Optional[int] = None,
-    memory: Union[str, int, None] = None,
-    time: Optional[float] = None,
     depth: Optional[int] = None,
     shortest: bool = False,
     all_errors: bool = False,
@@ -97,28 +141,24 @@ def check(
     plain: bool = False,
     seed: int = 0,
     workers: Optional[int] = None,
-    progress: Union[bool, Callable, None] = None,
+    **limits: Unpack[Limits],
 ) -> Check:
     """Asks questions about a model: without any, whether it deadlocks, whether its assertions and its own claims hold.
 
-    `memory` is a number of bytes or a text such as "512M", `time` is in seconds. `progress=True` shows a bar if tqdm is there; a
-    function is called with the numbers of states and transitions, the depth and the bytes in use.
+    `fair` is "weak" or "strong"; for `memory`, `time` and `progress` see :class:`Limits`.
     """
-    options = _options(
+    options = _given(
+        Limits, limits,
         invariant=_listed(invariant), reachable=_listed(reachable), ltl=_listed(ltl), tl=_listed(tl), mu=_listed(mu),
         properties=_listed(properties), only=_listed(only), skip=_listed(skip), engine=engine, for_any=_listed(for_any),
-        parameters=_listed(parameters), assume=_listed(assume), fair=fair, define=_defined(define),
-        copies=dict(copies or {}), capacity=capacity, memory=memory, time=time, depth=depth, shortest=shortest,
-        all_errors=all_errors, audit=audit, coverage=coverage, plain=plain, seed=seed, workers=workers,
+        parameters=_listed(parameters), assume=_listed(assume), fair=fair, define=define, copies=dict(copies or {}),
+        capacity=capacity, depth=depth, shortest=shortest, all_errors=all_errors, audit=audit, coverage=coverage,
+        plain=plain, seed=seed, workers=workers,
     )
-    with _told(progress) as told:
-        if isinstance(model, Model):
-            done = _volee.check(model.name, json.dumps(options), told, model)
-        elif isinstance(model, Text) and model.extension == "pml":
-            done = _volee.check("model.pml", json.dumps({**options, "text": model.text}), told)
-        else:
-            with _file(model) as path:
-                done = _volee.check(path, json.dumps(options), told)
+    if isinstance(model, Text) and model.extension == "pml":
+        # Its name is in the answer, so it is not that of a file that is gone.
+        model, options = "model.pml", {**options, "text": model.text}
+    done = _asked(_volee.check, [model], options=options, progress=limits.get("progress"))
     raw = json.loads(done.json())
     results = [
         Result(
@@ -145,47 +185,29 @@ def simulate(
 ) -> Simulation:
     """Takes random steps; the same seed takes the same ones."""
     seed = random.randrange(1_000_000) if seed is None else seed
-    options = _options(steps=steps, seed=seed, define=_defined(define), copies=dict(copies or {}))
-    with _file(model) as path:
-        text, svg = _volee.simulate(path, json.dumps(options))
+    options = _given(Limits, {}, steps=steps, seed=seed, define=define, copies=dict(copies or {}))
+    with _subject(model) as subject:
+        text, svg = _volee.simulate(subject, json.dumps(options))
     raw = json.loads(text)
     result = raw["results"][0] if raw["results"] else {"reason": None, "witness": raw["witness"]}
     return Simulation(_run(result["witness"], svg), raw["ending"], seed, _reason(result["reason"]))
 
 
-def compare(
-    first: Source,
-    second: Source,
-    relation: str = "strong",
-    *,
-    hide: Optional[Several] = None,
-    define: Union[Mapping[str, Any], Several, None] = None,
-    memory: Union[str, int, None] = None,
-    time: Optional[float] = None,
-    progress: Union[bool, Callable, None] = None,
-) -> Comparison:
-    """Compares two systems: strong, branching, weak, trace … equal, or something that tells them apart."""
-    options = _options(hide=_listed(hide), define=_defined(define), memory=memory, time=time)
-    with _file(first) as one, _file(second) as other, _told(progress) as told:
-        raw = json.loads(_volee.compare(one, other, relation, json.dumps(options), told))
+def compare(first: Source, second: Source, relation: str = "strong", **reading: Unpack[Relabelling]) -> Comparison:
+    """Compares two systems: strong, branching, weak, trace … equal, or something that tells them apart.
+
+    For `define`, `hide`, `rename` and `plain` see :class:`Relabelling`, for `memory`, `time` and `progress` :class:`Limits`.
+    """
+    options, progress = _given(Relabelling, reading), reading.get("progress")
+    raw = json.loads(_asked(_volee.compare, [first, second], relation, options=options, progress=progress))
     reason = raw["results"][0]["reason"] if raw["results"] else None
     return Comparison(raw["verdict"], relation, _reason(reason), raw["statistics"], raw)
 
 
-def reduce(
-    model: Source,
-    relation: str = "strong",
-    *,
-    hide: Optional[Several] = None,
-    define: Union[Mapping[str, Any], Several, None] = None,
-    memory: Union[str, int, None] = None,
-    time: Optional[float] = None,
-    progress: Union[bool, Callable, None] = None,
-) -> Reduction:
-    """Makes the smallest system that is equal in the sense asked for."""
-    options = _options(hide=_listed(hide), define=_defined(define), memory=memory, time=time)
-    with _file(model) as path, _told(progress) as told:
-        text, aut = _volee.reduce(path, relation, json.dumps(options), told)
+def reduce(model: Source, relation: str = "strong", **reading: Unpack[Relabelling]) -> Reduction:
+    """Makes the smallest system that is equal in the sense asked for; takes what :func:`compare` takes."""
+    options, progress = _given(Relabelling, reading), reading.get("progress")
+    text, aut = _asked(_volee.reduce, [model], relation, options=options, progress=progress)
     raw = json.loads(text)
     figures = raw["statistics"]
     sizes = [figures.get(n, 0) for n in ("states", "transitions", "states_before", "transitions_before")]
@@ -193,23 +215,17 @@ def reduce(
 
 
 def solve(
-    equations: Union[str, "os.PathLike[str]", Text],
-    *,
-    solver: str = "auto",
-    memory: Union[str, int, None] = None,
-    time: Optional[float] = None,
-    progress: Union[bool, Callable, None] = None,
+    equations: Union[str, "os.PathLike[str]", Text], *, solver: str = "auto", **limits: Unpack[Limits]
 ) -> Solution:
     """Solves a system of boolean equations (.bes) or a parity game (.gm)."""
-    options = _options(solver=solver, memory=memory, time=time)
+    options = _given(Limits, limits, solver=solver)
     if isinstance(equations, Text):
         path, text = f"equations.{equations.extension}", equations.text
     else:
         path = os.fspath(equations)
         with open(path, encoding="utf-8") as given:
             text = given.read()
-    with _told(progress) as told:
-        raw = json.loads(_volee.solve(path, text, json.dumps(options), told))
+    raw = json.loads(_asked(_volee.solve, [path], text, options=options, progress=limits.get("progress")))
     return Solution(raw["verdict"], raw["statistics"].get("value"), raw["statistics"])
 
 
@@ -222,20 +238,14 @@ def tests(
     purpose: Union[str, "os.PathLike[str]", None] = None,
     inputs: Optional[Several] = None,
     outputs: Optional[Several] = None,
-    hide: Optional[Several] = None,
-    define: Union[Mapping[str, Any], Several, None] = None,
-    memory: Union[str, int, None] = None,
-    time: Optional[float] = None,
-    progress: Union[bool, Callable, None] = None,
+    **reading: Unpack[Reading],
 ) -> Tests:
     """Makes a test from a specification, for a purpose; without one, a suite that covers every visible transition."""
-    options = _options(
-        cover=cover, tl=tl, after=after, purpose=os.fspath(purpose) if purpose is not None else None,
-        inputs=_listed(inputs), outputs=_listed(outputs), hide=_listed(hide), define=_defined(define), memory=memory,
-        time=time,
+    purpose = None if purpose is None else os.fspath(purpose)
+    options = _given(
+        Reading, reading, cover=cover, tl=tl, after=after, purpose=purpose, inputs=inputs, outputs=outputs
     )
-    with _file(model) as path, _told(progress) as told:
-        text, test = _volee.tests(path, json.dumps(options), told)
+    text, test = _asked(_volee.tests, [model], options=options, progress=reading.get("progress"))
     raw = json.loads(text)
     question = raw["results"][0]["question"] if raw["results"] else "suite"
     return Tests(raw["verdict"], question, raw["statistics"], test, raw)

@@ -6,6 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use xtask::outside::{called, root};
+
 const USAGE: &str = "usage: cargo xtask browser install | test | measure | screenshots";
 const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -13,20 +15,17 @@ const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome", "go
 pub fn run(arguments: &[String]) -> Result<(), String> {
     match arguments.first().map(String::as_str) {
         Some("install") => install(),
-        Some("test") => script(&["--test", "tests.mjs"], &[]),
-        Some("measure") => script(&["measure.mjs"], &[]),
+        Some("test") => script(&["--test", "tests.mjs"], &built()?, &[]),
+        Some("measure") => measure(),
         Some("screenshots") => {
             let target = root().join("book/src/explorer");
             std::fs::create_dir_all(&target).map_err(|e| format!("{}: {e}", target.display()))?;
             let models = root().join("models/bugs");
-            script(&["screenshots.mjs"], &[("VOLEE_SCREENSHOTS", &target), ("VOLEE_MODELS", &models)])
+            let places = [("VOLEE_SCREENSHOTS", target.as_path()), ("VOLEE_MODELS", &models)];
+            script(&["screenshots.mjs"], &built()?, &places)
         }
         _ => Err(USAGE.into()),
     }
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 fn scripts() -> PathBuf {
@@ -56,15 +55,6 @@ fn install() -> Result<(), String> {
     called(Command::new("node").arg(own).args(["install", "chromium"]))
 }
 
-fn called(command: &mut Command) -> Result<(), String> {
-    let told = format!("{command:?}");
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{told}: {status}")),
-        Err(error) => Err(format!("{told}: {error}")),
-    }
-}
-
 /// The first browser on the path.
 fn chromium() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
@@ -72,13 +62,31 @@ fn chromium() -> Option<PathBuf> {
     BROWSERS.iter().flat_map(|name| folders.iter().map(move |f| f.join(name))).find(|file| file.is_file())
 }
 
-fn script(words: &[&str], more: &[(&str, &PathBuf)]) -> Result<(), String> {
+/// The binary that tests use.
+fn built() -> Result<PathBuf, String> {
+    called(Command::new("cargo").args(["build", "-p", "volee-cli"]).current_dir(root()))?;
+    Ok(root().join("target/debug/volee"))
+}
+
+/// Measures what people use, if it was built (`cargo build --release`); else what the tests use, which is slower.
+fn measure() -> Result<(), String> {
+    let release = root().join("target/release/volee");
+    let (volee, profile) = if release.is_file() { (release, "release") } else { (built()?, "dev") };
+    println!("measured with the {profile} build, {}", volee.display());
+    let figures = root().join("bench/page.csv");
+    script(
+        &["measure.mjs"],
+        &volee,
+        &[("VOLEE_FIGURES", figures.as_path()), ("VOLEE_PROFILE", Path::new(profile))],
+    )
+}
+
+/// Runs a script with this binary, and more variables of the environment.
+fn script(words: &[&str], volee: &Path, more: &[(&str, &Path)]) -> Result<(), String> {
     let modules = kept().join("node_modules");
     if !modules.is_dir() {
         return Err("there is no playwright-core yet: run `cargo xtask browser install`".into());
     }
-    called(Command::new("cargo").args(["build", "-p", "volee-cli"]).current_dir(root()))?;
-    let volee = root().join("target/debug/volee");
     let volee = volee.canonicalize().map_err(|e| format!("{}: {e}", volee.display()))?;
     let mut node = Command::new("node");
     node.args(words).current_dir(scripts()).env("VOLEE", volee);
@@ -86,8 +94,5 @@ fn script(words: &[&str], more: &[(&str, &PathBuf)]) -> Result<(), String> {
     if let Some(browser) = chromium() {
         node.env("CHROMIUM", browser);
     }
-    for (name, value) in more {
-        node.env(name, value.canonicalize().map_err(|e| format!("{}: {e}", value.display()))?);
-    }
-    called(&mut node)
+    called(node.envs(more.iter().copied()))
 }

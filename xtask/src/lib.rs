@@ -11,6 +11,7 @@ pub mod faults;
 pub mod fuzz;
 pub mod integers;
 pub mod oracle;
+pub mod outside;
 pub mod programs;
 pub mod promela;
 pub mod protocols;

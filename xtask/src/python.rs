@@ -9,6 +9,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use xtask::outside::{called, root};
+
 const USAGE: &str = "usage: cargo xtask python test | wheel";
 
 pub fn run(arguments: &[String]) -> Result<(), String> {
@@ -42,11 +44,6 @@ fn test() -> Result<(), String> {
         .arg(root().join("python/tests"));
     // Outside of the folder of sources, so that what is installed is what is tested.
     called(pytest.current_dir(kept()))
-}
-
-fn root() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    root.canonicalize().unwrap_or(root)
 }
 
 fn kept() -> PathBuf {
@@ -101,14 +98,5 @@ fn skip(what: &str) -> Result<(), String> {
     match std::env::var("VOLEE_SKIP_IS_FAILURE").is_ok_and(|word| word == "all") {
         true => Err(format!("skipped: {what}")),
         false => Ok(()),
-    }
-}
-
-fn called(command: &mut Command) -> Result<(), String> {
-    let told = format!("{command:?}");
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{told}: {status}")),
-        Err(error) => Err(format!("{told}: {error}")),
     }
 }
