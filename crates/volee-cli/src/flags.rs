@@ -2,7 +2,7 @@
 
 use volee::conformance::{NO_CHANNELS, NOTHING_VISIBLE};
 use volee::system::Diagnostic;
-use volee::{AskError, Kind, Refusal, Refused, Setting, Why};
+use volee::{AskError, Kind, NAME_OF_CLAIM, Refusal, Refused, Setting, Why};
 
 use crate::outcome::Failure;
 
@@ -143,6 +143,7 @@ fn named(mut diagnostic: Diagnostic) -> Diagnostic {
         Some(NOTHING_VISIBLE) => {
             "say which are with --inputs and --outputs; without them inputs start with ? and outputs with !"
         }
+        Some(NAME_OF_CLAIM) => "it is a property of the model: ask for it with --property",
         _ => "",
     };
     if !help.is_empty() {

@@ -155,6 +155,7 @@ impl<'a> Ask<'a> {
             return Err(refusal.into());
         }
         let mut answers = Answers { engine: self.engine_of(&questions), ..Answers::default() };
+        let names = read.as_ref().map(claims).unwrap_or_default();
         if let Some(model) = &read {
             answers.silent = silence::unknown_events(&self.engine, model, &questions);
             answers.warnings.clone_from(&model.warnings);
@@ -172,7 +173,7 @@ impl<'a> Ask<'a> {
         };
         let mut explored = Explored::default();
         for (way, group) in grouped(&self.engine, &questions)? {
-            let part = answer(&mut job, way, &group)?;
+            let part = answer(&mut job, way, &group).map_err(|error| by_name(error, &group, &names))?;
             explored.join(&mut answers, part);
         }
         self.ask_for_silence(&mut job, &mut answers);
@@ -334,6 +335,28 @@ fn no_claim(wanted: &str, of_model: &[Question]) -> AskError {
     Diagnostic::error(format!("the model has no property `{}`", volee_report::brief(wanted)), None)
         .with_help(help)
         .into()
+}
+
+/// The code of the message that a formula is the name of a claim of the model.
+pub const NAME_OF_CLAIM: &str = "name-of-a-claim";
+
+/// Why questions have no answer; whoever wrote the name of a claim where a formula should be is told so.
+fn by_name(error: AskError, asked: &[Question], claims: &[Question]) -> AskError {
+    let is_name = |text: &str| claims.iter().any(|claim| claim.claim() == Some(text.trim()));
+    let meant = asked.iter().any(|question| match question {
+        Question::Ltl { name: None, text } | Question::Tl(text) => is_name(text),
+        _ => false,
+    });
+    match error {
+        AskError::Input(mut all) if meant => {
+            for diagnostic in all.iter_mut().filter(|d| d.help.is_none()) {
+                diagnostic.help = Some("it is a property of the model: ask for it by its name".into());
+                diagnostic.code = Some(NAME_OF_CLAIM.into());
+            }
+            AskError::Input(all)
+        }
+        other => other,
+    }
 }
 
 /// The questions by the ways in which they are answered; what one search can decide is together.

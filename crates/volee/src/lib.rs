@@ -39,7 +39,7 @@ pub use advise::{Advice, advise};
 pub use answer::{
     Answer, Answers, AskError, Certificate, ExplanationForm, Figures, LONGEST_RUN, Role, ShownRun,
 };
-pub use ask::{Ask, ask, ask_system, usual_memory};
+pub use ask::{Ask, NAME_OF_CLAIM, ask, ask_system, usual_memory};
 pub use conformance::{Contract, Goal};
 pub use engine::{Cluster, Engine, Refusal, Refused, Why};
 pub use engines::counters::{ReachableSets, reachable};
