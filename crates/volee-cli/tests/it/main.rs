@@ -20,5 +20,7 @@ mod schema;
 mod suite;
 mod systems;
 mod temporal;
+#[cfg(unix)]
+mod terminal;
 mod truth;
 mod workers;
