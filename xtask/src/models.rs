@@ -1,7 +1,7 @@
 //! `cargo xtask bench models [--stateright DIRECTORY] [--smaller N]`: models in Rust beside the same models in Promela, and beside Stateright.
 //!
-//! Ours run here, one after the other and in turns, with all states kept exactly and CPU time of this thread taken; the best of three
-//! counts. Stateright is a peer that is not part of this repository: who has a checkout of it, with its examples built (`cargo build
+//! Ours run here, one after the other and in turns, by one worker, with all states kept exactly and CPU time of this thread taken; the
+//! best of three counts. Stateright is a peer that is not part of this repository: who has a checkout of it, with its examples built (`cargo build
 //! --release --examples`), names it, and its binaries are run in the same turns, on one core, their CPU time taken from the
 //! kernel. It keeps fingerprints of 64 bits where we keep states.
 
@@ -132,10 +132,10 @@ fn case<M: Model + Send + Sync + 'static>(
     Case { name, size, rust: source(Arc::new(model)), questions, promela, peer }
 }
 
-/// One exact search of all states, without reduction.
+/// One exact search of all states by this thread alone, without reduction.
 fn explored(source: &Source, questions: &[Question]) -> Result<Taken, String> {
     let settings = Settings { reduction: Some(Reduction::None), ..Settings::default() };
-    let asked = ask(source).engine(Engine::Explicit).settings(settings);
+    let asked = ask(source).engine(Engine::Workers(1)).settings(settings);
     let asked = asked.question(Question::Assertions).questions(questions.iter().cloned());
     let start = cpu_seconds();
     let answers = asked.run(&mut Quiet).map_err(|wrong| format!("{wrong:?}"))?;
