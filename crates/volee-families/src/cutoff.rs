@@ -219,6 +219,7 @@ impl<'n> CutOff<'n> {
         self.statistics.states += (graph.contents.len() - before) as u64;
         self.statistics.transitions += graph.edges - edges;
         if let Some(example) = graph.real_trap(self) {
+            self.erg = graph.drawn(self);
             self.done = Some(Answer::Violated(example));
         } else if fits && graph.at == graph.contents.len() {
             let Graph { places, contents, .. } = graph;

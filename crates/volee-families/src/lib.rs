@@ -11,6 +11,7 @@ mod answer;
 mod backward;
 mod certificate;
 mod check;
+mod components;
 mod cutoff;
 mod emerson_namjoshi;
 mod error;
@@ -22,6 +23,8 @@ mod linear;
 mod omega_tree;
 mod predecessors;
 mod program;
+mod ranking;
+mod recurrence;
 mod simplex;
 mod sizes;
 mod sparse;
@@ -41,5 +44,7 @@ pub use linear::Inequality;
 pub use program::{
     Asked, Family, Followed, Kind, Property, Questions, Reading, Seen, Successors, family_of, follow,
 };
+pub use ranking::{Edge, Ranking, Stage};
+pub use recurrence::{Recurrence, recurrence};
 pub use sizes::Sizes;
 pub use sparse::Entry;

@@ -268,7 +268,7 @@ fn too_long() -> Limit {
 }
 
 /// The marking after firing, with ω.
-fn fire(transition: &Transition, marking: &[u32]) -> Option<Vec<u32>> {
+pub fn fire(transition: &Transition, marking: &[u32]) -> Option<Vec<u32>> {
     if transition.at_least.iter().any(|b| marking[b.place.index()] < b.tokens) {
         return None;
     }

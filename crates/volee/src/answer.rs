@@ -41,6 +41,8 @@ pub struct Answer {
     pub sizes: Option<Vec<(String, u32)>>,
     /// The first run with its repeating end taken a dozen times.
     pub longer: Option<Witness>,
+    /// The graph that has settled a question about a family by cut-offs, where it is small enough to be looked at.
+    pub erg: Option<Box<volee_families::Erg>>,
 }
 
 /// A run that was replayed before it left the library.
@@ -124,11 +126,14 @@ impl ExplanationForm {
 }
 
 impl Answers {
-    /// Writes what shows why the first formula is true or false; tells whether there was such a thing.
+    /// Writes what shows why the first formula is true or false, or the graph of a cut-off; tells whether there was such a thing.
     ///
     /// # Errors
     /// It is not complete, or the file cannot be written.
     pub fn write_explanation(&self, path: &Path, form: ExplanationForm) -> Result<bool, Diagnostic> {
+        if let Some(erg) = self.iter().find_map(|answer| answer.erg.as_ref()) {
+            return crate::files::write(path, crate::engines::cutoffs::drawn(erg, form)).map(|()| true);
+        }
         let mut certificates = self.iter().filter_map(|answer| answer.certificate.as_ref());
         let explained = certificates.find(|certificate| matches!(certificate, Certificate::Explanation(_)));
         let Some(explained) = explained else { return Ok(false) };
@@ -175,6 +180,7 @@ impl Answer {
             notes: Vec::new(),
             sizes: None,
             longer: None,
+            erg: None,
         }
     }
 

@@ -489,6 +489,7 @@ impl Way {
             Setting::Solver if self == Way::SharedEquations => {
                 Err(self.no_effect("several workers solve equations breadth first"))
             }
+            Setting::Diagnostic if self == Way::Families => Ok(()),
             Setting::Macros | Setting::Solver | Setting::Diagnostic => match self {
                 Way::Equations | Way::SharedEquations => Ok(()),
                 _ => Err(Why::NotAsked(&[Kind::Mu])),

@@ -1,9 +1,10 @@
 //! Property automata for families of any size: from finite-trace formulas, safety formulas of LTL, never claims and automata
 //! in files.
 //!
-//! A family is decided by reachability, so a property must be one whose violation shows after finitely many steps. Formulas and
-//! automata that are not of that kind are refused. A run that ends is not continued: a claim moves with the
-//! processes and only with them.
+//! A property whose violation shows after finitely many steps is decided by reachability; there a run that ends is not continued:
+//! a claim moves with the processes and only with them. Any other formula of LTL is the Büchi automaton of what violates it, and its
+//! accepting states must not recur for ever; there the last state of a run that ends lasts for ever. Automata
+//! and claims with acceptance that are of neither kind are refused.
 
 use std::collections::HashSet;
 
@@ -12,6 +13,7 @@ use volee_logic::automaton::{Automaton, degeneralise};
 use volee_logic::formula::{
     AtomId, AtomKind, EventPattern, Formula, LabelPattern, Node, NodeId, Pool, parse,
 };
+use volee_logic::ltl::translate_to_buchi;
 use volee_logic::tl::{Alphabet, Limits, compile};
 use volee_program::{Action, ProctypeId};
 use volee_promela::Lowered;
@@ -34,19 +36,41 @@ pub fn of_tl(lowered: &Lowered, text: &str) -> Result<Vec<Property>> {
     of_formula(lowered, &formula, &name, Names::Events, Reading::Steps)
 }
 
-/// A formula over infinite runs that is false of a run only if it is false of a prefix.
+/// A formula over infinite runs: by reachability where it is plainly false of a run only if it is false of a prefix.
 ///
 /// # Errors
-/// As above, or the formula is not plainly of that kind.
+/// As above, or it has more atoms or states than can be.
 pub fn of_ltl(lowered: &Lowered, name: &str, text: &str) -> Result<Vec<Property>> {
     let formula = parse(text, name).map_err(|d| vec![d])?;
     if !is_safe(&formula) {
-        return wrong(
-            format!("{name}: not a safety formula, so no finite run violates it"),
-            "families are decided for formulas with [] and W, without <>, U and X; or ask one instance, with a number of processes",
-        );
+        return Ok(vec![recurring(lowered, name, text)?]);
     }
     of_formula(lowered, &formula, name, Names::States, Reading::States)
+}
+
+/// The automaton of what violates a formula, every letter leading somewhere from every state.
+fn recurring(lowered: &Lowered, name: &str, text: &str) -> Result<Property> {
+    let negated = parse(text, name).map_err(|d| vec![d])?.negated();
+    let mut automaton =
+        translate_to_buchi(&negated).map_err(|e| vec![Diagnostic::error(format!("{name}: {e}"), None)])?;
+    automaton.complete();
+    let mut atoms = Vec::new();
+    for id in negated.atoms() {
+        atoms.push(seen(lowered, &negated.pool.atoms()[id.0 as usize].kind, Names::States)?);
+    }
+    // Without acceptance sets every run is accepted.
+    let always = automaton.sets == 0;
+    let accepting = (0..automaton.len()).map(|s| always || automaton.state_marks(s) != 0).collect();
+    let (traps, initial) = (vec![false; automaton.len()], automaton.initial);
+    let step = move |state: u32, letter: &[bool]| {
+        let edges = automaton.successors(state, |atom| letter[atom as usize]);
+        let mut next: Vec<u32> = edges.map(|edge| edge.target).collect();
+        next.sort_unstable();
+        next.dedup();
+        next
+    };
+    let (name, step) = (name.to_string(), Box::new(step));
+    Ok(Property { name, atoms, reading: Reading::Sources, initial, traps, accepting, step })
 }
 
 fn of_formula(
@@ -72,7 +96,15 @@ fn of_formula(
             vec![dfa.step(at, |atom| letter[atom as usize]).0]
         };
         let name = if several { format!("{name}, part {}", number + 1) } else { name.to_string() };
-        all.push(Property { name, atoms, reading, initial, traps, step: Box::new(step) });
+        all.push(Property {
+            name,
+            atoms,
+            reading,
+            initial,
+            traps,
+            accepting: Vec::new(),
+            step: Box::new(step),
+        });
     }
     Ok(all)
 }
@@ -206,6 +238,7 @@ pub fn of_never(lowered: &Lowered) -> Result<Property> {
         reading: Reading::States,
         initial: never.entry.0,
         traps,
+        accepting: Vec::new(),
         step: Box::new(step),
     })
 }
@@ -262,7 +295,15 @@ pub fn of_buchi(lowered: &Lowered, mut automaton: Automaton, name: &str) -> Resu
         automaton.successors(state, |atom| letter[atom as usize]).map(|edge| edge.target).collect()
     };
     let name = format!("automaton {name}");
-    Ok(Property { name, atoms, reading: Reading::Sources, initial, traps, step: Box::new(step) })
+    Ok(Property {
+        name,
+        atoms,
+        reading: Reading::Sources,
+        initial,
+        traps,
+        accepting: Vec::new(),
+        step: Box::new(step),
+    })
 }
 
 /// The states that reach no accepting cycle.

@@ -11,7 +11,7 @@ use volee::logic::formula::{Shape, parse, random_formula};
 use volee::properties::{of_ltl, of_never, of_tl};
 use volee::search::{Check, Order, Runs, TlQuestion};
 use volee::system::{Budget, Meter, Quiet, Random, Verdict, replay};
-use volee::{Model, Options};
+use volee::{Engine, Model, Options, Question, Settings, Source, ask};
 
 const LOCK: &str = "chan request = [0] of { bit }, release = [0] of { bit };\nbyte held;\n\
 active proctype Server() { do :: request?_ -> held = 1; release?_; held = 0 od }\n\
@@ -139,7 +139,8 @@ fn a_claim_that_ends_and_a_safety_formula_are_property_automata() {
         let lowered = opened.promela.expect("it is Promela");
         let never = of_never(&lowered).expect("a claim that ends");
         let mut ltl = of_ltl(&lowered, "ltl", "[](held <= 1)").expect("a safety formula");
-        assert!(of_ltl(&lowered, "ltl", "<>(held == 1)").is_err());
+        let for_ever = of_ltl(&lowered, "ltl", "<>(held == 1)").expect("any formula");
+        assert!(!for_ever[0].accepting.is_empty());
         let decide = |property| {
             let users = ["Client".to_string()];
             let family =
@@ -243,4 +244,81 @@ fn random_programs_agree_with_explicit_search_of_their_instances() {
     }
     println!("hold {holds}, violated {violated}");
     assert!(holds > 50 && violated > 50, "{holds} {violated}");
+}
+
+/// Whether a formula holds of a family, or of one member.
+fn ltl_holds(path: &PathBuf, text: &str, clients: Option<u32>) -> Option<bool> {
+    let options = Options {
+        copies: clients.map(|n| ("Client".to_string(), n)).into_iter().collect(),
+        ..Options::default()
+    };
+    let source = Source::new(path, options);
+    let for_any = if clients.is_none() { vec!["Client".to_string()] } else { Vec::new() };
+    let engine = if clients.is_none() { Engine::Families } else { Engine::Explicit };
+    let question = Question::Ltl { name: None, text: text.into() };
+    let settings = Settings { for_any, ..Settings::default() };
+    let budget = Budget { memory: Some(64 << 20), ..Budget::default() };
+    let asked = ask(&source).question(question.clone()).engine(engine).settings(settings).budget(budget);
+    let answers = asked.run(&mut Quiet).expect("it can be asked");
+    let answer = answers.answers.into_iter().find(|a| a.question == question).expect("it was asked");
+    match answer.verdict {
+        Verdict::Holds => Some(true),
+        Verdict::Violated(_) => Some(false),
+        Verdict::Unknown(_) => None,
+    }
+}
+
+#[test]
+fn what_happens_for_ever_in_families_happens_in_their_members() {
+    const FORMULAS: [&str; 8] = [
+        "<>[] !b",
+        "[]<> b",
+        "[](b -> <> c)",
+        "<> c",
+        "([]<> b) -> ([]<> c)",
+        "<>[] b || []<> c",
+        "b U c",
+        "[](b -> X !c)",
+    ];
+    const STATEMENTS: [&str; 11] = [
+        "b = 1",
+        "b = 0",
+        "c = !c",
+        "c = b",
+        "(b)",
+        "(!c)",
+        "r!0",
+        "r?_",
+        "q!1",
+        "q?_",
+        "atomic { b -> b = 0 }",
+    ];
+    let (mut holds, mut violated, mut unknown) = (0, 0, 0);
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let mut process = || {
+            let length = 1 + random.below(3);
+            let all: Vec<&str> =
+                (0..length).map(|_| STATEMENTS[random.below(STATEMENTS.len() as u32) as usize]).collect();
+            let body = all.join("; ");
+            if random.below(3) > 0 { format!("do :: {body} od") } else { body }
+        };
+        let (server, client) = (process(), process());
+        let text = format!(
+            "bit b, c; chan r = [0] of {{ bit }}; chan q = [1] of {{ bit }};\n\
+             active proctype Server() {{ {server} }}\nproctype Client() {{ {client} }}\n"
+        );
+        let path = write("for-ever.pml", &text);
+        let formula = FORMULAS[random.below(FORMULAS.len() as u32) as usize];
+        let bad = (1..4).any(|n| ltl_holds(&path, formula, Some(n)) == Some(false));
+        match ltl_holds(&path, formula, None) {
+            Some(true) => {
+                assert!(!bad, "seed {seed}: {formula}\n{text}");
+                holds += 1;
+            }
+            Some(false) => violated += 1,
+            None => unknown += 1,
+        }
+    }
+    assert!(holds > 10 && violated > 10 && unknown < 6, "{holds} {violated} {unknown}");
 }

@@ -87,7 +87,7 @@ const TABLE: &[(&str, &str)] = &[
     ("--runs maximal", "rrrorrrrr"),
     ("--macros none.mcl", "rrrrorrrr"),
     ("--solver bfs", "rrrrOrrrr"),
-    ("--diagnostic d.aut", "rrrrorrrr"),
+    ("--diagnostic d.aut", "rrrrororr"),
     ("--for-any Client", "rrrrrrorr"),
     ("--method fraen", "rrrrrrOrr"),
     ("--sizes", "rrrrrrorr"),

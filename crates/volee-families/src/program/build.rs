@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use volee_program::{ProctypeId, Program, Transition as Move};
 use volee_system::{Action, Diagnostic};
 
-use super::identity::{Held, Me, Orphan, SELF, name as name_of};
+use super::identity::{Me, Orphan, SELF, is_name, name as name_of};
 use super::property::{Property, Seen};
 use super::step::{Done, Local, Wrong, birth, steps};
 use super::valuation::Valuation;
@@ -16,6 +16,9 @@ use crate::FamilyError;
 /// More valuations of the globals, local states or steps than this are no finite-domain model.
 pub(super) const MAX_STATES: usize = 20_000;
 const MAX_STEPS: usize = 1_000_000;
+
+/// A variable with fewer values than this is not what makes a model large.
+const FEW: usize = 20;
 
 /// Stands for the local state of a process that was not started yet.
 pub(super) const UNSTARTED: u32 = u32::MAX;
@@ -60,10 +63,6 @@ pub(super) struct Builder<'p> {
     /// Local states with the class that they belong to.
     pub locals: Vec<(usize, Local)>,
     local_ids: HashMap<(usize, Local), usize>,
-    /// For each local state of a single process how often its cells hold each name.
-    pub names: Vec<Held>,
-    /// For each class the most of these.
-    pub most_names: Vec<Held>,
     pub wrongs: Vec<Wrong>,
     pub found: Vec<Found>,
     /// Local states, or pairs that meet, whose steps do not depend on the globals and are known.
@@ -81,7 +80,8 @@ pub fn build(
     questions: &Questions,
     property: Option<&Property>,
 ) -> Result<Family, FamilyError> {
-    let world = World::new(program, users);
+    let regulated = property.map_or(0, |p| p.regulated().len());
+    let world = World::new(program, users, regulated);
     let mut builder = Builder {
         world: &world,
         program,
@@ -91,8 +91,6 @@ pub fn build(
         global_ids: HashMap::new(),
         locals: Vec::new(),
         local_ids: HashMap::new(),
-        names: Vec::new(),
-        most_names: Vec::new(),
         wrongs: Vec::new(),
         found: Vec::new(),
         settled: HashSet::new(),
@@ -176,12 +174,22 @@ impl Builder<'_> {
         Ok(id)
     }
 
-    /// The variable with most values is the one to blame.
+    /// The variable with most values is the one to blame, unless it is what channels hold.
     fn unbounded(&self) -> FamilyError {
-        let worst = self.program.globals.iter().max_by_key(|v| {
-            let values: HashSet<i32> = self.globals.iter().map(|g| g[v.offset as usize]).collect();
-            values.len()
-        });
+        let values = |offset: u32| {
+            let all: HashSet<i32> = self.globals.iter().map(|g| g[offset as usize]).collect();
+            all.len()
+        };
+        let worst = self.program.globals.iter().max_by_key(|v| values(v.offset));
+        let names = self.globals.iter().any(|g| g.iter().any(|v| is_name(*v)));
+        if names || worst.is_none_or(|v| values(v.offset) < FEW) {
+            let what = if names { "the process numbers that are held" } else { "what the channels hold" };
+            let message = format!(
+                "the globals take more than {MAX_STATES} values, most of all {what}: outside the class of families, which have few"
+            );
+            let help = "give the channels room for fewer messages, or send fewer different values";
+            return FamilyError::Refused(vec![Diagnostic::error(message, None).with_help(help)]);
+        }
         let name = worst.map_or("", |v| v.name.as_str());
         let message = format!(
             "the globals take more than {MAX_STATES} values, most of all `{name}`: outside the class of families, which have few"
@@ -202,7 +210,6 @@ impl Builder<'_> {
                 let message = format!("`{}` has more than {MAX_STATES} local states", proctype.name);
                 return Err(refused(message, proctype.place.clone()));
             }
-            self.note_names(class, &local);
             self.locals.push((class, local));
         }
         Ok(id)
@@ -262,7 +269,7 @@ impl Builder<'_> {
     /// The steps of one process in local state `l`.
     fn alone(&mut self, l: usize, g: usize) -> Result<(), FamilyError> {
         let (class, local) = self.locals[l].clone();
-        if local.node == UNSTARTED || !self.may_hold(&[l], g) || !self.is_new(l, usize::MAX, g) {
+        if local.node == UNSTARTED || !self.agree(l, g) || !self.is_new(l, usize::MAX, g) {
             return Ok(());
         }
         let proctype = self.classes[class].proctype;
@@ -273,12 +280,11 @@ impl Builder<'_> {
         if let Some(place) = all.endless {
             return Err(refused("an atomic sequence does not come to an end", place));
         }
-        let touched = all.touched || self.counts_names(l);
-        if !touched {
+        if !all.touched && !self.moves_names(class, &local) {
             self.settled.insert((l, usize::MAX));
         }
         for done in all.done {
-            self.add_alone(class, l, g, touched, done)?;
+            self.add_alone(class, l, g, all.touched, done)?;
         }
         Ok(())
     }
@@ -301,7 +307,7 @@ impl Builder<'_> {
             globals.iter_mut().filter(|v| **v == SELF).for_each(|v| *v = name_of(k));
         }
         let before = self.locals[l].1.clone();
-        self.count_names(class, &before, &local, &mut globals);
+        let touched = self.count_names(class, &before, &local, &mut globals) | touched;
         let mut found = Found {
             globals: if touched { Some((g, self.global(globals)?)) } else { None },
             takes: vec![l],

@@ -12,7 +12,7 @@ use super::world::World;
 
 /// Checks a program; the proctypes that come in any number.
 pub fn check(program: &Program, for_any: &[String]) -> Result<Vec<ProctypeId>, Vec<Diagnostic>> {
-    let world = World::new(program, &[]);
+    let world = World::new(program, &[], 0);
     let mut class = Class {
         program,
         world: &world,
@@ -29,7 +29,7 @@ pub fn check(program: &Program, for_any: &[String]) -> Result<Vec<ProctypeId>, V
 
 /// Checks that an expression over the globals can be asked of a family.
 pub fn check_expression(program: &Program, text: &str, expr: &Expr) -> Result<(), Vec<Diagnostic>> {
-    let world = World::new(program, &[]);
+    let world = World::new(program, &[], 0);
     let mut class = Class {
         program,
         world: &world,

@@ -25,17 +25,19 @@ pub(super) fn deadlocks(net: &Net, rests: &[bool]) -> Option<Vec<Target>> {
     for (number, places) in net.groups.iter().enumerate() {
         places.iter().for_each(|p| group[p.index()] = Some(number));
     }
-    let initial = net.initial.first()?;
-    let mut start = vec![PlaceId(0); net.groups.len()];
-    for (place, group) in group.iter().enumerate() {
-        if let Some(g) = group
-            && initial.base[place] > 0
-        {
-            start[*g] = PlaceId(place as u32);
+    let mut work: Vec<Vec<PlaceId>> = Vec::new();
+    for initial in &net.initial {
+        let mut start = vec![PlaceId(0); net.groups.len()];
+        for (place, group) in group.iter().enumerate() {
+            if let Some(g) = group
+                && initial.base[place] > 0
+            {
+                start[*g] = PlaceId(place as u32);
+            }
         }
+        work.push(start);
     }
-    let mut seen = HashSet::from([start.clone()]);
-    let mut work = vec![start];
+    let mut seen: HashSet<Vec<PlaceId>> = work.iter().cloned().collect();
     let mut targets = Vec::new();
     while let Some(control) = work.pop() {
         let mut missing: Option<Vec<Vec<(PlaceId, u32)>>> = Some(Vec::new());

@@ -111,6 +111,7 @@ fn reason(asked: &Asked, example: &Counterexample, fault: Option<Fault>) -> Reas
         Kind::Cover(_) => ReasonKind::Reachable,
         Kind::Property => ReasonKind::Trap,
         Kind::Deadlock => ReasonKind::InvalidEndState,
+        Kind::Liveness => ReasonKind::AcceptanceCycle,
     };
     because(kind, name)
 }
@@ -238,7 +239,7 @@ impl Follower<'_> {
                 self.steps(&state).is_empty() && !self.system.is_valid_end(&state)
             }
             // The automaton reads the net's own steps, which were just found to be the machine's.
-            Kind::Property => true,
+            Kind::Property | Kind::Liveness => true,
         })
     }
 }

@@ -13,7 +13,7 @@ use super::step::Local;
 use crate::FamilyError;
 
 /// Names that can be held at once.
-pub const NAMES: usize = 4;
+pub const NAMES: usize = 16;
 
 /// Names of replications that a property tells apart begin here; they have them for good.
 const PERMANENT: i32 = 64;
@@ -63,37 +63,62 @@ impl Me {
 /// Names that a step has taken from processes which do not take part in it.
 pub(super) struct Orphan {
     found: Found,
-    /// The name that its owner loses.
-    name: u8,
+    /// The names that their owners lose, the next one last.
+    names: Vec<u8>,
     /// Local states that were looked at already.
     seen: usize,
-}
-
-/// How often cells hold each name, and last how often any.
-pub(super) type Held = [i32; NAMES + 1];
-
-fn names_in(local: &Local) -> Held {
-    let mut names = Held::default();
-    for k in 0..NAMES {
-        names[k] = local.values.iter().filter(|v| **v == name(k as u8)).count() as i32;
-        names[NAMES] += names[k];
-    }
-    names
 }
 
 /// The names that are held, in order.
 fn held(cells: &[i32], counts: &[i32]) -> [bool; NAMES] {
     let mut all = [false; NAMES];
-    for (k, held) in all.iter_mut().enumerate() {
-        *held = counts[k] > 0 || cells.contains(&name(k as u8));
+    for (at, count) in counts.iter().enumerate() {
+        all[at % NAMES] |= *count > 0;
+    }
+    for &value in cells {
+        if let Ok(k) = usize::try_from(value.wrapping_sub(FIRST))
+            && k < NAMES
+        {
+            all[k] = true;
+        }
     }
     all
 }
 
+fn count(values: &[i32], k: usize) -> i32 {
+    values.iter().filter(|v| **v == name(k as u8)).count() as i32
+}
+
 impl Builder<'_> {
-    /// The values of a valuation, and how many cells of single processes hold each name.
+    /// The values of a valuation, and how many cells of each holder have each name.
     fn split<'g>(&self, globals: &'g [i32]) -> (&'g [i32], &'g [i32]) {
-        globals.split_at(self.world.cells - NAMES)
+        globals.split_at(self.world.cells - NAMES * self.world.holders)
+    }
+
+    /// Where the names that a process holds are counted; `None` for the many, who hold only their own.
+    fn counted_at(&self, class: usize) -> Option<usize> {
+        let before = self.classes[..class].iter().filter(|c| !c.user).count();
+        let first = self.world.cells - NAMES * self.world.holders;
+        (!self.classes[class].user).then_some(first + before * NAMES)
+    }
+
+    /// Whether a process can be in a local state when the globals have these values, as far as names tell: whoever holds
+    /// some is counted with just these, and whoever has one is known to somebody.
+    pub(super) fn agree(&self, l: usize, g: usize) -> bool {
+        let (class, local) = &self.locals[l];
+        let globals = &self.globals[g];
+        match self.counted_at(*class) {
+            Some(at) => (0..NAMES).all(|k| globals[at + k] == count(&local.values, k)),
+            None => local.me.is_none_or(|k| {
+                let (cells, counts) = self.split(globals);
+                held(cells, counts)[usize::from(k)]
+            }),
+        }
+    }
+
+    /// Whether what a process does in this local state may change who holds which name.
+    pub(super) fn moves_names(&self, class: usize, local: &Local) -> bool {
+        !self.classes[class].user && local.values.iter().any(|v| is_name(*v))
     }
 
     /// A name for a process whose number leaves it.
@@ -108,49 +133,21 @@ impl Builder<'_> {
         })
     }
 
-    /// Whether a step from local state `l` depends on the valuation because names are counted there.
-    pub(super) fn counts_names(&self, l: usize) -> bool {
-        self.names[l][NAMES] > 0
-    }
-
-    /// Whether processes can be in these local states under a valuation, as far as its counts of names tell: they hold no
-    /// more than are counted, the other single processes hold the rest, and who has a name has it because somebody holds it.
-    /// Without this the counts would grow for ever in states that never occur.
-    pub(super) fn may_hold(&self, takes: &[usize], g: usize) -> bool {
-        let (cells, counts) = self.split(&self.globals[g]);
-        let held = held(cells, counts);
-        let owns = |l: &usize| self.locals[*l].1.me.is_none_or(|k| held[usize::from(k)]);
-        if !takes.iter().all(owns) {
-            return false;
+    /// Counts the names in the cells of a process that is not of the many and has moved; whether there are any.
+    pub(super) fn count_names(
+        &self,
+        class: usize,
+        before: &Local,
+        after: &Local,
+        globals: &mut [i32],
+    ) -> bool {
+        let Some(at) = self.counted_at(class) else { return false };
+        let mut any = false;
+        for k in 0..NAMES {
+            globals[at + k] = count(&after.values, k);
+            any |= globals[at + k] > 0 || count(&before.values, k) > 0;
         }
-        let fits = |k: usize, count: i32| {
-            let own: i32 = takes.iter().map(|&l| self.names[l][k]).sum();
-            let all: i32 = self.most_names.iter().map(|most| most[k]).sum();
-            let theirs: i32 = takes.iter().map(|&l| self.most_names[self.locals[l].0][k]).sum();
-            own <= count && count - own <= all - theirs
-        };
-        (0..NAMES).all(|k| fits(k, counts[k])) && fits(NAMES, counts.iter().sum())
-    }
-
-    /// Notes the names in the cells of a local state that was found just now, if a single process has it.
-    pub(super) fn note_names(&mut self, class: usize, local: &Local) {
-        let single = self.classes.get(class).is_none_or(|c| !c.user);
-        let names = if single { names_in(local) } else { Held::default() };
-        self.names.push(names);
-        self.most_names.resize(self.most_names.len().max(class + 1), Held::default());
-        for (most, own) in self.most_names[class].iter_mut().zip(names) {
-            *most = own.max(*most);
-        }
-    }
-
-    /// Counts the names in the cells of a single process that has moved.
-    pub(super) fn count_names(&self, class: usize, before: &Local, after: &Local, globals: &mut [i32]) {
-        if self.classes[class].user {
-            return;
-        }
-        let counts = &mut globals[self.world.cells - NAMES..];
-        let (before, after) = (names_in(before), names_in(after));
-        counts.iter_mut().enumerate().for_each(|(k, count)| *count += after[k] - before[k]);
+        any
     }
 
     /// Records a step after which nobody holds some names any more: their owners lose them, those that move (with their
@@ -180,37 +177,37 @@ impl Builder<'_> {
         for (i, (class, local)) in moved.into_iter().enumerate() {
             found.gives[i] = self.local(class, local)?;
         }
-        match bystanders[..] {
-            [] => self.record(found),
-            [name] => {
-                self.orphans.push(Orphan { found, name, seen: 0 });
-                Ok(())
-            }
-            _ => {
-                let message = "one step takes the names of several other processes";
-                let help = "let whoever holds a process number give it up before it takes another";
-                Err(FamilyError::Refused(vec![Diagnostic::error(message, None).with_help(help)]))
-            }
+        if bystanders.is_empty() {
+            return self.record(found);
         }
+        self.orphans.push(Orphan { found, names: bystanders, seen: 0 });
+        Ok(())
     }
 
     /// Adds the steps of which the owner of a lost name is a bystander; whether there were new ones.
     pub(super) fn adopt(&mut self) -> Result<bool, FamilyError> {
         let mut any = false;
-        for o in 0..self.orphans.len() {
+        let mut o = 0;
+        while o < self.orphans.len() {
             while self.orphans[o].seen < self.locals.len() {
                 let l = self.orphans[o].seen;
                 self.orphans[o].seen += 1;
+                let Some((&name, others)) = self.orphans[o].names.split_last() else { break };
                 let (class, local) = self.locals[l].clone();
-                if local.me != Some(self.orphans[o].name) {
+                if local.me != Some(name) {
                     continue;
                 }
+                let others = others.to_vec();
                 let mut found = self.orphans[o].found.clone();
                 found.takes.push(l);
                 found.gives.push(self.local(class, Local { me: None, ..local })?);
-                self.record(found)?;
+                match others.is_empty() {
+                    true => self.record(found)?,
+                    false => self.orphans.push(Orphan { found, names: others, seen: 0 }),
+                }
                 any = true;
             }
+            o += 1;
         }
         Ok(any)
     }

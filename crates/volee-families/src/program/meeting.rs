@@ -28,7 +28,7 @@ impl Builder<'_> {
                 }
                 let mut g = 0;
                 while g < self.globals.len() {
-                    if self.may_hold(&[l, m], g) && self.is_new(l, m, g) {
+                    if self.agree(l, g) && self.agree(m, g) && self.is_new(l, m, g) {
                         self.meeting(l, m, g)?;
                     }
                     g += 1;
@@ -40,7 +40,7 @@ impl Builder<'_> {
 
     fn meeting(&mut self, l: usize, m: usize, g: usize) -> Result<(), FamilyError> {
         let world = self.world;
-        let mut touched = self.counts_names(l) || self.counts_names(m);
+        let mut touched = false;
         let mut met = Vec::new();
         for send in self.transitions(l) {
             let Does::Send { channel, values, .. } = &send.action else { continue };
@@ -55,13 +55,13 @@ impl Builder<'_> {
             if let Some(why) = sender.refused.take() {
                 return Err(refused(why, send.statement.place.clone()));
             }
-            touched |= message.iter().any(|v| is_name(*v));
             let mut fresh = None;
             if message.contains(&SELF) {
                 let k = self.fresh_name(g)?;
                 fresh = Some(k);
                 message.iter_mut().filter(|v| **v == SELF).for_each(|v| *v = name_of(k));
             }
+            touched |= message.iter().any(|v| is_name(*v));
             for receive in self.transitions(m) {
                 let Does::Receive { channel, patterns, .. } = &receive.action else { continue };
                 let mut receiver = self.valuation(m, g);
@@ -89,7 +89,7 @@ impl Builder<'_> {
                 }
             }
         }
-        if !touched {
+        if !touched && ![l, m].iter().any(|&at| self.moves_names(self.locals[at].0, &self.locals[at].1)) {
             self.settled.insert((l, m));
         }
         for met in met {
@@ -142,8 +142,9 @@ impl Builder<'_> {
         let me = fresh.or(sender_before.me);
         let sender = Local { node: send.target.0, values: sender, me };
         let receiver = Local { node: receive.target.0, values: locals, me: receiver_before.me };
-        self.count_names(class, &sender_before, &sender, &mut globals);
-        self.count_names(partner, &receiver_before, &receiver, &mut globals);
+        let mut touched = touched | fresh.is_some();
+        touched |= self.count_names(class, &sender_before, &sender, &mut globals);
+        touched |= self.count_names(partner, &receiver_before, &receiver, &mut globals);
         let found = Found {
             globals: if touched { Some((g, self.global(globals)?)) } else { None },
             takes: vec![l, m],

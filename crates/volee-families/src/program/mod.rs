@@ -53,6 +53,8 @@ pub struct Family {
     regulated: Vec<Option<(ProctypeId, u32)>>,
     /// For each place the first that differs from it only in the name that its process has.
     kin: Vec<u32>,
+    /// The places of a property that must not recur for ever.
+    pub accepting: Vec<PlaceId>,
     /// The places that count errors met.
     wrongs: std::ops::Range<usize>,
 }
@@ -91,6 +93,8 @@ pub enum Kind {
     Property,
     /// Nobody can move, and somebody may not rest where it is.
     Deadlock,
+    /// A property automaton passes accepting states for ever; asked, as deadlocks are, where each type has at least one process.
+    Liveness,
 }
 
 impl Family {
@@ -103,7 +107,7 @@ impl Family {
                 transition.rows.retain(|row| !self.wrongs.contains(&row.place.index()));
             }
         }
-        if asked.kind == Kind::Deadlock {
+        if matches!(asked.kind, Kind::Deadlock | Kind::Liveness) {
             for initial in &mut net.initial {
                 self.templates.iter().for_each(|t| initial.base[t.place.index()] = 1);
             }
@@ -164,7 +168,9 @@ pub fn family_of(
         }
     }
     let family = build::build(program, &users, questions, property)?;
-    if questions.deadlock && property.is_none() && family.asked.iter().all(|a| a.kind != Kind::Deadlock) {
+    let of_ends = |a: &Asked| matches!(a.kind, Kind::Deadlock | Kind::Liveness);
+    let wanted = property.map_or(questions.deadlock, |p| !p.accepting.is_empty());
+    if wanted && !family.asked.iter().any(of_ends) {
         let message = "whether somebody can always move is too complicated to be said of places";
         return Err(FamilyError::Refused(vec![volee_system::Diagnostic::error(message, None)]));
     }

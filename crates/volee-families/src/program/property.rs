@@ -10,6 +10,8 @@
 
 use volee_program::{Expr, ProctypeId};
 
+use crate::components::components;
+
 /// What an atom of a property looks at.
 pub enum Seen {
     /// A step in which a process does something.
@@ -49,6 +51,9 @@ pub struct Property {
     pub initial: u32,
     /// For each of its states, whether being there is a violation.
     pub traps: Vec<bool>,
+    /// For each of its states, whether being there for ever again is a violation; none where only traps are. Then every letter
+    /// must lead somewhere from every state.
+    pub accepting: Vec<bool>,
     /// The states after a letter.
     pub step: Successors,
 }
@@ -78,6 +83,25 @@ impl Property {
     /// Whether some atom is a condition.
     pub(super) fn has_conditions(&self) -> bool {
         self.atoms.iter().any(|a| matches!(a, Seen::Condition(_)))
+    }
+
+    /// Whether reading one letter for ever from a state may pass accepting ones for ever.
+    pub(super) fn stays_bad(&self, state: u32, letter: &[bool]) -> bool {
+        let mut edges = Vec::new();
+        let mut seen = vec![state];
+        let mut at = 0;
+        while let Some(&from) = seen.get(at) {
+            at += 1;
+            for to in (self.step)(from, letter) {
+                edges.push((from, to));
+                if !seen.contains(&to) {
+                    seen.push(to);
+                }
+            }
+        }
+        let component = components(self.traps.len(), &edges);
+        let round = |e: &(u32, u32)| component[e.0 as usize] == component[e.1 as usize];
+        edges.iter().any(|e| round(e) && self.accepting[e.0 as usize])
     }
 
     pub(super) fn is_trap(&self, state: u32) -> bool {

@@ -15,8 +15,10 @@ pub struct World<'p> {
     channels: Vec<ChannelAt>,
     /// Offsets of globals that some statement may assign: (first, last).
     assigned: Vec<(u32, u32)>,
-    /// Cells of a valuation of the globals; the last ones count names.
+    /// Cells of a valuation of the globals; the last ones count the names that each holder has.
     pub cells: usize,
+    /// Processes that are not of the many, and may hold their numbers.
+    pub holders: usize,
     /// The proctypes that come in any number.
     pub users: Vec<ProctypeId>,
     /// Processes that exist once, from the start: the first numbers.
@@ -43,7 +45,8 @@ impl ChannelAt {
 }
 
 impl<'p> World<'p> {
-    pub fn new(program: &'p Program, users: &[ProctypeId]) -> Self {
+    /// The world in which that many replications of the many are told apart for good.
+    pub fn new(program: &'p Program, users: &[ProctypeId], regulated: usize) -> Self {
         // Four cells more than bytes: the widest scalar.
         let mut cells = program.globals_size as usize + 4;
         let mut channels = Vec::new();
@@ -57,9 +60,11 @@ impl<'p> World<'p> {
         }
         let once = program.active.iter().filter(|p| !users.contains(p)).count() as i32;
         let users = users.to_vec();
-        let cells = cells + NAMES;
+        let holders = once as usize + program.proctypes.len() + regulated;
+        let cells = cells + NAMES * holders;
         let numbers_return = may_return(program, &users);
-        let mut world = World { program, channels, assigned: Vec::new(), cells, users, once, numbers_return };
+        let assigned = Vec::new();
+        let mut world = World { program, channels, assigned, cells, holders, users, once, numbers_return };
         for transition in program.proctypes.iter().flat_map(|p| &p.nodes).flat_map(|n| &n.transitions) {
             world.note(&transition.action);
         }

@@ -50,6 +50,10 @@ impl Builder<'_> {
         {
             asked.insert(0, Asked { question: "deadlock".into(), kind: Kind::Deadlock, targets });
         }
+        if let Some(property) = self.property.filter(|p| !p.accepting.is_empty()) {
+            let ends = super::deadlock::deadlocks(&net, &vec![false; net.places.len()]);
+            asked = ends.map_or_else(Vec::new, |ends| vec![self.for_ever(property, ends, layout)]);
+        }
         let once =
             |c: &&super::build::Class| !c.user && !c.regulated && self.locals[c.start].1.node != UNSTARTED;
         let once = self.classes.iter().filter(once).count() as u32;
@@ -61,7 +65,26 @@ impl Builder<'_> {
             once,
             regulated,
             wrongs: layout.wrongs..layout.property,
+            accepting: self.property.map_or_else(Vec::new, |p| {
+                let states = (0..p.accepting.len()).filter(|&s| p.accepting[s]);
+                states.map(|s| PlaceId((layout.property + s) as u32)).collect()
+            }),
         })
+    }
+
+    /// A property of infinite runs: its targets are the ends of runs that violate it if their last state lasts.
+    fn for_ever(&self, property: &Property, ends: Vec<Target>, layout: Layout) -> Asked {
+        let lasts = |target: &Target| {
+            let at = |within: std::ops::Range<usize>| {
+                let mut places = target.at_least.iter().map(|b| b.place.index());
+                places.find(|p| within.contains(p)).map(|p| p - within.start)
+            };
+            let states = layout.property..layout.property + property.traps.len();
+            let (Some(g), Some(state)) = (at(0..layout.locals), at(states)) else { return true };
+            property.stays_bad(state as u32, &self.letter(property, None, g))
+        };
+        let targets = ends.into_iter().filter(lasts).collect();
+        Asked { question: property.name.clone(), kind: Kind::Liveness, targets }
     }
 
     /// A process may lose its name without moving; whoever follows it in the machine sees no difference.

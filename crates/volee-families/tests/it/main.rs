@@ -3,4 +3,5 @@
 mod corpus;
 mod programs;
 mod random;
+mod recurrence;
 mod unsound;

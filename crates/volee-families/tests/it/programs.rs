@@ -187,6 +187,41 @@ fn a_process_may_name_itself() {
     assert_eq!(answers(text, &[]), (false, vec![]));
 }
 
+/// Two buffered channels, requests with the number of who asks, and answers that name it.
+const SERVICE: &str = "chan ask = [1] of { byte }, back = [1] of { byte }; \
+     active proctype Server() { byte who; do :: ask?who -> back!who od } \
+     proctype User() { do :: ask!_pid; back?eval(_pid); assert(!(back??[eval(_pid)])) od }";
+
+#[test]
+fn a_server_answers_each_of_any_number_of_clients_by_its_number() {
+    assert_eq!(answers(SERVICE, &[]), (true, vec![]));
+    let twice = SERVICE.replace("back!who", "back!who; back!who");
+    assert_eq!(answers(&twice, &[]), (false, vec![]));
+}
+
+#[test]
+fn a_name_that_a_single_process_gives_up_is_lost_whatever_the_globals_are() {
+    // Behind the first request the step that forgets must be possible for each value of the globals.
+    let text = "chan ask = [0] of { byte }; bit other, met; \
+                active proctype Server() { byte who; do :: ask?who -> who = 0; other = !other od } \
+                proctype User() { ask!_pid; if :: other -> met = 1 :: else fi }";
+    assert_eq!(answers(text, &["!met"]), (true, vec![false]));
+    let text = "chan ask = [0] of { byte }; byte n; \
+                active proctype Server() { byte who; do :: ask?who -> atomic { who = 0; n < 3 -> n++ } od } \
+                proctype User() { ask!_pid }";
+    assert_eq!(answers(text, &["n < 3"]), (true, vec![false]));
+}
+
+#[test]
+fn one_step_may_let_go_of_several_names() {
+    let text = "byte a = 255, b = 255; bit done; \
+                active proctype Server() { atomic { a != 255 && b != 255 && a != b -> a = 255; b = 255; done = 1 } } \
+                proctype User() { if :: atomic { a == 255 -> a = _pid } :: atomic { b == 255 -> b = _pid } fi }";
+    assert_eq!(answers(text, &["!done"]), (true, vec![false]));
+    let text = text.replace("a != b ->", "a == b ->");
+    assert_eq!(answers(&text, &["!done"]), (true, vec![true]));
+}
+
 #[test]
 fn what_depends_on_the_numbers_themselves_is_refused_with_its_place() {
     for body in ["a[_pid] = 1", "n = _pid + 1", "(_pid == 3)", "(_pid > 1)", "n = _pid; q!n; q?m"] {

@@ -5,8 +5,8 @@
 
 use serde_json::{Map, json};
 use volee_families::{
-    self as families, Asked, Certificate as Proof, Checked, Counterexample, Family, FamilyError, Followed,
-    Kind, Property, Questions, Seen, Statistics, family_of, follow,
+    self as families, Asked, Certificate as Proof, Checked, Choice, Counterexample, Family, FamilyError,
+    Followed, Kind, Method, Property, Questions, Seen, Statistics, family_of, follow,
 };
 use volee_nets::{Instance, Net, read_spec};
 use volee_program::optimise::{Observed, forget_unread};
@@ -16,7 +16,7 @@ use volee_report::{ClaimKind, count, counted, seconds};
 use volee_system::{Diagnostic, System, Verdict, Witness, compile_predicate, walk};
 
 use super::counters::expression;
-use super::{Found, Job, Part, claim_of, judged};
+use super::{Found, Job, Part, claim_of, cutoffs, judged, recurring};
 use crate::answer::{Answer, AskError, Certificate, Role, ShownRun, limit, violated};
 use crate::engine::Way;
 use crate::files::read_bytes;
@@ -25,15 +25,23 @@ use crate::properties::{of_buchi, of_ltl, of_never, of_tl};
 use crate::question::Question;
 
 /// A question that was decided.
-struct Decided {
-    question: Question,
-    checked: Checked,
-    sizes: Vec<(String, u32)>,
-    run: Option<ShownRun>,
+pub(super) struct Decided {
+    pub question: Question,
+    pub checked: Checked,
+    pub sizes: Vec<(String, u32)>,
+    pub run: Option<ShownRun>,
+    /// What proves it, where that is no certificate of reachability.
+    pub proof: Option<String>,
 }
 
 /// Answers questions about all members of a family.
 pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, AskError> {
+    if job.settings.diagnostic && chosen(job) != Choice::Only(Method::CutOff) {
+        return Err(AskError::new(
+            "a diagnostic of a family is the graph of a cut-off, which other methods do not make",
+            "choose the method fbra, or none",
+        ));
+    }
     let decided = match job.subject.extension() == "spec" {
         true => vec![decide_net(job, questions)?],
         false => decide_program(job, questions)?,
@@ -82,7 +90,7 @@ fn asked_of(
         let question = match &asked.kind {
             Kind::Faults if questions.contains(&Question::Assertions) => Question::Assertions,
             Kind::Deadlock => Question::Deadlock,
-            Kind::Faults | Kind::Property => continue,
+            Kind::Faults | Kind::Property | Kind::Liveness => continue,
             Kind::Invariant(text) => Question::Invariant(text.clone()),
             Kind::Cover(text) => Question::Apart(text.clone()),
         };
@@ -157,8 +165,16 @@ fn point_of(lowered: &Lowered, text: &str) -> Result<(ProctypeId, NodeId), AskEr
     }
 }
 
-fn checked(job: &mut Job<'_>, net: &Net) -> Result<Checked, AskError> {
-    families::check(net, job.settings.method, job.meter.left(), job.progress).map_err(wrong)
+/// Who wants a diagnostic wants a cut-off.
+fn chosen(job: &Job<'_>) -> Choice {
+    match job.settings.method {
+        Choice::Auto if job.settings.diagnostic => Choice::Only(Method::CutOff),
+        method => method,
+    }
+}
+
+pub(super) fn checked(job: &mut Job<'_>, net: &Net) -> Result<Checked, AskError> {
+    families::check(net, chosen(job), job.meter.left(), job.progress).map_err(wrong)
 }
 
 fn decide(
@@ -167,10 +183,13 @@ fn decide(
     asked: &Asked,
     question: Question,
 ) -> Result<Decided, AskError> {
+    if asked.kind == Kind::Liveness {
+        return recurring::decide(job, family, asked, question);
+    }
     let net = family.net(asked);
     let mut checked = checked(job, &net)?;
     let Some(example) = checked.counterexample.clone() else {
-        return Ok(Decided { question, checked, sizes: Vec::new(), run: None });
+        return Ok(Decided { question, checked, sizes: Vec::new(), run: None, proof: None });
     };
     let sizes = family.sizes(&example.marking).into_iter().map(|(name, n)| (name.to_string(), n));
     let sizes: Vec<(String, u32)> = sizes.collect();
@@ -200,7 +219,7 @@ fn decide(
             checked.verdict = Verdict::Unknown(limit(message));
         }
     }
-    Ok(Decided { question, checked, sizes, run })
+    Ok(Decided { question, checked, sizes, run, proof: None })
 }
 
 /// The explicit model of that size and the run in it.
@@ -232,7 +251,7 @@ fn decide_net(job: &mut Job<'_>, questions: &[Question]) -> Result<Decided, AskE
     let mut checked = checked(job, &net)?;
     let question = Question::Coverable;
     let Some(example) = checked.counterexample.clone() else {
-        return Ok(Decided { question, checked, sizes: Vec::new(), run: None });
+        return Ok(Decided { question, checked, sizes: Vec::new(), run: None, proof: None });
     };
     let open = &net.initial[example.initial].open;
     let chosen = (0..net.places.len()).filter(|&p| open[p]);
@@ -256,7 +275,7 @@ fn decide_net(job: &mut Job<'_>, questions: &[Question]) -> Result<Decided, AskE
             _ => None,
         },
     };
-    Ok(Decided { question, checked, sizes, run })
+    Ok(Decided { question, checked, sizes, run, proof: None })
 }
 
 /// A run of a net, which is its own judge.
@@ -298,7 +317,7 @@ fn told(job: &Job<'_>, all: Vec<Decided>) -> Part {
     let mut total = Statistics::default();
     let elapsed = job.meter.elapsed().as_secs_f64();
     for decided in all {
-        let Decided { question, checked, sizes, run } = decided;
+        let Decided { question, checked, sizes, run, proof } = decided;
         let s = &checked.statistics;
         total.states += s.states;
         total.transitions += s.transitions;
@@ -316,15 +335,28 @@ fn told(job: &Job<'_>, all: Vec<Decided>) -> Part {
             part.fields.insert("least".into(), checked.least.into());
         }
         part.fields.insert("method".into(), method.into());
-        let notes = notes(&checked, &sizes);
+        let proof = proof.or_else(|| checked.certificate.as_ref().map(certificate));
+        let mut notes = notes(&checked, &sizes, proof.as_deref());
+        // Who asks for cut-offs wants to see them; to others they are one proof of several.
+        let shown = chosen(job) == Choice::Only(Method::CutOff);
+        let why = checked.why.filter(|_| shown);
+        if let Some(why) = &why {
+            notes.extend(cutoffs::table(why));
+            let (inductions, erg) = cutoffs::values(why);
+            part.fields.insert("inductions".into(), inductions);
+            part.fields.extend(erg.map(|erg| ("erg".to_string(), erg)));
+        }
         let mut answer = Answer::new(question, Way::Families.engine(), checked.verdict);
         answer.errors = u64::from(violated);
         answer.runs.extend(run);
         answer.notes = notes;
+        answer.erg = why.and_then(|why| why.erg).map(Box::new);
         answer.sizes = violated.then_some(sizes);
-        answer.certificate =
-            checked.certificate.as_ref().map(|c| Certificate::Invariant { sentence: certificate(c) });
+        answer.certificate = proof.map(|sentence| Certificate::Invariant { sentence });
         part.answers.push(answer);
+    }
+    if job.settings.diagnostic && part.answers.iter().all(|answer| answer.erg.is_none()) {
+        part.remarks.push("no graph of a cut-off is small enough to be drawn".into());
     }
     if !alone {
         part.remarks.push(format!("all in {}", seconds(elapsed)));
@@ -343,17 +375,14 @@ fn numbers(sizes: &[(String, u32)]) -> String {
 }
 
 /// What stands under a verdict: for which numbers it is true, and what proves it.
-fn notes(checked: &Checked, sizes: &[(String, u32)]) -> Vec<String> {
+fn notes(checked: &Checked, sizes: &[(String, u32)], proof: Option<&str>) -> Vec<String> {
     match &checked.verdict {
         Verdict::Violated(_) => {
             let least = if checked.least { "; no smaller instance is violated" } else { "" };
             vec![format!("          with {}{least}", numbers(sizes))]
         }
         Verdict::Holds => {
-            let proof = checked
-                .certificate
-                .as_ref()
-                .map(|c| format!("          proof, re-checked: {}", certificate(c)));
+            let proof = proof.map(|proof| format!("          proof, re-checked: {proof}"));
             std::iter::once("          for all numbers of processes".to_string()).chain(proof).collect()
         }
         Verdict::Unknown(_) => Vec::new(),

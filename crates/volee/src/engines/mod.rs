@@ -2,9 +2,11 @@
 
 pub(crate) mod channels;
 pub(crate) mod counters;
+pub(crate) mod cutoffs;
 pub(crate) mod equations;
 pub(crate) mod explicit;
 pub(crate) mod families;
+mod recurring;
 mod retrace;
 pub(crate) mod temporal;
 pub(crate) mod workers;
