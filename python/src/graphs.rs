@@ -153,8 +153,8 @@ pub fn solve(
 ) -> PyResult<String> {
     let call = Call::new(options, progress)?;
     let name = call.given.text("solver").unwrap_or_else(|| "auto".into());
-    let solver = Solver::ALL.iter().find(|(known, _)| *known == name).map(|(_, solver)| *solver);
-    let solver = solver.ok_or_else(|| unknown("solver", &name, &Solver::ALL.map(|(known, _)| known)))?;
+    let solver = Solver::ALL.into_iter().find(|solver| solver.name() == name);
+    let solver = solver.ok_or_else(|| unknown("solver", &name, &Solver::ALL.map(Solver::name)))?;
     let meter = call.meter()?;
     let outcome = call.watcher.follow(py, |progress| {
         let equations = Equations::read(&file, text).map_err(|d| wrong(&[d]))?;

@@ -42,7 +42,7 @@ pub struct Comparison {
     pub different: Vec<String>,
 }
 
-/// Compares one model. `None` when the full search does not end in so many seconds.
+/// Compares one model. `None` when the full search does not end in this many seconds.
 ///
 /// # Errors
 /// The model cannot be read.

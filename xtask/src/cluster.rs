@@ -10,9 +10,8 @@
 //! would. It is stored in `bench/cluster-scale.csv`.
 
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 
 use volee::bes::model::ModelGraph;
@@ -20,6 +19,7 @@ use volee::bes::solve::partition::{Partition, Share};
 use volee::logic::mu::{Equations, Library, parse};
 use volee::lts::generate::AlternatingBit;
 use volee::system::part::{Outbox, Packet, Part, Work};
+use xtask::worker::Worker;
 
 const F1: &str = "nu X . ([/PUT.*/] mu Y . ((nu Z . <tau> Z) or (<true> true and [not /GET.*/] false) \
                   or (<true> true and [true] Y)) and [true] X)";
@@ -150,13 +150,7 @@ fn processes(
     count: usize,
     arguments: impl Fn(&[&str]) -> Vec<String>,
 ) -> Result<Measured, String> {
-    let mut workers = Vec::new();
-    for _ in 0..count {
-        workers.push(Worker::start(volee)?);
-    }
-    let addresses: Vec<String> = workers.iter().map(|w| format!("\"{}\"", w.address)).collect();
-    let hosts = folder.join("hosts.toml");
-    std::fs::write(&hosts, format!("workers = [{}]\n", addresses.join(", "))).map_err(|e| e.to_string())?;
+    let (workers, hosts) = Worker::several(volee, folder, count)?;
     let mut measured = call(volee, &arguments(&["--cluster", &hosts.display().to_string()]))?;
     let mut busiest = 0.0f64;
     for worker in workers {
@@ -166,42 +160,6 @@ fn processes(
     }
     measured.busiest = Some(busiest);
     Ok(measured)
-}
-
-/// A worker that runs.
-struct Worker {
-    child: Child,
-    address: String,
-}
-
-impl Worker {
-    fn start(volee: &Path) -> Result<Self, String> {
-        let mut child = Command::new(volee)
-            .args(["worker", "--listen", "127.0.0.1:0"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|e| e.to_string())?;
-        let mut line = String::new();
-        let out = child.stdout.take().ok_or("no output")?;
-        BufReader::new(out).read_line(&mut line).map_err(|e| e.to_string())?;
-        let address =
-            line.trim().strip_prefix("listening on ").ok_or(format!("a worker said {line}"))?.to_string();
-        Ok(Worker { child, address })
-    }
-
-    /// Ends it, and tells the CPU time of the jobs it has waited for.
-    fn end(mut self) -> Result<f64, String> {
-        std::thread::sleep(std::time::Duration::from_millis(700));
-        let stat =
-            std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).map_err(|e| e.to_string())?;
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        // Fields 16 and 17: CPU time of children in user and system mode, in hundredths of a second.
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-        let ticks = |at: usize| fields.get(at).and_then(|t| t.parse::<f64>().ok()).unwrap_or(0.0);
-        Ok((ticks(13) + ticks(14)) / 100.0)
-    }
 }
 
 /// Calls volee and measures it.

@@ -6,7 +6,7 @@
 //! no process is left. A small number of rounds is a test.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use volee_testkit::Random;
+
+use crate::worker::{Worker, signal};
 
 /// Counters side by side; with BAD, the last state is an error.
 const MODEL: &str = "\
@@ -115,48 +117,6 @@ fn pass(mut from: TcpStream, mut to: TcpStream) {
         }
     }
     let _ = to.shutdown(Shutdown::Write);
-}
-
-/// A worker that listens.
-struct Worker {
-    child: Child,
-    address: String,
-}
-
-impl Worker {
-    fn start(binary: &Path) -> Result<Worker, String> {
-        let mut child = Command::new(binary)
-            .args(["worker", "--listen", "127.0.0.1:0"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|e| e.to_string())?;
-        let mut line = String::new();
-        let out = child.stdout.take().ok_or("it has no output")?;
-        BufReader::new(out).read_line(&mut line).map_err(|e| e.to_string())?;
-        let address = line.trim().strip_prefix("listening on ").ok_or("the worker says nothing")?.to_string();
-        Ok(Worker { child, address })
-    }
-
-    /// The processes of its jobs: threads of the worker start them, and each thread has its own list.
-    fn jobs(&self) -> Vec<String> {
-        let tasks =
-            std::fs::read_dir(format!("/proc/{}/task", self.child.id())).into_iter().flatten().flatten();
-        let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
-        lists.flat_map(|list| list.split_whitespace().map(String::from).collect::<Vec<_>>()).collect()
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        self.jobs().iter().for_each(|job| signal("-KILL", job));
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn signal(kind: &str, process: &str) {
-    let _ = Command::new("kill").args([kind, process]).stderr(Stdio::null()).status();
 }
 
 /// Where everything happens.
@@ -309,7 +269,7 @@ impl Stage {
     }
 }
 
-/// Disturbs so many runs.
+/// Disturbs this many runs.
 ///
 /// # Errors
 /// What went wrong.

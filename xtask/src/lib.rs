@@ -16,4 +16,5 @@ pub mod programs;
 pub mod promela;
 pub mod protocols;
 pub mod reduction;
+pub mod worker;
 pub mod workers;

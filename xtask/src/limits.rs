@@ -6,11 +6,13 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::io::{BufWriter, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+
+use xtask::worker::Worker;
 
 const MEMORY: u64 = 64;
 const OVERHEAD: u64 = 24;
@@ -136,7 +138,8 @@ fn measure(binary: &Path, folder: &Path, row: &Row) -> std::io::Result<Taken> {
         _ => command.args(["--format", "json"]).stdin(Stdio::null()),
     };
     command.args(words(row.call));
-    let _workers = row.call.contains("--cluster").then(|| Workers::start(binary, folder)).transpose()?;
+    let workers = row.call.contains("--cluster").then(|| Worker::several(binary, folder, 2));
+    let _workers = workers.transpose().map_err(std::io::Error::other)?;
     let feeder = row.call.contains("endless").then(|| feed(&folder.join("endless.pml")));
     let answer = folder.join("answer.json");
     let mut child = command.stdout(File::create(&answer)?).stderr(Stdio::null()).spawn()?;
@@ -159,37 +162,6 @@ fn measure(binary: &Path, folder: &Path, row: &Row) -> std::io::Result<Taken> {
     let text = fs::read_to_string(&answer).unwrap_or_default();
     let code = ended.and_then(|status| status.code());
     Ok(Taken { code, seconds, peak, limit: kind_of_limit(&text) })
-}
-
-/// Two workers on this machine, which end with this value.
-struct Workers(Vec<Child>);
-
-impl Workers {
-    fn start(binary: &Path, folder: &Path) -> std::io::Result<Self> {
-        let (mut workers, mut addresses) = (Workers(Vec::new()), Vec::new());
-        for _ in 0..2 {
-            let mut worker = Command::new(binary);
-            worker.args(["worker", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).stderr(Stdio::null());
-            let mut child = worker.spawn()?;
-            let mut line = String::new();
-            if let Some(out) = child.stdout.take() {
-                BufReader::new(out).read_line(&mut line)?;
-            }
-            addresses.push(line.trim().trim_start_matches("listening on ").to_string());
-            workers.0.push(child);
-        }
-        fs::write(folder.join("hosts.toml"), format!("workers = {addresses:?}\n"))?;
-        Ok(workers)
-    }
-}
-
-impl Drop for Workers {
-    fn drop(&mut self) {
-        for worker in &mut self.0 {
-            let _ = worker.kill();
-            let _ = worker.wait();
-        }
-    }
 }
 
 /// The first `"kind"` of an answer; of a text, which limit it speaks of.

@@ -23,7 +23,7 @@ enum Place {
     Visited(u32),
 }
 
-/// Traverses a graph with room for so many states; `None` when the path needs more, or after so many insertions.
+/// Traverses a graph with room for this many states; `None` when the path needs more, or after this many insertions.
 pub fn traverse(lts: &Lts, capacity: usize, most: u64) -> Option<Traversal> {
     let mut random = 1991u64;
     let mut place = vec![Place::Unknown; lts.state_count()];

@@ -37,7 +37,7 @@ impl Compared {
     }
 }
 
-/// Compares all models that both searches finish in so many seconds each, and of which SPIN's merged search has fewer than
+/// Compares all models that both searches finish in this many seconds each, and of which SPIN's merged search has fewer than
 /// `below` states.
 ///
 /// # Errors

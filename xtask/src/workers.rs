@@ -25,7 +25,7 @@ use crate::promela::{is_below, oracle};
 
 const DEFAULT_BELOW: u64 = 1_000_000;
 
-/// Compares a Promela model; gives the number of its states, or nothing when a search does not end in so many seconds.
+/// Compares a Promela model; gives the number of its states, or nothing when a search does not end in this many seconds.
 ///
 /// # Errors
 /// The model cannot be read, or the workers answer something else.
@@ -165,7 +165,7 @@ fn system_of(corpus: &Path, name: &str) -> Result<Box<dyn System>, String> {
     Ok(made)
 }
 
-/// Compares a transition system: formulas and deadlocks, by so many workers.
+/// Compares a transition system: formulas and deadlocks, by this many workers.
 ///
 /// # Errors
 /// It cannot be read, or the workers answer something else.

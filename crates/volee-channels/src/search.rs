@@ -16,7 +16,7 @@ use volee_store::Forgetful;
 
 /// Without a memory budget, this much.
 const DEFAULT_MEMORY: u64 = 1 << 30;
-/// Limits are looked at whenever so many messages were compared.
+/// Limits are looked at whenever this many messages were compared.
 const OFTEN: usize = 50_000;
 /// A bound on contents beyond this is not tried.
 const LARGEST_BOUND: usize = 1 << 20;

@@ -3,11 +3,23 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use volee::names::{Named, value};
 use volee::system::{Budget, Meter};
 use volee::{Cluster, Engine, Model, Options, Source};
 
 use crate::context::Context;
 use crate::outcome::Failure;
+
+/// A value of a setting, by the name that the library gives it.
+pub fn named<T: Copy + Send + Sync + 'static>(all: &'static [Named<T>]) -> impl TypedValueParser<Value = T> {
+    let possible = |(name, _, about): &'static Named<T>| match about.is_empty() {
+        true => PossibleValue::new(*name),
+        false => PossibleValue::new(*name).help(*about),
+    };
+    PossibleValuesParser::new(all.iter().map(possible))
+        .map(|name| value(all, &name).expect("clap gives one of these names"))
+}
 
 /// A model file and how it is read.
 #[derive(Debug, Clone, Args)]
@@ -31,11 +43,11 @@ pub struct ReadingArgs {
     #[arg(long, help_heading = "Model")]
     pub plain: bool,
 
-    /// Start so many processes of a type, whatever the model says of it
+    /// Start this many processes of a type, whatever the model says of it
     #[arg(long, value_name = "PROCTYPE=N", value_parser = parse_copies, value_delimiter = ',', help_heading = "Model")]
     pub copies: Vec<(String, u32)>,
 
-    /// Let every buffered channel hold so many messages, whatever the model says of it
+    /// Let every buffered channel hold this many messages, whatever the model says of it
     #[arg(long, value_name = "N", help_heading = "Model")]
     pub capacity: Option<u32>,
 }

@@ -50,6 +50,10 @@ pub struct Cli {
     #[arg(long, hide = true, value_name = "MODEL")]
     pub member: Option<PathBuf>,
 
+    /// The name of the command.
+    #[arg(skip)]
+    pub verb: String,
+
     #[command(subcommand)]
     pub command: Command,
 }
@@ -67,6 +71,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let mut command = Cli::command().args_override_self(is_member(arguments));
     let matches = command.try_get_matches_from_mut(arguments)?;
     let mut cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    cli.verb = matches.subcommand_name().unwrap_or_default().to_string();
     if let (Some(model), Command::Check(check)) = (&cli.member, &mut cli.command) {
         check.models = vec![model.clone()];
         check.suite = SuiteArgs::default();
@@ -91,7 +96,7 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
         Err(error) => return answer_usage(&arguments, &error),
     };
     let context = Context::new(&cli);
-    let verb = cli.command.name();
+    let verb = cli.verb.as_str();
     if context.states.is_some() && verb != "check" {
         let failure = Failure::new("only the searches of `volee check` count their memory in states");
         return print_failure(&context, verb, &failure.with_help("give --memory in bytes, for example 64M"));

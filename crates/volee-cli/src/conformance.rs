@@ -1,8 +1,11 @@
 //! What the verbs `tests` and `conform` share: the flags about the interface of a specification.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use volee::conform::Livelock;
+use volee::names::LIVELOCKS;
 use volee::{Contract, Source};
+
+use crate::args::named;
 
 /// Which labels a tester sends and sees.
 #[derive(Debug, Clone, Args)]
@@ -20,16 +23,8 @@ pub struct InterfaceArgs {
     hide: Vec<String>,
 
     /// Whether internal steps for ever count as silence
-    #[arg(long, value_enum, default_value_t = LivelockArg::Quiescent, help_heading = "Interface")]
-    livelock: LivelockArg,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LivelockArg {
-    /// A state on a cycle of internal steps is quiescent (TGV)
-    Quiescent,
-    /// Only states without outputs and internal steps are (Tretmans)
-    Ignored,
+    #[arg(long, value_name = "LIVELOCK", value_parser = named(&LIVELOCKS), default_value = "quiescent", help_heading = "Interface")]
+    livelock: Livelock,
 }
 
 impl InterfaceArgs {
@@ -39,10 +34,7 @@ impl InterfaceArgs {
             inputs: self.inputs.clone(),
             outputs: self.outputs.clone(),
             hidden: self.hide.clone(),
-            livelock: match self.livelock {
-                LivelockArg::Quiescent => Livelock::Quiescent,
-                LivelockArg::Ignored => Livelock::Ignored,
-            },
+            livelock: self.livelock,
             ..Contract::new(source)
         }
     }

@@ -39,7 +39,7 @@ pub struct Context {
 impl Context {
     /// Looks at the terminal, takes over Ctrl-C, and has the limits of the whole process watched.
     pub fn new(cli: &Cli) -> Self {
-        let (format, verb, start) = (cli.format, cli.command.name(), Instant::now());
+        let (format, verb, start) = (cli.format, cli.verb.clone(), Instant::now());
         let cancelled = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&cancelled);
         // Without a handler Ctrl-C ends the program at once, which is the usual thing: no reason to refuse to run.
@@ -49,7 +49,7 @@ impl Context {
             }
         });
         // Servers live as long as their users want; what they are asked has limits of its own.
-        let serves = matches!(verb, "lsp" | "explore" | "worker");
+        let serves = matches!(verb.as_str(), "lsp" | "explore" | "worker");
         let (bytes, states) = match cli.memory {
             Some(Amount::Bytes(bytes)) => (Some(bytes), None),
             Some(Amount::States(states)) => (None, Some(states)),
@@ -59,7 +59,7 @@ impl Context {
         // Of several models each has a process that keeps the time itself, and tells what it has found by then.
         let time = cli.time.filter(|_| !cli.is_suite());
         let limits = Limits { memory, time, start, cancelled: Arc::clone(&cancelled) };
-        guard::watch(limits, move |limit, at| cut::answer(format, verb, &limit, &at), cut::leave);
+        guard::watch(limits, move |limit, at| cut::answer(format, &verb, &limit, &at), cut::leave);
         Context {
             format,
             palette: palette(std::io::stdout().is_terminal()),

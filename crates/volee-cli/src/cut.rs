@@ -23,7 +23,7 @@ pub fn take_stdout() {
 }
 
 /// Writes the answer and ends the process.
-pub fn answer(format: Format, verb: &'static str, limit: &Limit, at: &Cut) {
+pub fn answer(format: Format, verb: &str, limit: &Limit, at: &Cut) {
     clear_away();
     let text = match format {
         Format::Text => text(limit, at),

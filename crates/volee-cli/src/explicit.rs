@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use volee::graphs::Labels;
 use volee::lts::{Format, Lts, LtsError, write_as, write_file};
+use volee::names::LABELS;
 use volee::report::{Answer, QuestionAnswer};
 use volee::system::{Diagnostic, Limit};
 use volee::{AskError, Graphs, files};
 
+use crate::args::named;
 use crate::context::Context;
 use crate::outcome::{Ended, Failure, Outcome};
 
@@ -23,8 +26,8 @@ pub struct SourceArgs {
     rename: Vec<String>,
 
     /// What the steps of a program are called: what happens (`ask!REQ,1`), that and who does it, or the text of statements
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = LabelsArg::Events, help_heading = "Labels")]
-    labels: LabelsArg,
+    #[arg(long, value_name = "WHAT", value_parser = named(&LABELS), default_value = "events", help_heading = "Labels")]
+    labels: Labels,
 
     /// Run another system in parallel with the (first) one
     #[arg(long, value_name = "FILE", help_heading = "Composition")]
@@ -41,14 +44,6 @@ pub struct SourceArgs {
     /// All states and steps of the language's semantics: so it is always where the graph itself is looked at
     #[arg(long, help_heading = "Model")]
     plain: bool,
-}
-
-/// What the steps of a program are called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LabelsArg {
-    Events,
-    Who,
-    Text,
 }
 
 /// Why there is no system: the input is wrong, or a limit was reached.
@@ -105,11 +100,7 @@ impl SourceArgs {
         Graphs {
             hide: self.hide.clone(),
             rename: self.rename.clone(),
-            labels: match self.labels {
-                LabelsArg::Events => volee::graphs::Labels::Events,
-                LabelsArg::Who => volee::graphs::Labels::Who,
-                LabelsArg::Text => volee::graphs::Labels::Text,
-            },
+            labels: self.labels,
             with: self.with.clone(),
             sync: self.sync.clone(),
             defines: self.defines.clone(),

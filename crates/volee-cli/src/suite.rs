@@ -13,19 +13,17 @@ use clap::Args;
 use clap::error::ContextKind;
 use volee::files;
 use volee::report::{
-    Member, MemberAnswer, alone_json, annotations, diagnostics_text, one_line, sarif, suite_answer,
+    Answer, Member, Palette, alone_json, annotations, diagnostics_text, one_line, sarif, suite_answer,
     suite_junit, suite_text,
 };
-use volee::suite::{self, CallOutcome, Given, Round, Task, find_project};
-use volee::system::{Diagnostic, parse_duration};
+use volee::suite::{self, Given, Round, Task, find_project};
+use volee::system::Diagnostic;
 
 use crate::cli::{self, Format, MEMBER};
 use crate::commands::check::Check;
 use crate::context::Context;
 use crate::outcome::{Ended, Failure, Outcome};
 
-/// How often files are looked at.
-const PERIOD: Duration = Duration::from_millis(100);
 /// Options that are about the whole call.
 const OF_THE_CALL: [&str; 7] = ["watch", "junit", "sarif", "github", "format", "help", "version"];
 
@@ -76,14 +74,11 @@ impl<'a> Suite<'a> {
         if self.check.suite.watch {
             return self.watch(context);
         }
-        let mut state = self.look()?;
-        self.go(&mut state, context, &mut || !context.is_cancelled());
-        let members: Vec<Member> = (state.answers.iter().zip(&state.tasks))
-            .map(|(known, (task, _))| known.as_ref().map_or_else(|| interrupted(task), |(m, _)| m.clone()))
-            .collect();
-        let outcome = self.tell(&members, context)?;
+        let mut round = self.look()?;
+        round.check(&|task| self.process(task, context), &mut || !context.is_cancelled());
+        let outcome = self.tell(&round.reached(), context)?;
         if let ([Some((_, value))], Format::Json, true) =
-            (&state.answers[..], context.format, self.is_alone())
+            (&round.answers[..], context.format, self.is_alone())
         {
             let _ = std::io::stdout().write_all(alone_json(value).as_bytes());
             context.told();
@@ -159,26 +154,14 @@ impl<'a> Suite<'a> {
         words
     }
 
-    /// Checks what is not checked yet, as long as `go_on` says so.
-    fn go(&self, state: &mut Round, context: &Context, go_on: &mut dyn FnMut() -> bool) {
-        let program = std::env::current_exe().unwrap_or_else(|_| "volee".into());
-        for (number, (task, _)) in state.tasks.iter().enumerate() {
-            if state.answers[number].is_some() {
-                continue;
-            }
-            let own = task.given.iter().find(|g| g.name == "time").and_then(|g| g.values.as_ref()?.first());
-            let own = own.and_then(|text| parse_duration(text).ok());
-            let left = context.time_left().map(|left| own.map_or(left, |own| own.min(left)));
-            let mut process = Process::new(&program);
-            process.args(self.member(task, left)).env_remove("GITHUB_ACTIONS");
-            if context.palette == volee::report::Palette::Colour {
-                process.env("CLICOLOR_FORCE", "1");
-            }
-            let CallOutcome::Answered(value, answer) = suite::call(process, go_on) else { return };
-            let (model, name) = (task.model.display().to_string(), task.name.clone());
-            let member = Member { model, name, expected: task.expected.clone(), answer };
-            state.answers[number] = Some((member, value));
+    /// The process that checks one model.
+    fn process(&self, task: &Task, context: &Context) -> Process {
+        let mut process = Process::new(std::env::current_exe().unwrap_or_else(|_| "volee".into()));
+        process.args(self.member(task, task.time(context.time_left()))).env_remove("GITHUB_ACTIONS");
+        if context.palette == Palette::Colour {
+            process.env("CLICOLOR_FORCE", "1");
         }
+        process
     }
 
     /// The answer about all of them, and the files that are asked for.
@@ -204,41 +187,27 @@ impl<'a> Suite<'a> {
     }
 
     fn watch(&self, context: &Context) -> Ended {
-        let mut state = Round::default();
         let mut last = None;
-        while !context.is_cancelled() {
-            let news = state.renew(self.look().map_err(|failure| failure.diagnostics));
-            let watched = state.watched();
-            let same = || watched.iter().all(|w| w.changed().is_empty());
-            if news {
-                self.go(&mut state, context, &mut || same() && !context.is_cancelled());
-                if let Some(members) = state.members() {
-                    last = Some(self.show(&state, &members, context));
-                }
-            }
-            while same() && !context.is_cancelled() {
-                std::thread::sleep(PERIOD);
-                if watched.is_empty() {
-                    break;
-                }
-            }
-        }
+        suite::watch(
+            &|| self.look().map_err(|failure| failure.diagnostics),
+            &|task| self.process(task, context),
+            &mut |round, members| last = Some(self.show(round, members, context)),
+            &|| !context.is_cancelled(),
+        );
         context.told();
         last.unwrap_or_else(|| Ok(Outcome::new(suite_answer(&[]), "")))
     }
 
     /// Prints the answer of a round.
-    fn show(&self, state: &Round, members: &[Member], context: &Context) -> Ended {
-        let ended = match state.wrong.is_empty() {
-            false => Err(state.wrong.clone().into()),
+    fn show(&self, round: &Round, members: &[Member], context: &Context) -> Ended {
+        let ended = match round.wrong.is_empty() {
+            false => Err(round.wrong.clone().into()),
             true => self.tell(members, context),
         };
         let mut out = std::io::stdout().lock();
         let text = match (&ended, context.format) {
             (Ok(outcome), Format::Json) => one_line(&outcome.answer.to_json()),
-            (Err(failure), Format::Json) => {
-                one_line(&volee::report::Answer::wrong("check", &failure.diagnostics).to_json())
-            }
+            (Err(failure), Format::Json) => one_line(&Answer::wrong("check", &failure.diagnostics).to_json()),
             (Ok(outcome), Format::Text) => outcome.text.clone(),
             (Err(failure), Format::Text) => diagnostics_text(&failure.diagnostics, context.palette),
         };
@@ -247,13 +216,6 @@ impl<'a> Suite<'a> {
         let _ = write!(out, "{clear}{text}{waits}").and_then(|()| out.flush());
         ended
     }
-}
-
-/// A model that Ctrl-C came before.
-fn interrupted(task: &Task) -> Member {
-    let answer = MemberAnswer::unknown(&volee::system::Limit::Cancelled);
-    let (model, name) = (task.model.display().to_string(), task.name.clone());
-    Member { model, name, expected: task.expected.clone(), answer }
 }
 
 fn option(name: &str) -> String {

@@ -71,7 +71,7 @@ impl Purpose {
         Purpose { source: Source::Nothing, initial: 0, standing: vec![Standing::Open] }
     }
 
-    /// Accepts after so many visible actions.
+    /// Accepts after this many visible actions.
     ///
     /// # Errors
     /// None, or too many.

@@ -12,7 +12,7 @@ pub struct Shape {
     pub inputs: u32,
     /// Different outputs, `!0` and on.
     pub outputs: u32,
-    /// Of a hundred steps, so many are internal.
+    /// Of a hundred steps, this many are internal.
     pub internal: u64,
 }
 

@@ -46,7 +46,7 @@ pub enum Certificate {
     Sets {
         /// How many sets it consists of.
         sets: usize,
-        /// In so many states of control.
+        /// In this many states of control.
         control: usize,
     },
 }

@@ -29,25 +29,6 @@ pub enum Choice {
     Only(Method),
 }
 
-impl Choice {
-    /// All names that [`Choice::parse`] reads.
-    pub const NAMES: [&'static str; 7] = ["auto", "bra", "frakm", "fraen", "fbra", "instances", "sets"];
-
-    /// Reads a name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Some(match name {
-            "auto" => Choice::Auto,
-            "bra" => Choice::Only(Method::Backward),
-            "frakm" => Choice::Only(Method::KarpMiller),
-            "fraen" => Choice::Only(Method::EmersonNamjoshi),
-            "fbra" => Choice::Only(Method::CutOff),
-            "instances" => Choice::Only(Method::Instances),
-            "sets" => Choice::Only(Method::Sets),
-            _ => return None,
-        })
-    }
-}
-
 /// The checked answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {

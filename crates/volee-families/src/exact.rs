@@ -16,7 +16,7 @@ const LONGEST: usize = 100_000;
 
 /// The answer.
 pub(crate) enum Exactly {
-    /// No target is reachable; so many sets in so many states of control show it.
+    /// No target is reachable; a number of sets in a number of states of control shows it.
     Holds { sets: usize, control: usize },
     /// This one is.
     Violated(Counterexample),

@@ -2,7 +2,7 @@
 
 use volee_nets::Net;
 
-/// Enumerates initial markings by their number of extra tokens, at most so many in all.
+/// Enumerates initial markings by their number of extra tokens, at most this many in all.
 #[derive(Debug)]
 pub struct Sizes<'n> {
     net: &'n Net,

@@ -120,7 +120,7 @@ impl<M: Model + Send + Sync + 'static> Check<M> {
         self
     }
 
-    /// Searches with so many threads.
+    /// Searches with this many threads.
     #[must_use]
     pub fn workers(self, number: usize) -> Self {
         Check { engine: Engine::Workers(number), ..self }

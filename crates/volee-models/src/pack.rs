@@ -266,7 +266,7 @@ pub(crate) fn unpack_length(bytes: &mut &[u8]) -> Option<usize> {
     }
 }
 
-/// Reads so many values over those that are there.
+/// Reads this many values over those that are there.
 #[inline(always)]
 pub(crate) fn unpack_into<T: Pack>(values: &mut Vec<T>, length: usize, bytes: &mut &[u8]) -> Option<()> {
     values.truncate(length);

@@ -1,6 +1,6 @@
 //! The server: accepts connections on loopback, lets the guard look at each request, and passes questions to the desk.
 //!
-//! The plain program belongs to one thread, the desk; connections have threads of their own, only so many at once. Nothing in
+//! The plain program belongs to one thread, the desk; connections have threads of their own, a bounded number at once. Nothing in
 //! a request names a file.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};

@@ -19,7 +19,7 @@ const MOST_STATES: usize = 300_000;
 pub struct Walk {
     /// Where it starts.
     pub from: u32,
-    /// At most so many steps.
+    /// At most this many steps.
     pub steps: usize,
     /// The seed of chance.
     pub seed: u64,

@@ -163,7 +163,7 @@ struct Turn {
     left_out: bool,
 }
 
-/// Tells the errors of the moves of a sequence, each where it happened, but for the first so many: that one is told with the
+/// Tells the errors of the moves of a sequence, each where it happened, but for the first this many: that one is told with the
 /// whole step.
 fn tell_errors<V: Visitor>(levels: &[Level], known: usize, visitor: &mut V) -> Flow {
     let failed = levels.iter().enumerate().flat_map(|(at, level)| {

@@ -165,7 +165,7 @@ impl Contents {
         (MOST_POINTS / one).clamp(1, ROUNDS)
     }
 
-    /// The lengths of a channel after each step of the prefix and of so many rounds.
+    /// The lengths of a channel after each step of the prefix and of this many rounds.
     fn lengths(&self, channel: usize) -> Vec<usize> {
         let last = self.after.len() - 1;
         let growth =

@@ -19,7 +19,7 @@ pub struct Commit {
 }
 
 impl Commit {
-    /// The protocol with so many resource managers.
+    /// The protocol with this many resource managers.
     pub fn of(managers: usize) -> Self {
         Commit { managers, next: Vec::new() }
     }

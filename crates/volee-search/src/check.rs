@@ -78,7 +78,7 @@ pub struct Check {
     pub order: Order,
     /// Go on after an error, to the end of the state space, and count them all.
     pub all_errors: bool,
-    /// Go on until so many different errors are found: other states, other runs. At least one.
+    /// Go on until this many different errors are found: other states, other runs. At least one.
     pub max_errors: usize,
     /// How a depth-first search goes on when the memory budget is used up: which states it forgets. `None` ends it.
     pub replacement: Option<Replacement>,
@@ -96,7 +96,7 @@ pub struct Check {
     pub checkpoint: Option<Checkpoint>,
     /// A folder for the states that memory does not hold: the search is then breadth-first, and takes all steps.
     pub spill: Option<PathBuf>,
-    /// The last goals, so many, are asked about without a way to them.
+    /// The number of goals, the last ones, that are asked about without a way to them.
     pub sides: usize,
 }
 
@@ -173,7 +173,7 @@ impl Check {
         Check { max_errors: max_errors.max(1), ..self }
     }
 
-    /// Whether a search that has found so many errors goes on.
+    /// Whether a search that has found this many errors goes on.
     pub fn goes_on(&self, errors: u64) -> bool {
         self.all_errors || errors < self.max_errors as u64
     }
@@ -202,7 +202,7 @@ impl Check {
         Check { reduction, ..self }
     }
 
-    /// The last goals, so many, are asked about without a way to them.
+    /// The number of goals, the last ones, that are asked about without a way to them.
     #[must_use]
     pub fn sides(self, sides: usize) -> Self {
         Check { sides, ..self }
@@ -249,7 +249,7 @@ pub struct Outcome {
 pub struct Answer {
     /// `deadlock`, `assertions`, `invariant EXPR` or `reachable EXPR`.
     pub question: String,
-    /// The answer. Violations are kept for distinct reasons only, and only so many.
+    /// The answer. Violations are kept for distinct reasons only, and only the first few.
     pub verdict: Verdict,
     /// How many errors were met, also those without a witness of their own.
     pub errors: u64,

@@ -166,7 +166,7 @@ impl DeterministicProperty {
         for letter in &letters[..start] {
             at = step(at, letter)?;
         }
-        // After so many rounds the states at the start of a round have come twice.
+        // After that many rounds the states at the start of a round have come twice.
         let mut rounds: Vec<(u32, bool)> = Vec::new();
         loop {
             let first = at;

@@ -244,7 +244,7 @@ impl<S: System + ?Sized> Search<'_, '_, S> {
         Flow::Continue(())
     }
 
-    /// Tells the way along the first so many states of the path, and one more step.
+    /// Tells the way along the first this many states of the path, and one more step.
     fn give_witness(&mut self, states: usize, last: Option<u32>) {
         if self.questions.wants_witness() {
             let steps = self.path[..states].iter().map(|frame| frame.next - 1).chain(last).collect();

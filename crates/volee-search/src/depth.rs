@@ -118,7 +118,7 @@ impl Stack {
         frames.flat_map(of_frame).collect()
     }
 
-    /// Translates the names of its states, to names of so many bits.
+    /// Translates the names of its states, to names of this many bits.
     fn rename(&mut self, width: u32, translate: &mut dyn FnMut(&mut StateRef)) {
         self.waiting.rename(width, |mut name| {
             translate(&mut name);
@@ -126,7 +126,7 @@ impl Stack {
         });
     }
 
-    /// Whether frames that were read belong to so many states.
+    /// Whether frames that were read belong to this many states.
     fn is_sound(&self, length: usize) -> bool {
         let ends = self.frames.iter().skip(1).map(|frame| frame.start).chain([length]);
         let first = self.frames.first().is_none_or(|frame| frame.start == 0);
@@ -134,7 +134,7 @@ impl Stack {
         first && last && self.frames.iter().zip(ends).all(|(f, end)| f.start <= f.rest && f.rest <= end)
     }
 
-    /// The stack in less memory: its states as codes of so many bits. Memory is given back on the way.
+    /// The stack in less memory: its states as codes of this many bits. Memory is given back on the way.
     pub(crate) fn pack(mut self, width: u32, encode: impl Fn(StateRef) -> u64) -> PackedPath {
         let mut path = PackedPath::new(width);
         // The group that was expanded last has led to nothing new.

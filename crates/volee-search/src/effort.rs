@@ -6,7 +6,7 @@
 
 /// Questions after which there is a judgement.
 const TRIAL: u32 = 1 << 13;
-/// One in so many must have helped.
+/// One in this many must have helped.
 const LEAST: u32 = 4;
 const FIRST_REST: u32 = TRIAL * 8;
 const LONGEST_REST: u32 = 1 << 20;

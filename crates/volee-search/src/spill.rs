@@ -224,7 +224,7 @@ impl Disk {
         Ok(())
     }
 
-    /// The names that came to the queue since the last time become runs of at most so many names.
+    /// The names that came to the queue since the last time become runs of at most this many names.
     fn write_runs(&mut self, most: usize) -> io::Result<()> {
         self.candidates = Vec::new();
         let mut bytes = Vec::new();

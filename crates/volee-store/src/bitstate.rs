@@ -20,7 +20,7 @@ pub struct Bitstate {
 }
 
 impl Bitstate {
-    /// In so many bytes, rounded down to a power of two. `None` when there is no memory.
+    /// In this many bytes, rounded down to a power of two. `None` when there is no memory.
     pub fn new(bytes: u64) -> Option<Self> {
         let lines = usize::try_from((bytes / 64).max(64)).ok()?;
         let lines = 1 << lines.ilog2();

@@ -60,7 +60,7 @@ pub struct Bounded {
 }
 
 impl Bounded {
-    /// A store with the names of an exact one and the path of its search, in at most so many bytes. `None` when there is no
+    /// A store with the names of an exact one and the path of its search, in at most this many bytes. `None` when there is no
     /// memory, or less than the path needs.
     pub fn take_over(
         exact: Exact,
@@ -88,7 +88,7 @@ impl Bounded {
         Some(bounded)
     }
 
-    /// A store that has forgotten all that another knew, in at most so many bytes; nothing is on the path.
+    /// A store that has forgotten all that another knew, in at most this many bytes; nothing is on the path.
     pub fn anew(before: Forgotten, bytes: u64, kind: Replacement, seed: u64) -> Option<Self> {
         let most = (usize::try_from(bytes).ok()? / size_of::<Line>()).max(FIRST_LINES);
         let path = PackedPath::new(before.coding.width());
@@ -142,7 +142,7 @@ impl Bounded {
         (self.path.len() < self.most_pinned(self.table.lines())).then_some(())
     }
 
-    /// How many names of a table of so many lines may be pinned. A few places stay free for others: a table of pinned names
+    /// How many names of a table of this many lines may be pinned. A few places stay free for others: a table of pinned names
     /// only would make each look-up a walk.
     fn most_pinned(&self, lines: usize) -> usize {
         self.table.capacity_of(lines) / 8 * 7

@@ -67,7 +67,7 @@ impl Tree {
     }
 }
 
-/// The two halves of a pair that stands for so many words, unless it is a word itself.
+/// The two halves of a pair that stands for this many words, unless it is a word itself.
 fn split(pair: u64, words: usize, below: &mut Vec<(u32, usize)>) {
     if words > 1 {
         let (left, right) = halves(pair);

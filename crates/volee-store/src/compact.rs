@@ -17,7 +17,7 @@ pub struct Compact {
 }
 
 impl Compact {
-    /// In so many bytes, rounded down to a power of two. `None` when there is no memory.
+    /// In this many bytes, rounded down to a power of two. `None` when there is no memory.
     pub fn new(bytes: u64) -> Option<Self> {
         let prints = usize::try_from((bytes / 4).max(1024)).ok()?;
         Some(Compact { prints: Pages::zeroed(1 << prints.ilog2())?, len: 0, compared: 0 })

@@ -58,7 +58,7 @@ unsafe impl Send for Concurrent {}
 unsafe impl Sync for Concurrent {}
 
 impl Concurrent {
-    /// For names of so many bits, with room for more than so many. `None` when there is no memory.
+    /// For names of this many bits, with room for more than `len` of them. `None` when there is no memory.
     pub fn new(width: u32, len: usize) -> Option<Self> {
         let short = lines_for(len, 13);
         let lines = if Quotients::fits(width.max(1), short) { short } else { lines_for(len, 6) };

@@ -267,7 +267,7 @@ impl Visited for Exact {
     }
 }
 
-/// Lines for so many names, so many to a line, with room for more.
+/// Lines for a number of names, a number of them to a line, with room for more.
 pub(crate) fn lines_for(len: usize, by_line: usize) -> usize {
     let least = len / by_line + 1;
     if least > DOUBLED {

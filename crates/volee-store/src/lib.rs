@@ -89,7 +89,7 @@ pub trait Visited {
     /// Grows as announced, once. `None` when there is no memory.
     fn grow(&mut self) -> Option<()>;
 
-    /// There is no room to grow, or others need so many bytes of the common budget. `false` when the store cannot do
+    /// There is no room to grow, or others need this many bytes of the common budget. `false` when the store cannot do
     /// with less, and the search must end.
     fn give_room(&mut self, _bytes: u64) -> bool {
         false
@@ -100,10 +100,10 @@ pub trait Visited {
         0
     }
 
-    /// Others leave so many bytes of the common budget: the store may grow into them on its own.
+    /// Others leave this many bytes of the common budget: the store may grow into them on its own.
     fn take_room(&mut self, _bytes: u64) {}
 
-    /// All names change, to names of so many bits. `None` when there is no memory.
+    /// All names change, to names of this many bits. `None` when there is no memory.
     fn rename(&mut self, _width: u32, _translate: &mut dyn FnMut(StateRef) -> StateRef) -> Option<()> {
         None
     }

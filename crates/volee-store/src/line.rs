@@ -29,13 +29,13 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// For codes of so many bits.
+    /// For codes of this many bits.
     pub(crate) fn new(bits: u32) -> Self {
         let bytes = bits.div_ceil(8).max(1) as usize;
         Layout { bytes, places: PASSED / (bytes + 1), mask: super::coding::low_bits(bytes as u32 * 8) }
     }
 
-    /// The place of a code that was displaced by so many lines.
+    /// The place of a code that was displaced by this many lines.
     #[inline(always)]
     pub(crate) fn find(self, line: &Line, code: u64, displaced: usize) -> Option<usize> {
         // The number of bytes as a constant lets the compiler unroll the loop.

@@ -95,7 +95,7 @@ impl Names {
         }
     }
 
-    /// Gives states that wait their names, of at most so many bits where that is possible; whoever keeps names must
+    /// Gives states that wait their names, of at most this many bits where that is possible; whoever keeps names must
     /// translate them all.
     #[cold]
     pub fn rename(&mut self, bits: u32) -> Option<Renaming> {

@@ -12,7 +12,7 @@ use crate::pages::Pages;
 
 const MAX_CACHE_BITS: u32 = 12;
 const FIRST_PLACES: usize = 64;
-/// The cache has at most one entry for so many places of the index: small searches may have small budgets.
+/// The cache has at most one entry for this many places of the index: small searches may have small budgets.
 const INDEX_BY_CACHE: usize = 16;
 /// Numbers stay below this, so that their highest bit is free for whoever builds names from them.
 const MAX_NODES: u32 = 1 << 31;
@@ -34,7 +34,7 @@ pub struct Nodes {
     /// The first of the nodes that wait to be used again, and how many there are.
     free: u32,
     free_count: usize,
-    /// From so many nodes on it is time to look for unused ones.
+    /// From this many nodes on it is time to look for unused ones.
     crowd: usize,
     full: bool,
 }

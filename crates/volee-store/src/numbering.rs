@@ -31,7 +31,7 @@ impl<T> Log<T> {
         Additions { entries, len: &self.len }
     }
 
-    /// Whether there are more than so many. What was added before the caller took a lock after its adder is seen.
+    /// Whether there are more than this many. What was added before the caller took a lock after its adder is seen.
     #[inline]
     pub fn has_more_than(&self, known: usize) -> bool {
         self.len.load(Ordering::Relaxed) > known

@@ -20,13 +20,13 @@ pub(crate) struct Others {
 const NUMBER: u32 = (1 << Others::NUMBER_BITS) - 1;
 
 impl Others {
-    /// Numbers plus one have so many bits.
+    /// Numbers plus one have this many bits.
     pub const NUMBER_BITS: u32 = 23;
 
-    /// Words have so many bits, at most.
+    /// Words have this many bits, at most.
     pub const WORD_BITS: u32 = 64 + u32::BITS;
 
-    /// For words of so many bits.
+    /// For words of this many bits.
     pub fn new(bits: u32) -> Self {
         debug_assert!(bits <= Self::WORD_BITS, "words of {bits} bits are too long");
         Others { is_tall: bits > 64, ..Others::default() }

@@ -35,7 +35,7 @@ pub struct PackedPath {
 }
 
 impl PackedPath {
-    /// For codes of so many bits. There is one level, and nothing waits there.
+    /// For codes of this many bits. There is one level, and nothing waits there.
     pub fn new(width: u32) -> Self {
         let stride = width.div_ceil(8) as usize;
         PackedPath {
@@ -69,7 +69,7 @@ impl PackedPath {
         (self.codes.len() + self.counts.len() + self.many.len() * size_of::<(u32, Level)>()) as u64
     }
 
-    /// Makes room for so many codes, as zeroes, to be set from the last to the first; the levels follow.
+    /// Makes room for this many codes, as zeroes, to be set from the last to the first; the levels follow.
     pub fn prepare(&mut self, codes: usize) {
         self.codes = vec![0; codes * self.stride];
     }
@@ -122,7 +122,7 @@ impl PackedPath {
         self.codes.len() / self.stride - self.last.group as usize - 1
     }
 
-    /// The codes that come next at the last level, at most so many.
+    /// The codes that come next at the last level, at most this many.
     #[inline]
     pub(crate) fn next_waiting(&self, most: u32) -> impl Iterator<Item = u64> + '_ {
         let count = self.codes.len() / self.stride;
@@ -269,7 +269,7 @@ impl PackedPath {
     #[inline(always)]
     fn code(&self, index: usize) -> u64 {
         let at = index * self.stride;
-        // Eight bytes at once where there are so many: those of the next code are masked away.
+        // Eight bytes at once where there are that many: those of the next code are masked away.
         match self.codes.get(at..at + 8).and_then(|bytes| bytes.first_chunk()) {
             Some(bytes) => u64::from_le_bytes(*bytes) & self.mask,
             None => {

@@ -92,7 +92,7 @@ impl Policy {
         }
     }
 
-    /// A name leaves the path; so many names were stored meanwhile.
+    /// A name leaves the path; this many names were stored meanwhile.
     #[inline]
     pub(crate) fn leave(&self, layout: Layout, line: &mut Line, place: usize, work: u64) {
         if self.kind == Replacement::Cheapest {

@@ -73,12 +73,12 @@ impl Quotients {
     /// Bits of a slot for the remainder; the highest says that it is in use.
     pub const REMAINDER: u32 = 31 - FAR;
 
-    /// Whether a table of so many lines can keep names of so many bits.
+    /// Whether a table of this many lines can keep names of this many bits.
     pub fn fits(width: u32, lines: usize) -> bool {
         width < StateRef::BITS && remainder_bits(width, lines) <= Self::REMAINDER
     }
 
-    /// A table for names below 2 to the `width`, of so many lines, a multiple of [`FEWEST`] for which it fits.
+    /// A table for names below 2 to the `width`, of this many lines, a multiple of [`FEWEST`] for which it fits.
     pub fn new(width: u32, lines: usize) -> Option<Self> {
         debug_assert!(lines.is_multiple_of(GROUP), "{lines} lines");
         let width = width.max(1);
@@ -99,7 +99,7 @@ impl Quotients {
         self.coding.width()
     }
 
-    /// Whether there is room for so many more, and nothing was put aside.
+    /// Whether there is room for this many more, and nothing was put aside.
     #[inline]
     pub fn has_room(&self, extra: usize) -> bool {
         self.aside.is_empty() && self.len + extra <= self.lines.len() * LINE / 16 * 13
@@ -175,7 +175,7 @@ impl Quotients {
         true
     }
 
-    /// A table with so many lines, at least as many as before, and the same names. `None` when there is no memory.
+    /// A table with this many lines, at least as many as before, and the same names. `None` when there is no memory.
     pub fn resize(&mut self, lines: usize) -> Option<()> {
         let mut larger = Quotients::new(self.width(), lines)?;
         let aside = std::mem::take(&mut self.aside);

@@ -17,7 +17,7 @@ pub struct Sketch {
 }
 
 impl Sketch {
-    /// A sketch beside a store of so many bytes.
+    /// A sketch beside a store of this many bytes.
     pub fn new(bytes: u64) -> Self {
         let bits = (bytes / 16).max(1).ilog2().clamp(MIN_BITS, MAX_BITS);
         Sketch { bits, registers: vec![0; 1 << bits].into_boxed_slice() }

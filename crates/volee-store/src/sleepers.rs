@@ -10,7 +10,7 @@ use crate::{Bounded, StateRef};
 
 /// Groups of processes that sleep together.
 const GROUPS: u32 = 4;
-/// The processes of the first group; those of another are so many bits further.
+/// The processes of the first group; those of another are this many bits further.
 const GROUP: u64 = 0x1111_1111_1111_1111;
 
 impl Bounded {

@@ -16,7 +16,7 @@ pub struct Stacked {
 }
 
 impl Stacked {
-    /// For names of so many bits.
+    /// For names of this many bits.
     pub fn new(bits: u32) -> Self {
         let width = bits.div_ceil(8).max(1) as usize;
         Stacked { width, mask: low_bits(8 * width as u32), bytes: Vec::new() }
@@ -88,7 +88,7 @@ impl Stacked {
         self.bytes.shrink_to_fit();
     }
 
-    /// Names change, to names of so many bits.
+    /// Names change, to names of this many bits.
     pub fn rename(&mut self, bits: u32, mut translate: impl FnMut(StateRef) -> StateRef) {
         let mut other = Stacked::new(bits);
         other.bytes.reserve_exact(self.len() * (other.width + 1) + size_of::<StateRef>());

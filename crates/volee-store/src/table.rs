@@ -41,7 +41,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A table of so many lines, which may have up to `most` at some time. `None` when there is no memory.
+    /// A table of this many lines, which may have up to `most` at some time. `None` when there is no memory.
     pub(crate) fn new(coding: Coding, lines: usize, most: usize, policy: Policy) -> Option<Self> {
         let mut table = Table {
             coding,
@@ -58,14 +58,14 @@ impl Table {
         Some(table)
     }
 
-    /// Decides how so many lines are divided.
+    /// Decides how this many lines are divided.
     fn lay_out(&mut self, lines: usize) {
         let codes_by_line = (1u128 << self.coding.width()).div_ceil(lines as u128);
         let bits = 128 - (codes_by_line - 1).leading_zeros();
         (self.layout, self.kept, self.count) = (Layout::new(bits), low_bits(bits), lines);
     }
 
-    /// How many lines a table needs for so many names: with longer codes fewer go into a line, with shorter ones there must
+    /// How many lines a table needs for this many names: with longer codes fewer go into a line, with shorter ones there must
     /// be more lines.
     pub(crate) fn lines_for(coding: &Coding, names: u64) -> usize {
         let lines = (1..=8u32).map(|bytes| {
@@ -99,7 +99,7 @@ impl Table {
         self.capacity_of(self.count)
     }
 
-    /// How many names so many lines have room for.
+    /// How many names this many lines have room for.
     pub(crate) fn capacity_of(&self, lines: usize) -> usize {
         lines * self.layout.places
     }
@@ -298,7 +298,7 @@ impl Table {
         lines > self.count + self.count / 8 && self.resize(lines).is_some()
     }
 
-    /// Makes it a table of so many lines, in place; what does not fit is forgotten. `None` when not even what is pinned
+    /// Makes it a table of this many lines, in place; what does not fit is forgotten. `None` when not even what is pinned
     /// fits.
     ///
     /// The home of a name moves back in a smaller table and forth in a larger one. So the lines are emptied from the front

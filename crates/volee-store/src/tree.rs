@@ -48,7 +48,7 @@ pub enum Full {
 }
 
 impl Full {
-    /// The limit that a search says it has hit when its store has so many bytes and needs this.
+    /// The limit that a search says it has hit when its store has this many bytes and needs this.
     pub fn limit(self, bytes: u64, needed: String) -> Limit {
         match self {
             Full::Shapes => Limit::Other {

@@ -387,7 +387,7 @@ impl Tuples {
         StateRef(WAITING | (self.waiting_ends.len() - 1) as u64)
     }
 
-    /// Makes fields wide enough for all values, for some with room for more, of so many bits in all where that is possible.
+    /// Makes fields wide enough for all values, for some with room for more, of this many bits in all where that is possible.
     /// Names change. `None` when there is no room for them all.
     pub fn lay_out(&mut self, bits: u32) -> Option<Layouts> {
         if self.misfits {
@@ -460,7 +460,7 @@ impl Tuples {
         (self.waiting, self.waiting_ends) = (waiting.bytes, waiting.ends);
     }
 
-    /// Whether names were lost when fields were laid out: there is no room for so many.
+    /// Whether names were lost when fields were laid out: there is no room for them all.
     #[inline(always)]
     pub fn is_full(&self) -> bool {
         self.lost

@@ -154,7 +154,7 @@ impl Meter {
         }
     }
 
-    /// Checks that the process may hold so many bytes more, before they are asked for.
+    /// Checks that the process may hold this many bytes more, before they are asked for.
     ///
     /// # Errors
     /// The memory limit.

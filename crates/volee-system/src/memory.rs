@@ -66,7 +66,7 @@ fn ceiling() -> i64 {
     BUDGET.load(Ordering::Relaxed) + HEADROOM as i64
 }
 
-/// The budget of the process, if so many bytes more are too many for it.
+/// The budget of the process, if this many bytes more are too many for it.
 pub(crate) fn exceeded(more: u64) -> Option<u64> {
     let budget = BUDGET.load(Ordering::Relaxed) as u64;
     (held().saturating_add(more) > budget.saturating_add(ALLOWANCE)).then_some(budget)

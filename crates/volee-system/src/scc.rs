@@ -20,7 +20,7 @@ struct Frame {
     next: usize,
 }
 
-/// The components of what the roots lead to, in a graph of so many states as `len` says. `next` gives the next successor of a
+/// The components of what the roots lead to, in a graph of `len` states. `next` gives the next successor of a
 /// state and moves the cursor, which starts at 0.
 pub fn strong_components(
     len: usize,

@@ -23,10 +23,10 @@ use volee_system::{
 /// States up to which a program is compared, unless fewer are asked for.
 pub const MOST_STATES: usize = 3_000;
 
-/// A program that has more steps than this for each of so many states is too large as well.
+/// A program that has more steps than this for each of this many states is too large as well.
 const STEPS_BY_STATE: usize = 8;
 
-/// And one that executes more statements than this for each of so many states: sequences may be long without being steps.
+/// And one that executes more statements than this for each of this many states: sequences may be long without being steps.
 const STATEMENTS_BY_STATE: u64 = 64;
 
 /// Predicates that mean something in every random program.

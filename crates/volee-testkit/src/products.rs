@@ -227,7 +227,7 @@ fn formula(random: &mut Random) -> Formula {
     }
 }
 
-/// Compares the answers to so many formulas; panics where they differ.
+/// Compares the answers to this many formulas; panics where they differ.
 pub fn compare(formulas: u32, seed: u64) -> Compared {
     let random = &mut Random::new(seed);
     let mut compared = Compared::default();

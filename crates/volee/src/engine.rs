@@ -20,7 +20,7 @@ pub enum Engine {
     Auto,
     /// A search of all states: of a few by one thread, of many by all cores.
     Explicit,
-    /// The same by so many threads at most.
+    /// The same by this many threads at most.
     Workers(usize),
     /// The same by processes elsewhere.
     Cluster(Cluster),

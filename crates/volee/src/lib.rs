@@ -21,6 +21,7 @@ pub mod judge;
 pub mod kept;
 mod made;
 pub mod model;
+pub mod names;
 mod near;
 mod picture;
 pub mod properties;
@@ -34,6 +35,7 @@ mod source;
 mod stored;
 pub mod suite;
 pub mod walk;
+mod worker;
 
 pub use advise::{Advice, advise};
 pub use answer::{
@@ -53,6 +55,7 @@ pub use settings::{Asked, Emptiness, Setting, Settings};
 pub use solve::{Equations, Resolution};
 pub use source::Source;
 pub use stored::{Stored, stored};
+pub use worker::do_jobs;
 
 pub use made::Made;
 pub use model::{Model, Naming, Options};

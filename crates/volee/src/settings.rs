@@ -29,7 +29,7 @@ pub struct Settings {
     pub order: Order,
     /// Go on after an error and tell every kind of error there is.
     pub all_errors: bool,
-    /// Go on until so many different errors are found.
+    /// Go on until this many different errors are found.
     pub max_errors: usize,
     /// Which steps of a state are taken; `None` is both kinds of reduction, and all steps of plain models and for shortest runs.
     pub reduction: Option<Reduction>,

@@ -53,14 +53,14 @@ impl Source {
         self
     }
 
-    /// Starts so many processes of a type, whatever the model says of it.
+    /// Starts this many processes of a type, whatever the model says of it.
     #[must_use]
     pub fn copies(mut self, proctype: &str, number: u32) -> Self {
         self.options.copies.push((proctype.into(), number));
         self
     }
 
-    /// Lets every buffered channel hold so many messages, whatever the model says of it.
+    /// Lets every buffered channel hold this many messages, whatever the model says of it.
     #[must_use]
     pub fn capacity(mut self, messages: u32) -> Self {
         self.options.capacity = Some(messages);

@@ -98,7 +98,7 @@ impl Walk {
         self.taken.last().map_or(&self.initial, |t| &t.state)
     }
 
-    /// The state after so many steps.
+    /// The state after this many steps.
     pub fn state_after(&self, steps: usize) -> &[u8] {
         steps.checked_sub(1).map_or(&self.initial, |last| &self.taken[last].state)
     }
@@ -118,13 +118,13 @@ impl Walk {
         self.taken.last().and_then(|t| t.fault.as_ref())
     }
 
-    /// Goes back until so many steps are left.
+    /// Goes back until this many steps are left.
     pub fn truncate(&mut self, steps: usize) {
         let from = steps.min(self.taken.len());
         self.undone.extend(self.taken.drain(from..).rev());
     }
 
-    /// Takes again so many of the steps that were gone back over; tells how many there were.
+    /// Takes again this many of the steps that were gone back over; tells how many there were.
     pub fn redo(&mut self, steps: usize) -> usize {
         let from = self.undone.len().saturating_sub(steps);
         let before = self.taken.len();
@@ -147,7 +147,7 @@ impl Walk {
         self.random.part_of(choices as u64) as usize
     }
 
-    /// Takes random steps until there are so many, or none is possible, or one goes wrong, or the user had enough.
+    /// Takes random steps until there are this many, or none is possible, or one goes wrong, or the user had enough.
     pub fn at_random(&mut self, system: &mut dyn System, steps: usize, stop: &dyn Fn() -> bool) -> Ending {
         while self.len() < steps {
             if stop() {

@@ -1,57 +1,8 @@
-//! The door as a whole: what the table of engines says, and what no room below the command line may know.
-
-use std::fs;
-use std::path::{Path, PathBuf};
+//! The door as a whole: what the table of engines says.
 
 use volee::search::{Approximation, Fairness, Order, Reduction, Runs};
 use volee::system::Budget;
 use volee::{Asked, Cluster, Emptiness, Engine, Kind, Naming, Options, Question, Setting, Settings};
-
-fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        match path.is_dir() {
-            true => sources(&path, all),
-            false if path.extension().is_some_and(|e| e == "rs") => all.push(path),
-            false => {}
-        }
-    }
-}
-
-/// The flags that stand in the code of a line, not in its comments.
-fn flags(line: &str) -> Vec<&str> {
-    let code = line.trim_start();
-    if code.starts_with("//") {
-        return Vec::new();
-    }
-    let is_flag = |word: &&str| {
-        let name = word.strip_prefix("--").unwrap_or_default();
-        name.starts_with(|c: char| c.is_ascii_lowercase())
-    };
-    code.split([' ', '"', '`', '(', ',', ';']).filter(is_flag).collect()
-}
-
-#[test]
-fn only_the_command_line_knows_the_names_of_flags() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut named = Vec::new();
-    for room in fs::read_dir(crates).expect("the rooms").flatten() {
-        if ["volee-cli", "volee-lsp", "volee-testkit"].iter().any(|above| room.file_name() == *above) {
-            continue;
-        }
-        let mut files = Vec::new();
-        sources(&room.path().join("src"), &mut files);
-        for file in files {
-            let text = fs::read_to_string(&file).expect("source is text");
-            // Tests may call the binary.
-            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-            let found = code.lines().flat_map(flags).map(|flag| format!("{}: {flag}", file.display()));
-            named.extend(found);
-        }
-    }
-    assert!(named.is_empty(), "{named:#?}");
-    assert_eq!(flags("let help = \"add --property all\";"), ["--property"]);
-}
 
 /// One question of each kind.
 fn question(kind: Kind) -> Question {
@@ -104,7 +55,7 @@ fn set(setting: Setting) -> (Settings, Options, Budget) {
         Setting::Solver => s.solver = volee::bes::Solver::BreadthFirst,
         Setting::Diagnostic => s.diagnostic = true,
         Setting::ForAny => s.for_any = text(),
-        Setting::Method => s.method = volee::families::Choice::parse("bra").expect("a method"),
+        Setting::Method => s.method = volee::families::Choice::Only(volee::families::Method::Backward),
         Setting::Sizes => s.sizes = true,
         Setting::Symbolic => s.symbolic = text(),
         Setting::Parameters => s.parameters = text(),

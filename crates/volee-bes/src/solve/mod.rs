@@ -37,18 +37,19 @@ pub enum Solver {
 }
 
 impl Solver {
-    /// All strategies, with the names of the command line.
-    pub const ALL: [(&'static str, Solver); 5] = [
-        ("auto", Solver::Auto),
-        ("dfs", Solver::DepthFirst),
-        ("bfs", Solver::BreadthFirst),
-        ("acyclic", Solver::Acyclic),
-        ("economical", Solver::Economical),
-    ];
+    /// All strategies.
+    pub const ALL: [Solver; 5] =
+        [Solver::Auto, Solver::DepthFirst, Solver::BreadthFirst, Solver::Acyclic, Solver::Economical];
 
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, solver)| *solver == self).map_or("auto", |(name, _)| name)
+    /// The name by which it is asked for and told.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Solver::Auto => "auto",
+            Solver::DepthFirst => "dfs",
+            Solver::BreadthFirst => "bfs",
+            Solver::Acyclic => "acyclic",
+            Solver::Economical => "economical",
+        }
     }
 }
 

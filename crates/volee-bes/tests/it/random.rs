@@ -19,7 +19,7 @@ fn cases(usual: u64) -> u64 {
 fn by_all(graph: &mut dyn BooleanGraph, context: &dyn Fn() -> String) -> Vec<(Solver, bool)> {
     let meter = Meter::start(Budget::default());
     let mut answers = Vec::new();
-    for (_, solver) in Solver::ALL {
+    for solver in Solver::ALL {
         match solve(graph, solver, &meter, &mut Quiet) {
             Ok(solved) => {
                 let checked = check(graph, &solved.solution, solved.value, &meter, &mut Nobody);

@@ -9,16 +9,18 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use volee::advise::{Use, advise};
+use volee::counters::Direction;
+use volee::names::DIRECTIONS;
 use volee::render::advise::{others, value as advice_value};
 use volee::render::check::{View, answers as rendered, never_changes, sizes};
 use volee::report::quoted;
 use volee::system::Diagnostic;
 use volee::{Answers, Ask, AskError, Engine, ExplanationForm, Keep, Options, Settings, Source, ask, files};
 
-use self::args::{DirectionArg, FamiliesArgs, QuestionArgs, StorageArgs, TemporalArgs};
+use self::args::{FamiliesArgs, QuestionArgs, StorageArgs, TemporalArgs};
 use super::advise::commands;
 use crate::advice::advice;
-use crate::args::{BudgetArgs, ReadingArgs, WorkersArgs};
+use crate::args::{BudgetArgs, ReadingArgs, WorkersArgs, named};
 use crate::context::Context;
 use crate::outcome::{Ended, Failure};
 use crate::progress::ProgressLine;
@@ -85,8 +87,8 @@ pub struct Check {
     counters: CountersArgs,
 
     /// With --engine counters: search from the initial states, from the bad ones, or from both in turn
-    #[arg(long, value_name = "DIRECTION", value_enum, default_value_t, help_heading = "Counters")]
-    direction: DirectionArg,
+    #[arg(long, value_name = "DIRECTION", value_parser = named(&DIRECTIONS), default_value = "both", help_heading = "Counters")]
+    direction: Direction,
 
     #[command(flatten)]
     budget: BudgetArgs,
@@ -146,7 +148,7 @@ impl Check {
             return Err(Failure::new(format!("`{}`: a report is written as .html", path.display())));
         }
         let form = self.temporal.diagnostic.as_deref().map(ExplanationForm::of).transpose()?;
-        let naming = self.temporal.labels.into();
+        let naming = self.temporal.labels;
         let [model] = &self.models[..] else { return Err(Failure::new("one model at a time")) };
         let source = Source::new(model, Options { naming, ..self.reading.options() });
         let mut asked = ask(&source)
@@ -235,7 +237,7 @@ impl Check {
         self.storage.apply(&mut settings);
         self.families.apply(&mut settings);
         self.counters.apply(&mut settings);
-        settings.direction = self.direction.into();
+        settings.direction = self.direction;
         settings.coverage = self.coverage;
         settings.checkpoint = self.storage.checkpoint.as_ref().map(|file| Keep {
             file: file.clone(),

@@ -86,35 +86,6 @@ pub enum Command {
 }
 
 impl Command {
-    /// The verb as the user writes it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Command::Check(_) => "check",
-            Command::Advise(_) => "advise",
-            Command::Automaton(_) => "automaton",
-            Command::Reachable(_) => "reachable",
-            Command::Simulate(_) => "simulate",
-            Command::Replay(_) => "replay",
-            Command::Resume(_) => "resume",
-            Command::Explore(_) => "explore",
-            Command::Demo(_) => "demo",
-            Command::Compare(_) => "compare",
-            Command::Reduce(_) => "reduce",
-            Command::Convert(_) => "convert",
-            Command::Info(_) => "info",
-            Command::Generate(_) => "generate",
-            Command::Solve(_) => "solve",
-            Command::Tests(_) => "tests",
-            Command::Conform(_) => "conform",
-            Command::Worker(_) => "worker",
-            Command::Lint(_) => "lint",
-            Command::Format(_) => "format",
-            Command::Lsp(_) => "lsp",
-            Command::Completions(_) => "completions",
-            Command::Man(_) => "man",
-        }
-    }
-
     /// Runs the verb.
     pub fn run(self, context: &Context) -> Ended {
         match self {

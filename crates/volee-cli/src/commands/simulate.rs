@@ -36,7 +36,7 @@ pub struct Simulate {
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
 
-    /// Stop after so many steps
+    /// Stop after this many steps
     #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     steps: u32,
 

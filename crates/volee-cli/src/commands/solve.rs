@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use volee::bes::Solver;
 use volee::bes::random::Shape;
+use volee::names::SOLVERS;
 use volee::render::resolution;
 use volee::{Engine, Equations, files};
 
-use crate::args::{BudgetArgs, WorkersArgs};
+use crate::args::{BudgetArgs, WorkersArgs, named};
 use crate::context::Context;
 use crate::outcome::{Ended, Failure};
 use crate::progress::ProgressLine;
@@ -44,8 +44,8 @@ pub struct Solve {
 
     /// How equations are solved: auto, dfs, bfs, acyclic or economical; games are solved by Zielonka's algorithm
     #[arg(long, value_name = "SOLVER", default_value = "auto",
-          value_parser = PossibleValuesParser::new(Solver::ALL.map(|s| s.0)))]
-    solver: String,
+          value_parser = named(&SOLVERS))]
+    solver: Solver,
 
     /// Write the system to a .bes or .gm file (a game has only what the main variable reaches)
     #[arg(short, long, value_name = "FILE")]
@@ -68,8 +68,7 @@ impl Solve {
             files::write(path, input.text_for(path, &meter, &mut progress)?)?;
         }
         let name = self.file.as_ref().map_or_else(|| "random".into(), |f| f.display().to_string());
-        let solver = Solver::ALL.iter().find(|(n, _)| *n == self.solver).map_or(Solver::Auto, |(_, s)| *s);
-        let solved = input.solve(solver, self.shared(workers.as_ref())?, &meter, &mut progress);
+        let solved = input.solve(self.solver, self.shared(workers.as_ref())?, &meter, &mut progress);
         drop(progress);
         Ok(resolution(&input, &name, solved, self.seed, &meter, context.palette)?)
     }

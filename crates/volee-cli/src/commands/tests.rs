@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use volee::conform::{Selected, TestGraph};
 use volee::conformance::{Derived, Selection, TestForm};
+use volee::names::SELECTIONS;
 use volee::render::conformance::{Telling, some};
 use volee::system::{Diagnostic, Meter};
 use volee::{AskError, Contract, Goal};
 
-use crate::args::{BudgetArgs, ModelArgs, WorkersArgs};
+use crate::args::{BudgetArgs, ModelArgs, WorkersArgs, named};
 use crate::conformance::InterfaceArgs;
 use crate::context::Context;
 use crate::explicit::Stop;
@@ -47,8 +48,8 @@ pub struct Tests {
     output: Option<PathBuf>,
 
     /// How the test graph is selected
-    #[arg(long, value_enum, default_value_t = MethodArg::Direct)]
-    method: MethodArg,
+    #[arg(long, value_parser = named(&SELECTIONS), default_value = "direct")]
+    method: Selection,
 
     /// Leave the test graph as it is instead of reducing it modulo strong bisimulation
     #[arg(long)]
@@ -93,14 +94,6 @@ struct GoalArgs {
     against: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum MethodArg {
-    /// Determinise the product, then search backward from acceptance
-    Direct,
-    /// As the diagnostic of a boolean equation system over the product, then determinise
-    Equations,
-}
-
 impl Tests {
     pub fn run(self, context: &Context) -> Ended {
         let meter = self.budget.meter(context);
@@ -126,11 +119,7 @@ impl Tests {
     }
 
     fn contract(&self) -> Contract {
-        let selection = match self.method {
-            MethodArg::Direct => Selection::Direct,
-            MethodArg::Equations => Selection::Equations,
-        };
-        Contract { selection, ..self.interface.contract(self.model.source()) }
+        Contract { selection: self.method, ..self.interface.contract(self.model.source()) }
     }
 
     fn tests(&self, meter: &Meter, context: &Context) -> Result<Outcome, Stop> {

@@ -13,6 +13,7 @@ mod events;
 mod families;
 mod flags;
 mod formulas;
+mod hosts;
 mod limits;
 mod memory;
 mod sandbox;

@@ -1,4 +1,4 @@
-//! Several workers: the same answers as one, on threads, on processes and on hosts in network namespaces; and faults.
+//! Several workers: the same answers as one, on threads and on processes; and faults.
 
 use std::io::{BufRead as _, BufReader};
 use std::panic::AssertUnwindSafe;
@@ -11,21 +11,21 @@ use serde_json::Value;
 
 use crate::sandbox::{Answered, Sandbox};
 
-const FORMULAS: [&str; 3] = [
+pub const FORMULAS: [&str; 3] = [
     "nu X . (<true> true and [true] X)",
     "[true* . /PUT.*/] <true* . /GET.*/> true",
     "nu X . ([/PUT.*/] mu Y . (<true> true and [not /GET.*/] Y) and [true] X)",
 ];
 
 /// A worker that listens; it ends with the test, and tells what it noted if the test fails.
-struct Worker {
+pub struct Worker {
     child: Child,
-    address: String,
+    pub address: String,
     notes: tempfile::NamedTempFile,
 }
 
 impl Worker {
-    fn start(mut command: Command, listen: &str, more: &[&str]) -> Worker {
+    pub fn start(mut command: Command, listen: &str, more: &[&str]) -> Worker {
         command.args(["worker", "--listen", listen]).args(more);
         let notes = tempfile::NamedTempFile::new().expect("a file");
         let stderr = Stdio::from(notes.reopen().expect("it is there"));
@@ -37,7 +37,7 @@ impl Worker {
     }
 
     /// The processes of its jobs.
-    fn jobs(&self) -> Vec<String> {
+    pub fn jobs(&self) -> Vec<String> {
         let id = self.child.id();
         let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
         // Threads of the worker start the jobs, and each thread has its own list.
@@ -48,7 +48,7 @@ impl Worker {
     }
 
     /// Sends a signal to a job once there is one.
-    fn signal_job(&self, signal: &str) {
+    pub fn signal_job(&self, signal: &str) {
         let deadline = Instant::now() + Duration::from_secs(10);
         while self.jobs().is_empty() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(10));
@@ -78,24 +78,24 @@ fn volee() -> Command {
     Command::new(env!("CARGO_BIN_EXE_volee"))
 }
 
-fn hosts(workers: &[Worker]) -> String {
+pub fn hosts(workers: &[Worker]) -> String {
     let quoted: Vec<String> = workers.iter().map(|w| format!("{:?}", w.address)).collect();
     format!("workers = [{}]\n", quoted.join(", "))
 }
 
-fn json(answered: &Answered) -> Value {
+pub fn json(answered: &Answered) -> Value {
     serde_json::from_str(&answered.stdout)
         .unwrap_or_else(|e| panic!("{e}: {}{}", answered.stdout, answered.stderr))
 }
 
 /// All that a call answered, for a test that fails.
-fn all_of(answered: &Answered) -> String {
+pub fn all_of(answered: &Answered) -> String {
     format!("exit code {}\n{}\n{}", answered.code, answered.stdout, answered.stderr)
 }
 
 /// Asks workers what one alone was asked, and compares: verdict and exit code always, states and transitions where the
 /// whole system was looked at.
-fn compare(sandbox: &Sandbox, call: &[String], more: &[&str]) {
+pub fn compare(sandbox: &Sandbox, call: &[String], more: &[&str]) {
     let mu = call.iter().any(|w| w == "--mu");
     let sequential = if mu { ["--solver", "bfs"] } else { ["--reduction", "none"] };
     let (together, alone) = (ask(sandbox, call, more), ask(sandbox, call, &sequential));
@@ -115,7 +115,7 @@ fn figures(answered: &Answered) -> (Value, Value, Value) {
     (answer["verdict"].clone(), s["states"].clone(), s["transitions"].clone())
 }
 
-fn sandbox() -> Sandbox {
+pub fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("abp.family", "abp messages=6 capacity=2");
     sandbox.write("dinner.family", "philosophers seats=5");
@@ -124,7 +124,7 @@ fn sandbox() -> Sandbox {
 }
 
 /// The calls whose answers must not depend on the workers.
-fn calls() -> Vec<Vec<String>> {
+pub fn calls() -> Vec<Vec<String>> {
     let mut calls: Vec<Vec<String>> = Vec::new();
     for formula in FORMULAS {
         calls.push(["check", "abp.family", "--mu", formula].map(String::from).to_vec());
@@ -135,7 +135,7 @@ fn calls() -> Vec<Vec<String>> {
     calls
 }
 
-fn ask(sandbox: &Sandbox, call: &[String], more: &[&str]) -> Answered {
+pub fn ask(sandbox: &Sandbox, call: &[String], more: &[&str]) -> Answered {
     let words: Vec<&str> =
         call.iter().map(String::as_str).chain(["--format", "json"]).chain(more.iter().copied()).collect();
     sandbox.volee_with(&words, "")
@@ -510,129 +510,4 @@ fn what_workers_cannot_do_is_said() {
         assert_eq!(answered.code, 2, "{line}: {}{}", answered.stdout, answered.stderr);
         assert!(answered.stderr.contains(what), "{line}: {}", answered.stderr);
     }
-}
-
-/// Three hosts in network namespaces, joined by a bridge. Names and addresses are this process's own: several runs of the
-/// tests on one machine must not meet each other's workers.
-struct Hosts {
-    prefix: String,
-    network: String,
-}
-
-impl Hosts {
-    fn make() -> Result<Hosts, String> {
-        remove_leftovers();
-        let id = std::process::id();
-        let network = format!("10.{}.{}", 100 + id / 250 % 100, id % 250);
-        let hosts = Hosts { prefix: format!("vo{id}"), network };
-        let (p, network) = (&hosts.prefix, &hosts.network);
-        ip(&format!("link add {p}br type bridge"))?;
-        ip(&format!("addr add {network}.1/24 dev {p}br"))?;
-        ip(&format!("link set {p}br up"))?;
-        for n in 1..=3 {
-            ip(&format!("netns add {p}n{n}"))?;
-            ip(&format!("link add {p}v{n} type veth peer name {p}e{n}"))?;
-            ip(&format!("link set {p}e{n} netns {p}n{n}"))?;
-            ip(&format!("link set {p}v{n} master {p}br"))?;
-            ip(&format!("link set {p}v{n} up"))?;
-            ip(&format!("-n {p}n{n} addr add {network}.{}/24 dev {p}e{n}", n + 1))?;
-            ip(&format!("-n {p}n{n} link set {p}e{n} up"))?;
-            ip(&format!("-n {p}n{n} link set lo up"))?;
-        }
-        Ok(hosts)
-    }
-
-    fn worker(&self, n: u32, secret: &str) -> Worker {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", &format!("{}n{n}", self.prefix), env!("CARGO_BIN_EXE_volee")]);
-        Worker::start(command, &format!("{}.{}:0", self.network, n + 1), &["--secret-file", secret])
-    }
-}
-
-impl Drop for Hosts {
-    fn drop(&mut self) {
-        remove(&self.prefix);
-    }
-}
-
-fn remove(prefix: &str) {
-    for n in 1..=3 {
-        let _ = ip(&format!("link del {prefix}v{n}"));
-        let _ = ip(&format!("netns del {prefix}n{n}"));
-    }
-    let _ = ip(&format!("link del {prefix}br"));
-}
-
-/// A run that was killed could not clean up.
-fn remove_leftovers() {
-    let links = std::fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
-    for name in links.map(|link| link.file_name().to_string_lossy().into_owned()) {
-        let id = name
-            .strip_prefix("vo")
-            .and_then(|rest| rest.strip_suffix("br"))
-            .filter(|id| id.parse::<u32>().is_ok());
-        if let Some(id) = id.filter(|id| !Path::new("/proc").join(id).exists()) {
-            remove(&format!("vo{id}"));
-        }
-    }
-}
-
-fn ip(line: &str) -> Result<(), String> {
-    let output = Command::new("ip").args(line.split(' ')).output().map_err(|e| format!("ip: {e}"))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!("ip {line}: {}", String::from_utf8_lossy(&output.stderr).trim())),
-    }
-}
-
-#[test]
-fn three_hosts_answer_as_one_and_a_host_that_is_killed_cut_off_or_slow_hangs_nobody() {
-    let network = match Hosts::make() {
-        Ok(network) => network,
-        Err(why) => {
-            println!("skipped: no network namespaces here ({why})");
-            return;
-        }
-    };
-    let sandbox = sandbox();
-    let folder = tempfile::tempdir().expect("a folder");
-    let secret = folder.path().join("secret.txt");
-    std::fs::write(&secret, "three hosts and a bridge\n").expect("it can be written");
-    let secret = secret.display().to_string();
-    let workers: Vec<Worker> = (1..=3).map(|n| network.worker(n, &secret)).collect();
-    sandbox.write("hosts.toml", hosts(&workers));
-    let more = ["--cluster", "hosts.toml", "--secret-file", &secret];
-    for call in calls() {
-        compare(&sandbox, &call, &more);
-    }
-    let call: Vec<String> = ["check", "large.family", "--mu", FORMULAS[0]].map(String::from).to_vec();
-    let disturbed = |more: &[&str], disturb: &dyn Fn()| {
-        let start = Instant::now();
-        let answered = std::thread::scope(|scope| {
-            let asked = scope.spawn(|| ask(&sandbox, &call, more));
-            disturb();
-            asked.join().expect("it ends")
-        });
-        (answered, start.elapsed())
-    };
-    // Slow for a while: no harm, the time limit ends it.
-    let (slow, _) = disturbed(&[&more[..], &["--time", "4s"]].concat(), &|| {
-        workers[0].signal_job("-STOP");
-        std::thread::sleep(Duration::from_millis(1500));
-        workers[0].jobs().iter().for_each(|job| drop(Command::new("kill").args(["-CONT", job]).status()));
-    });
-    let reason = json(&slow)["results"][0]["reason"]["kind"].clone();
-    assert!(slow.code == 0 || reason == "time", "{}", all_of(&slow));
-    // Killed.
-    let (killed, _) = disturbed(&more, &|| workers[1].signal_job("-KILL"));
-    assert_eq!(killed.code, 3, "{}", all_of(&killed));
-    assert!(killed.stdout.contains(&format!("worker 2 ({})", workers[1].address)), "{}", all_of(&killed));
-    // Cut off.
-    let (cut, took) = disturbed(&more, &|| {
-        workers[2].signal_job("-0");
-        ip(&format!("link set {}v3 down", network.prefix)).expect("it can be cut");
-    });
-    assert_eq!(cut.code, 3, "{}", all_of(&cut));
-    assert!(cut.stdout.contains(&format!("worker 3 ({})", workers[2].address)), "{}", all_of(&cut));
-    assert!(took < Duration::from_secs(30), "{took:?}");
 }

@@ -39,7 +39,7 @@ impl Listener {
         Ok(Listener { listener, secret, most_jobs: usize::MAX })
     }
 
-    /// The same with so many jobs at once at most; others are told to come again.
+    /// The same with this many jobs at once at most; others are told to come again.
     #[must_use]
     pub fn with_most_jobs(self, most_jobs: usize) -> Self {
         Listener { most_jobs, ..self }

@@ -54,7 +54,7 @@ pub struct Translation {
     columns: Columns,
 }
 
-/// Locations that make narrow variables worth being sets: so many times as many without.
+/// Locations that make narrow variables worth being sets: this many times as many without.
 const WORTH: usize = 8;
 
 /// Reads a program with processes.

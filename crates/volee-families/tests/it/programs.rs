@@ -1,4 +1,4 @@
-//! Families read from programs, against the machine of the program with so and so many processes.
+//! Families read from programs, against the machine of the program with a given number of processes.
 //!
 //! The twin is plain: for each small number of processes everything that the machine can reach, with no merging and
 //! going on behind errors. What a family says holds must hold in all of them; what one of them violates the family must

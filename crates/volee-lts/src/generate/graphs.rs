@@ -96,7 +96,7 @@ pub struct Shape {
     pub transitions: u32,
     /// Visible labels.
     pub labels: u32,
-    /// Of a hundred steps, so many are internal.
+    /// Of a hundred steps, this many are internal.
     pub internal: u32,
 }
 

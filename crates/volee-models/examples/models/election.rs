@@ -104,7 +104,7 @@ impl Actor for Servers {
     }
 }
 
-/// A cluster of so many servers that count to so many terms.
+/// A cluster of servers that count to a last term.
 pub fn election(number: u8, terms: u8) -> Actors<Servers> {
     cluster(Servers { number, terms, forgets: false })
 }

@@ -6,7 +6,7 @@
 
 use volee_models::{Model, Pack, Property, Row};
 
-/// The protocol with so many clients.
+/// The protocol with this many clients.
 pub struct German {
     pub clients: u8,
     /// The directory does not wait for whom it has given exclusive rights: wrong.

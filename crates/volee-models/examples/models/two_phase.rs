@@ -5,7 +5,7 @@
 
 use volee_models::{Model, Pack, Property, Row};
 
-/// The protocol with so many resource managers.
+/// The protocol with this many resource managers.
 pub struct TwoPhase {
     pub managers: u8,
     /// The coordinator commits when most, not all, are prepared: wrong.

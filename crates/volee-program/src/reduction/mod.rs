@@ -389,7 +389,7 @@ impl Place<'_> {
         access
     }
 
-    /// Whether there is a channel with this number, whose messages have so many fields.
+    /// Whether there is a channel with this number, whose messages have this many fields.
     fn has_fields(&self, number: i32, fields: Option<usize>) -> bool {
         let layout = &self.cx.compiled.layout;
         let channel = self.cx.frame.channel(number);

@@ -10,7 +10,7 @@ use super::semantics::machine;
 
 const MOST_STATES: usize = 3000;
 
-/// Visits reachable states in a fixed order, each once, at most so many.
+/// Visits reachable states in a fixed order, each once, at most this many.
 fn each_state(machine: &mut Machine, mut visit: impl FnMut(&mut Machine, &[u8])) {
     let mut pending = collect_initial(machine);
     let mut seen: HashSet<Vec<u8>> = pending.iter().cloned().collect();

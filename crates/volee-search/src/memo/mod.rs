@@ -31,7 +31,7 @@ pub(crate) use word::Word;
 const INLINE: usize = 2;
 /// The count of an entry that says that the system is to be asked for all steps of the state.
 const ASK: u32 = u32::MAX;
-/// Of so many look-ups one may be a miss, in a part that pays.
+/// Of this many look-ups one may be a miss, in a part that pays.
 const WORTH: u32 = 4;
 /// Misses before anybody asks whether a part should be divided, and of how many look-ups one may be a miss then.
 const SMALL_TRIAL: (u32, u32) = (1 << 10, 64);

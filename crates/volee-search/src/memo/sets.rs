@@ -13,7 +13,7 @@ use super::{Loaded, Word};
 
 /// Misses before anybody asks whether this pays.
 const TRIAL: u64 = 1 << 14;
-/// Of so many states one may be a miss.
+/// Of this many states one may be a miss.
 const WORTH: u64 = 4;
 /// Choices at most; then this is off.
 const MOST_CHOICES: usize = 1 << 20;

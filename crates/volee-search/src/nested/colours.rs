@@ -197,7 +197,7 @@ impl Bounded {
         }
     }
 
-    /// Forgets until there is room for so many bytes more.
+    /// Forgets until there is room for this many bytes more.
     fn make_room(&mut self, more: u64) -> Result<(), Limit> {
         while self.bytes + more > self.budget {
             if self.open.is_empty() {

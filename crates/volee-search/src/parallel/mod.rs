@@ -62,7 +62,7 @@ impl<'a> Crew<'a> {
         Crew { workers, from: LARGE, another, executed: Mutex::default(), left_out: Mutex::default() }
     }
 
-    /// Begins when there are so many states.
+    /// Begins when there are this many states.
     #[must_use]
     pub fn from(self, states: u64) -> Self {
         Crew { from: states, ..self }

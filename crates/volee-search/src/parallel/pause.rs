@@ -118,7 +118,7 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         (self.memo, self.wide_memo) = (memo, wide_memo);
     }
 
-    /// Whether the budget has so many bytes more.
+    /// Whether the budget has this many bytes more.
     pub(crate) fn may_hold(&mut self, bytes: u64) -> Result<(), Limit> {
         let used = self.visited.bytes() + self.own_bytes(self.traversal_bytes);
         self.meter.check_memory(used + bytes, || self.visited.needs())

@@ -130,7 +130,7 @@ impl Yard {
         self.hungry.store(state.waiting.saturating_sub(state.packages.len()), Ordering::Relaxed);
     }
 
-    /// Work for a worker that has none and has kept so many states for the next level; the last to ask when there is none ends the
+    /// Work for a worker that has none and has kept this many states for the next level; the last to ask when there is none ends the
     /// level, and the search if nobody has kept any.
     pub fn take(&self, kept: usize) -> Taken {
         let mut state = self.lock();

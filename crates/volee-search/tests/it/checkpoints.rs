@@ -12,7 +12,7 @@ use volee_system::{
 
 use crate::graph::Graph;
 
-/// Two graphs side by side, which interrupts whoever searches it after so many expansions.
+/// Two graphs side by side, which interrupts whoever searches it after this many expansions.
 struct Interrupting {
     left: Graph,
     right: Graph,

@@ -16,7 +16,7 @@ fn meter() -> Meter {
     Meter::start(Budget { memory: Some(1 << 30), ..Budget::default() })
 }
 
-/// The outcome of so many workers that begin when there are so many states.
+/// The outcome of a number of workers that begin at a number of states.
 fn by_crew<S: System + Clone + Sync + 'static>(
     system: &S,
     check: &Check,

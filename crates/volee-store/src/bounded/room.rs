@@ -23,7 +23,7 @@ impl Bounded {
         before.saturating_sub(self.path.bytes())
     }
 
-    /// Frees at least so many bytes by shrinking the table. `None` when the path needs what is left.
+    /// Frees at least this many bytes by shrinking the table. `None` when the path needs what is left.
     pub(super) fn shrink(&mut self, bytes: u64) -> Option<()> {
         // A part of the table more, so that it is not moved too often; a larger one where places are free.
         let part = if self.table.len() < self.table.capacity() / 4 * 3 { 8 } else { 256 };

@@ -8,7 +8,7 @@ pub struct Packing {
 }
 
 impl Packing {
-    /// For so many workers.
+    /// For this many workers.
     pub fn new(peers: usize) -> Self {
         let bits = usize::BITS - (peers.max(1) - 1).leading_zeros();
         Packing { shift: 32 - bits, mask: ((1u64 << (32 - bits)) - 1) as u32 }

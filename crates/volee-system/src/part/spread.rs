@@ -22,7 +22,7 @@ const EXPANSIONS: usize = 2400;
 const PUSHES: usize = 200_000;
 /// Bytes of states that are kept at most.
 const BYTES: usize = 4 << 20;
-/// Of the steps of one state so many are counted: a state with very many would decide for all.
+/// Of the steps of one state this many are counted: a state with very many would decide for all.
 const COUNTED: usize = 8;
 /// The largest number of bytes that are chosen.
 const MOST: usize = 6;

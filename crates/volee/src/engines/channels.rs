@@ -162,7 +162,7 @@ impl Queues {
         }
     }
 
-    /// The ordinals of the prefix and so many rounds.
+    /// The ordinals of the prefix and this many rounds.
     fn rounds(&mut self, pump: &Pump, rounds: usize) -> Option<Vec<u32>> {
         match self {
             Queues::Machines(machines) => pump.replay(&mut Fifo::new(&*machines), rounds),

@@ -15,7 +15,7 @@ use crate::html::coverage_note;
 use crate::model::Options;
 use crate::source::Source;
 
-/// Beyond so many steps it is worth asking for a shorter run.
+/// Beyond this many steps it is worth asking for a shorter run.
 const LONG: usize = 60;
 
 /// How answers are shown, in the words of whoever shows them.

@@ -10,14 +10,15 @@ mod watch;
 
 pub use call::{Outcome as CallOutcome, call};
 pub use project::{PROJECT_FILE, find_project, read_project};
-pub use round::Round;
+pub use round::{Round, watch};
 pub use watch::{Watched, files_of};
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use volee_report::Expected;
-use volee_system::{Diagnostic, Place};
+use volee_report::{Expected, Member, MemberAnswer};
+use volee_system::{Diagnostic, Place, parse_duration};
 
 use crate::model::FRONT_ENDS;
 
@@ -39,6 +40,22 @@ pub struct Task {
     pub expected: Expected,
     /// Where a project names it.
     pub place: Option<Place>,
+}
+
+impl Task {
+    /// The time that the project gives it, within what is left of the whole.
+    pub fn time(&self, left: Option<Duration>) -> Option<Duration> {
+        let own =
+            self.given.iter().find(|given| given.name == "time").and_then(|g| g.values.as_ref()?.first());
+        let own = own.and_then(|text| parse_duration(text).ok());
+        left.map(|left| own.map_or(left, |own| own.min(left)))
+    }
+
+    /// The model with what was found out about it.
+    fn member(&self, answer: MemberAnswer) -> Member {
+        let (model, name) = (self.model.display().to_string(), self.name.clone());
+        Member { model, name, expected: self.expected.clone(), answer }
+    }
 }
 
 /// An option of the check.

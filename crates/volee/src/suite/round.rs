@@ -1,13 +1,18 @@
 //! Models, and what was found out about them so far: what has not changed since keeps its answer.
 
 use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
 
 use serde_json::Value;
-use volee_report::Member;
-use volee_system::Diagnostic;
+use volee_report::{Member, MemberAnswer};
+use volee_system::{Diagnostic, Limit};
 
-use super::Task;
 use super::watch::{Watched, files_of};
+use super::{CallOutcome, Task, call};
+
+/// How often files are looked at.
+const PERIOD: Duration = Duration::from_millis(100);
 
 /// One round of checks.
 #[derive(Default)]
@@ -37,6 +42,23 @@ impl Round {
         self.answers.iter().map(|known| Some(known.as_ref()?.0.clone())).collect()
     }
 
+    /// The answers about all models; one that was not reached was interrupted.
+    pub fn reached(&self) -> Vec<Member> {
+        let all = self.answers.iter().zip(&self.tasks);
+        let open = |task: &Task| task.member(MemberAnswer::unknown(&Limit::Cancelled));
+        all.map(|(known, (task, _))| known.as_ref().map_or_else(|| open(task), |(m, _)| m.clone())).collect()
+    }
+
+    /// Checks what is not checked yet, each by the process that `command` gives, as long as `go_on` says so.
+    pub fn check(&mut self, command: &dyn Fn(&Task) -> Command, go_on: &mut dyn FnMut() -> bool) {
+        for ((task, _), known) in self.tasks.iter().zip(&mut self.answers) {
+            if known.is_none() {
+                let CallOutcome::Answered(value, answer) = call(command(task), go_on) else { return };
+                *known = Some((task.member(answer), value));
+            }
+        }
+    }
+
     /// The files of all models.
     pub fn watched(&self) -> Vec<Watched> {
         self.tasks.iter().map(|(_, watched)| watched.clone()).collect()
@@ -60,5 +82,33 @@ impl Round {
         }
         *self = fresh;
         news
+    }
+}
+
+/// Looks at the models, checks them and shows the answers, again whenever a file changes, as long as `go_on` says so. A round
+/// whose files change while it is checked is not shown.
+pub fn watch(
+    look: &dyn Fn() -> Result<Round, Vec<Diagnostic>>,
+    command: &dyn Fn(&Task) -> Command,
+    show: &mut dyn FnMut(&Round, &[Member]),
+    go_on: &dyn Fn() -> bool,
+) {
+    let mut round = Round::default();
+    while go_on() {
+        let news = round.renew(look());
+        let watched = round.watched();
+        let same = || go_on() && watched.iter().all(|files| files.changed().is_empty());
+        if news {
+            round.check(command, &mut || same());
+            if let Some(members) = round.members() {
+                show(&round, &members);
+            }
+        }
+        while same() {
+            std::thread::sleep(PERIOD);
+            if watched.is_empty() {
+                break;
+            }
+        }
     }
 }

@@ -3,33 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use volee::bes::Solver;
-use volee::counters::Direction;
 use volee::families::Choice;
+use volee::names::{
+    APPROXIMATIONS, EMPTINESS, FAIRNESS, METHODS, NAMINGS, ORDERS, REDUCTIONS, REPLACEMENTS, RUNS, SOLVERS,
+};
 use volee::search::{Approximation, Fairness, Order, Reduction, Replacement, Runs};
 use volee::system::parse_duration;
 use volee::{Emptiness, Naming, Question, Settings, files};
 
+use crate::args::named;
 use crate::outcome::Failure;
-
-/// What the steps of a program are called.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum LabelsArg {
-    #[default]
-    Events,
-    Text,
-}
-
-impl From<LabelsArg> for Naming {
-    fn from(labels: LabelsArg) -> Self {
-        match labels {
-            LabelsArg::Events => Naming::Events,
-            LabelsArg::Text => Naming::Text,
-        }
-    }
-}
 
 /// What is asked.
 #[derive(Debug, Args)]
@@ -129,23 +114,23 @@ impl QuestionArgs {
 #[derive(Debug, Args)]
 pub struct TemporalArgs {
     /// Which runs a --tl formula is about: every finite prefix, or whole runs that end
-    #[arg(long, value_enum, default_value_t = RunsArg::Prefixes, help_heading = "Temporal questions")]
-    runs: RunsArg,
+    #[arg(long, value_name = "RUNS", value_parser = named(&RUNS), default_value = "prefixes", help_heading = "Temporal questions")]
+    runs: Runs,
 
     /// What steps of a program are called where formulas name them: by what happens, or by the text of the statement
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t, help_heading = "Temporal questions")]
-    pub labels: LabelsArg,
+    #[arg(long, value_name = "WHAT", value_parser = named(&NAMINGS), default_value = "events", help_heading = "Temporal questions")]
+    pub labels: Naming,
 
     /// Only fair runs count: `weak` (or nothing), no process is for ever able to move without ever moving; `strong`, none is
     /// able again and again without moving again and again
-    #[arg(long, value_name = "KIND", value_enum, num_args = 0..=1, require_equals = true,
+    #[arg(long, value_name = "KIND", value_parser = named(&FAIRNESS), num_args = 0..=1, require_equals = true,
           default_missing_value = "weak", help_heading = "Temporal questions")]
-    fair: Option<FairArg>,
+    fair: Option<Fairness>,
 
     /// How infinite runs are looked for: by components; or by nested depth-first search, which can forget states to stay
     /// within --memory (still exact) and can do with bits (--approximate bitstate; proves nothing)
-    #[arg(long, value_name = "SEARCH", value_enum, help_heading = "Temporal questions")]
-    emptiness: Option<EmptinessArg>,
+    #[arg(long, value_name = "SEARCH", value_parser = named(&EMPTINESS), help_heading = "Temporal questions")]
+    emptiness: Option<Emptiness>,
 
     /// A file of macros that formulas may use, beside the standard ones
     #[arg(long, value_name = "FILE", help_heading = "Formulas")]
@@ -153,59 +138,31 @@ pub struct TemporalArgs {
 
     /// How equations are solved: auto, dfs, bfs, acyclic or economical
     #[arg(long, value_name = "SOLVER", default_value = "auto", help_heading = "Formulas",
-          value_parser = PossibleValuesParser::new(Solver::ALL.map(|s| s.0)))]
-    solver: String,
+          value_parser = named(&SOLVERS))]
+    solver: Solver,
 
     /// Write the part of the system that shows why the first formula is true or false: .aut or .dot
     #[arg(long, value_name = "FILE", help_heading = "Formulas")]
     pub diagnostic: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum RunsArg {
-    Prefixes,
-    Maximal,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FairArg {
-    Weak,
-    Strong,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum EmptinessArg {
-    Components,
-    Nested,
-}
-
 impl TemporalArgs {
     /// Puts what is given into the settings.
     pub fn apply(&self, settings: &mut Settings) -> Result<(), Failure> {
-        settings.runs = match self.runs {
-            RunsArg::Prefixes => Runs::Prefixes,
-            RunsArg::Maximal => Runs::Maximal,
-        };
-        settings.fairness = match self.fair {
-            None => Fairness::None,
-            Some(FairArg::Weak) => Fairness::Weak,
-            Some(FairArg::Strong) => Fairness::Strong,
-        };
-        settings.emptiness = self.emptiness.map(|kind| match kind {
-            EmptinessArg::Components => Emptiness::Components,
-            EmptinessArg::Nested => Emptiness::Nested,
-        });
+        settings.runs = self.runs;
+        settings.fairness = self.fair.unwrap_or_default();
+        settings.emptiness = self.emptiness;
         for path in &self.macros {
             settings.macros.push((path.display().to_string(), files::read_text(path)?));
         }
-        settings.solver = Solver::ALL
-            .iter()
-            .find(|(name, _)| *name == self.solver)
-            .map_or(Solver::Auto, |(_, solver)| *solver);
+        settings.solver = self.solver;
         settings.diagnostic = self.diagnostic.is_some();
         Ok(())
     }
 }
+
+/// Which state is forgotten; for clap an `Option` of another name is no option.
+type Policy = Option<Replacement>;
 
 /// What a search remembers of the states it has seen, and which steps it takes.
 #[derive(Debug, Clone, Args)]
@@ -214,7 +171,7 @@ pub struct StorageArgs {
     #[arg(long, help_heading = "Questions")]
     all_errors: bool,
 
-    /// Go on until so many different errors are found: other states that are wrong, other cycles
+    /// Go on until this many different errors are found: other states that are wrong, other cycles
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64),
           conflicts_with = "all_errors", help_heading = "Questions")]
     max_errors: u32,
@@ -226,22 +183,22 @@ pub struct StorageArgs {
 
     /// The order of the search: depth-first, or breadth-first for the shortest counterexample, in steps of the program as it
     /// is written
-    #[arg(long, value_name = "ORDER", value_enum, default_value_t = OrderArg::Dfs)]
-    search: OrderArg,
+    #[arg(long, value_name = "ORDER", value_parser = named(&ORDERS), default_value = "dfs")]
+    search: Order,
 
     /// What a depth-first search does when the memory is used up: which state it forgets to make room, or `none` to end
-    #[arg(long, value_name = "POLICY", value_enum, default_value_t = PolicyArg::Random, help_heading = "Budget")]
-    replacement: PolicyArg,
+    #[arg(long, value_name = "POLICY", value_parser = named(&REPLACEMENTS), default_value = "random", help_heading = "Budget")]
+    replacement: Policy,
 
     /// Remember less than the states, so that more of them fit; no error found is then no proof (exit code 3)
-    #[arg(long, value_name = "KIND", value_enum, help_heading = "Budget")]
-    approximate: Option<ApproximationArg>,
+    #[arg(long, value_name = "KIND", value_parser = named(&APPROXIMATIONS), help_heading = "Budget")]
+    approximate: Option<Approximation>,
 
     /// Take fewer steps where the order of independent ones does not matter: the same answers from fewer states
     ///
     /// The default is both, and none with --plain and for a shortest counterexample (--search bfs)
-    #[arg(long, value_name = "KIND", value_enum)]
-    reduction: Option<ReductionArg>,
+    #[arg(long, value_name = "KIND", value_parser = named(&REDUCTIONS))]
+    reduction: Option<Reduction>,
 
     /// The seed of whatever is left to chance
     #[arg(long, value_name = "NUMBER", default_value_t = 0, help_heading = "Budget")]
@@ -261,54 +218,10 @@ pub struct StorageArgs {
     spill: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OrderArg {
-    Dfs,
-    Bfs,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum PolicyArg {
-    /// One at random
-    Random,
-    /// The one that was stored first
-    Oldest,
-    /// The one nearest to the initial states
-    LeastDeep,
-    /// The one met again least often
-    LeastFrequent,
-    /// One that was not met again since it was last considered
-    Clock,
-    /// The one that took the least work to explore
-    Cheapest,
-    /// Forget nothing: the search ends where the memory does
-    None,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ReductionArg {
-    /// All steps of every state
-    None,
-    /// Persistent sets: the steps of some processes alone where no other can ever interfere with them
-    Persistent,
-    /// Sleep sets: where states are forgotten for want of memory, no step whose target is found by another order
-    Sleep,
-    /// Persistent sets and sleep sets
-    Both,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ApproximationArg {
-    /// Three bits per state in a large array
-    Bitstate,
-    /// A fingerprint of 32 bits per state
-    Compact,
-}
-
 impl StorageArgs {
     /// Whether a shortest run is found.
     pub fn is_shortest(&self) -> bool {
-        self.search == OrderArg::Bfs
+        self.search == Order::BreadthFirst
     }
 
     /// Puts what is given into the settings.
@@ -316,29 +229,10 @@ impl StorageArgs {
         settings.all_errors = self.all_errors;
         settings.max_errors = self.max_errors as usize;
         settings.audit = self.audit;
-        settings.order = match self.search {
-            OrderArg::Dfs => Order::DepthFirst,
-            OrderArg::Bfs => Order::BreadthFirst,
-        };
-        settings.reduction = self.reduction.map(|kind| match kind {
-            ReductionArg::None => Reduction::None,
-            ReductionArg::Persistent => Reduction::Persistent,
-            ReductionArg::Sleep => Reduction::Sleep,
-            ReductionArg::Both => Reduction::Both,
-        });
-        settings.replacement = match self.replacement {
-            PolicyArg::Random => Some(Replacement::Random),
-            PolicyArg::Oldest => Some(Replacement::Oldest),
-            PolicyArg::LeastDeep => Some(Replacement::LeastDeep),
-            PolicyArg::LeastFrequent => Some(Replacement::LeastFrequent),
-            PolicyArg::Clock => Some(Replacement::Clock),
-            PolicyArg::Cheapest => Some(Replacement::Cheapest),
-            PolicyArg::None => None,
-        };
-        settings.approximation = self.approximate.map(|kind| match kind {
-            ApproximationArg::Bitstate => Approximation::Bitstate,
-            ApproximationArg::Compact => Approximation::Compact,
-        });
+        settings.order = self.search;
+        settings.reduction = self.reduction;
+        settings.replacement = self.replacement;
+        settings.approximation = self.approximate;
         settings.seed = self.seed;
         settings.spill.clone_from(&self.spill);
     }
@@ -353,8 +247,8 @@ pub struct FamiliesArgs {
 
     /// How: by turns, backward (bra), Karp–Miller (frakm), Emerson–Namjoshi (fraen), cut-offs (fbra), or instance by
     /// instance
-    #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = Choice::NAMES, help_heading = "Families")]
-    method: String,
+    #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = named(&METHODS), help_heading = "Families")]
+    method: Choice,
 
     /// Print only the numbers of processes of the smallest violating instance
     #[arg(long, help_heading = "Families")]
@@ -365,7 +259,7 @@ impl FamiliesArgs {
     /// Puts what is given into the settings.
     pub fn apply(&self, settings: &mut Settings) {
         settings.for_any.clone_from(&self.for_any);
-        settings.method = Choice::parse(&self.method).unwrap_or_default();
+        settings.method = self.method;
         settings.sizes = self.sizes;
     }
 }
@@ -392,27 +286,5 @@ impl CountersArgs {
         settings.symbolic.clone_from(&self.symbolic);
         settings.parameters.clone_from(&self.parameter);
         settings.assumptions.clone_from(&self.assume);
-    }
-}
-
-/// Where the search over sets of integers starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum DirectionArg {
-    /// From the initial states.
-    Forward,
-    /// From the bad states.
-    Backward,
-    /// From both, in turn.
-    #[default]
-    Both,
-}
-
-impl From<DirectionArg> for Direction {
-    fn from(direction: DirectionArg) -> Self {
-        match direction {
-            DirectionArg::Forward => Direction::Forward,
-            DirectionArg::Backward => Direction::Backward,
-            DirectionArg::Both => Direction::Both,
-        }
     }
 }
