@@ -1,14 +1,14 @@
 //! A run as a message-sequence chart, before it is drawn: lifelines, and in order what happens on them.
 //!
 //! The run only tells "a message entered channel 3" and later "a message left channel 3"; the chart joins the two.
-//! A channel is a queue, so the first message that fits is the one received; where the model takes messages out of
-//! order (`??`) or sorts them in (`!!`), "fits" means equal values. A copy (`?<…>`) leaves its message where it is.
-//! Messages without a partner stay: received from the initial contents, or never received at all.
+//! Messages without a partner stay: received from the initial contents, or never received at all. A message whose receipt is
+//! not shown, or may be among steps that are left out, is only said to be sent.
 
 use std::collections::HashMap;
 
 use volee_system::{Action, Event, EventKind, Fault, Run, Variable};
 
+use crate::pending::Pending;
 use crate::text::{process_name, shown_steps, spoken, untold};
 use crate::{is_location, is_silent};
 
@@ -51,7 +51,7 @@ pub(crate) enum Mark {
     Rendezvous { text: String, to: usize },
     /// An error.
     Fault(String),
-    /// So many steps are not shown.
+    /// A number of steps are not shown.
     LeftOut(usize),
 }
 
@@ -91,8 +91,8 @@ struct Builder {
     lifelines: Vec<String>,
     numbers: HashMap<(String, u32), usize>,
     rows: Vec<Row>,
-    /// For each channel the rows whose message is still in it, oldest first, with its values.
-    pending: HashMap<u32, Vec<(usize, Vec<String>)>>,
+    /// The rows whose message is still in its channel.
+    pending: Pending<usize>,
 }
 
 impl Builder {
@@ -105,7 +105,8 @@ impl Builder {
         };
         for action in run.steps.iter().flat_map(|s| &s.actions) {
             add(&action.process, action.pid);
-            if let Some((name, pid)) = action.event.as_ref().and_then(|e| e.partner.as_ref()) {
+            let meets = action.event.as_ref().filter(|e| e.kind == EventKind::Rendezvous);
+            if let Some((name, pid)) = meets.and_then(|e| e.partner.as_ref()) {
                 add(name, *pid);
             }
         }
@@ -121,7 +122,7 @@ impl Builder {
             lifelines: processes.iter().map(name).collect(),
             numbers: processes.into_iter().enumerate().map(|(i, (pid, name))| ((name, pid), i)).collect(),
             rows: Vec::new(),
-            pending: HashMap::new(),
+            pending: Pending::new(),
         }
     }
 
@@ -136,7 +137,11 @@ impl Builder {
     fn left_out(&mut self, steps: usize) {
         self.push(0, 0, None, Mark::LeftOut(steps));
         // What was sent before may have been received in between: nobody can tell from what is shown.
-        self.pending.clear();
+        for row in self.pending.drain() {
+            if let Mark::Send { text, .. } = &self.rows[row].mark {
+                self.rows[row].mark = only_sent(text);
+            }
+        }
     }
 
     fn step(&mut self, run: &Run, index: usize) {
@@ -206,12 +211,13 @@ impl Builder {
                 Some((name, pid)) => Mark::Rendezvous { text, to: self.lifeline(name, *pid) },
                 None => Mark::Send { text, received: None },
             },
+            EventKind::Send if event.partner.is_some() => only_sent(&text),
             EventKind::Send => {
-                self.pending.entry(event.channel_id).or_default().push((here, event.values.clone()));
+                self.pending.send(event, here);
                 Mark::Send { text, received: None }
             }
             EventKind::Receive => {
-                let sent = self.take(event, action.text.contains("?<"));
+                let sent = self.pending.take(action, event);
                 if let Some(Mark::Send { received, .. }) = sent.map(|row| &mut self.rows[row].mark) {
                     received.get_or_insert(here);
                 }
@@ -219,16 +225,11 @@ impl Builder {
             }
         }
     }
+}
 
-    /// The row that sent the message which this event receives.
-    fn take(&mut self, event: &Event, is_copy: bool) -> Option<usize> {
-        let queue = self.pending.get_mut(&event.channel_id)?;
-        let at = queue.iter().position(|(_, values)| *values == event.values).unwrap_or(0);
-        if is_copy {
-            return None;
-        }
-        (at < queue.len()).then(|| queue.remove(at).0)
-    }
+/// A message of which nothing is known, or shown, but that it was sent.
+fn only_sent(text: &str) -> Mark {
+    Mark::Internal(format!("sends {text}"))
 }
 
 fn assignment(variable: &Variable) -> String {
@@ -305,6 +306,22 @@ mod tests {
         let receive = step("B", 2, "c?x", Some(event(EventKind::Receive, 1, "x", None)));
         let chart = Chart::of(&run(vec![send, copy, receive]), 99);
         assert_eq!(sent_rows(&chart), [None, Some(0)]);
+    }
+
+    #[test]
+    fn a_message_whose_receipt_is_hidden_or_left_out_is_not_told_to_be_lost() {
+        let send = step("A", 1, "c!x", Some(event(EventKind::Send, 1, "x", None)));
+        let receive = step("B", 2, "c?x", Some(event(EventKind::Receive, 1, "x", None)));
+        let lost = step("A", 1, "c!y", Some(event(EventKind::Send, 1, "y", None)));
+        let filter = crate::Filter { hide: vec!["B".into()], ..crate::Filter::default() };
+        let filtered = filter.apply(&run(vec![send.clone(), receive, lost.clone()]));
+        let chart = Chart::of(&filtered, 99);
+        assert_eq!(chart.lifelines, ["A(1)"]);
+        assert_eq!(chart.rows[0].mark, Mark::Internal("sends c: x".into()));
+        assert_eq!(chart.rows[1].mark, Mark::Send { text: "c: y".into(), received: None });
+        let long = run((0..9).map(|_| send.clone()).collect());
+        let chart = Chart::of(&long, 4);
+        assert_eq!(chart.rows[0].mark, Mark::Internal("sends c: x".into()));
     }
 
     #[test]

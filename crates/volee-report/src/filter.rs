@@ -9,6 +9,7 @@ use std::sync::Arc;
 use volee_system::{Action, EventKind, Run, RunState, RunStep, Variable};
 
 use crate::is_location;
+use crate::pending::Pending;
 
 /// What is shown of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -82,12 +83,37 @@ impl Filter {
         if self.is_empty() {
             return shown;
         }
+        self.tell_receivers(&mut shown);
         self.keep_variables(&mut shown.initial);
         for step in &mut shown.steps {
             self.keep_actions(step);
             self.keep_variables(&mut step.state);
         }
         shown
+    }
+
+    /// Names the receivers of messages whose receipts are hidden: without them it would seem that nobody has received them.
+    fn tell_receivers(&self, run: &mut Run) {
+        let mut pending = Pending::new();
+        let mut receivers = Vec::new();
+        for (index, step) in run.steps.iter().enumerate() {
+            for (at, action) in step.actions.iter().enumerate() {
+                let Some(event) = &action.event else { continue };
+                match event.kind {
+                    EventKind::Send => pending.send(event, (index, at)),
+                    EventKind::Receive => {
+                        let sent = pending.take(action, event).filter(|_| self.hides(action));
+                        receivers.extend(sent.map(|sent| (sent, (action.process.clone(), action.pid))));
+                    }
+                    EventKind::Rendezvous => {}
+                }
+            }
+        }
+        for ((index, at), receiver) in receivers {
+            if let Some(event) = &mut run.steps[index].actions[at].event {
+                event.partner = Some(receiver);
+            }
+        }
     }
 
     fn keep_actions(&self, step: &mut RunStep) {

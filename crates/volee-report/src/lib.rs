@@ -20,6 +20,7 @@ mod json;
 mod junit;
 mod mermaid;
 mod palette;
+mod pending;
 mod prose;
 mod sarif;
 mod story;

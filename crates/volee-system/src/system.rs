@@ -242,7 +242,7 @@ pub struct Event {
     pub channel_id: u32,
     /// The values that travel, as text.
     pub values: Vec<String>,
-    /// The name and number of the partner of a rendezvous.
+    /// The name and number of the partner of a rendezvous; of a message in a buffer its receiver, where only the sending is shown.
     pub partner: Option<(String, u32)>,
 }
 

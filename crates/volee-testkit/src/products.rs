@@ -262,6 +262,9 @@ fn compare_one(source: &str, graph: &Graph, formula: &Formula, compared: &mut Co
         let nested = ClaimOptions { emptiness: Emptiness::Nested(NestedStore::Exact), ..how };
         let verdict = question.check(&mut machine, nested, &meter(), &mut Quiet).verdict;
         assert_eq!(lasso(&verdict).is_some(), expected, "{}", told(&format!("nested, {reduction:?}")));
+        let settled = ClaimOptions { settles_first: true, ..how };
+        let verdict = question.check(&mut machine, settled, &meter(), &mut Quiet).verdict;
+        assert_eq!(lasso(&verdict).is_some(), expected, "{}", told(&format!("settled, {reduction:?}")));
         // The same as if somebody had written the automaton by hand.
         let mut claim = question.claim().state_based();
         claim.stutter_invariant = is_stutter_invariant(&claim.automaton);
@@ -306,5 +309,43 @@ fn lasso(verdict: &Verdict) -> Option<&Witness> {
     match verdict {
         Verdict::Violated(violations) => violations.first().map(|v| &v.witness),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Everybody takes what comes round the ring and hands it on, up to a number: control goes in circles, states do not.
+    const RING: &str = "\
+chan q[5] = [2] of { byte };
+byte done;
+proctype Node(chan in, out; byte me) {
+  byte n, got;
+  out!me; out!me;
+  do
+  :: in?n -> got = (got + n) % 5; if :: got < 4 -> got++ :: got >= 4 -> got = 0 fi;
+     if :: n < 10 -> out!n + 5 :: else -> done++ fi
+  od
+}
+init { atomic {
+  run Node(q[0], q[1], 0); run Node(q[1], q[2], 1); run Node(q[2], q[3], 2); run Node(q[3], q[4], 3); run Node(q[4], q[0], 4)
+} }
+";
+
+    #[test]
+    fn a_product_that_cuts_make_large_begins_again_with_settled_expansions() {
+        let ask = |settles_first: bool, formula: &str| {
+            let mut machine = machine(RING, MachineOptions::default());
+            let formula = parse(formula, "ring").expect("a formula");
+            let question = LtlQuestion::new(&mut machine, formula, "ring", "ring").expect("bound");
+            let how =
+                ClaimOptions { reduction: Reduction::Persistent, settles_first, ..ClaimOptions::default() };
+            question.check(&mut machine, how, &meter(), &mut Quiet)
+        };
+        let (usual, settled) = (ask(false, "<>[] (done == 10)"), ask(true, "<>[] (done == 10)"));
+        assert_eq!((&usual.verdict, &settled.verdict), (&Verdict::Holds, &Verdict::Holds));
+        assert_eq!(usual.statistics.states, settled.statistics.states, "it has begun again");
+        assert!(lasso(&ask(false, "<>[] (done == 9)").verdict).is_some());
     }
 }

@@ -361,7 +361,9 @@ impl<'a, 'p> Parser<'a, 'p> {
         let (wanted, given) = (called.parameters.len(), arguments.len());
         if wanted != given {
             let message = format!("`{}` takes {wanted} arguments, but {given} are given", called.name);
-            let help = format!("write {}({})", called.name, called.parameters.join(", "));
+            let quotes =
+                if given > wanted { "; an event with several values is one argument in quotes" } else { "" };
+            let help = format!("write {}({}){quotes}", called.name, called.parameters.join(", "));
             return Err(self.scanner.error(name, message).with_help(help));
         }
         if self.depth >= MACRO_DEPTH {

@@ -3,11 +3,13 @@
 //! Open nodes are on a stack; `roots` cuts it into the components known so far, each with the marks met inside it.
 //! A transition to an open node merges components; when the merged one has all marks, it contains an accepted lasso.
 
+use std::ops::ControlFlow;
+
 use volee_system::{Limit, Meter, Progress, Reason, ReasonKind, Snapshot, System, Witness};
 
 use super::lasso::{Lasso, cycle, way};
 use super::marks::Marks;
-use super::nodes::{DEAD, UNVISITED};
+use super::nodes::{DEAD, Nodes, UNVISITED};
 use super::product::{Arc, Product, STUTTER, Stop, UNNUMBERED};
 use super::{Claim, ClaimOptions, Found, reason};
 use crate::check::{Reduction, Statistics};
@@ -15,6 +17,9 @@ use volee_store::Full;
 
 /// How many nodes are expanded between two looks at the clock.
 const TICK: u32 = 1 << 12;
+
+/// Nodes after which it is asked whether the reduced system is better settled by itself; four times as many the next time.
+const SETTLE_AFTER: usize = 1 << 13;
 
 /// A node on the path, and its transitions that wait in `Search::waiting`.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +53,8 @@ struct Search<'a, S: System + ?Sized, const W: usize> {
     /// The errors found, and how many are wanted.
     errors: Vec<(Reason, Witness)>,
     wanted: usize,
+    /// Nodes after which the reduced system may be settled by itself.
+    settle_after: usize,
 }
 
 /// Looks for a lasso that the claim accepts.
@@ -69,7 +76,11 @@ pub(crate) fn search<S: System + ?Sized, const W: usize>(
         max_depth: 0,
         errors: Vec::new(),
         wanted: options.max_errors.max(1),
+        settle_after: SETTLE_AFTER,
     };
+    if options.settles_first && search.product.reduces() {
+        search.product.settle_expansions(usize::MAX, meter);
+    }
     let found = match search.run(claim, options.faults, meter, progress) {
         Some(limit) if search.errors.is_empty() => Found::Limit(limit),
         _ => Found::of(std::mem::take(&mut search.errors)),
@@ -103,6 +114,39 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
         meter: &Meter,
         progress: &mut dyn Progress,
     ) -> Option<Limit> {
+        loop {
+            match self.pass(claim, faults, meter, progress) {
+                ControlFlow::Break(limit) => return limit,
+                ControlFlow::Continue(()) => self.begin_again(),
+            }
+        }
+    }
+
+    /// Whether the reduced system was settled by itself, within half of what the product has so far.
+    fn settles(&mut self, meter: &Meter) -> bool {
+        let nodes = self.product.nodes.len();
+        self.settle_after = nodes.saturating_mul(4);
+        let may = meter.budget().depth.is_none() && self.errors.is_empty() && self.product.is_cut_short();
+        may && self.product.settle_expansions(nodes / 2, meter)
+    }
+
+    fn begin_again(&mut self) {
+        self.frames.clear();
+        self.waiting.clear();
+        self.open.clear();
+        self.roots.clear();
+        self.product.nodes = Nodes::new();
+        (self.product.transitions, self.product.reduced) = (0, 0);
+    }
+
+    /// Searches until the end; goes on where it is to begin again with settled expansions.
+    fn pass(
+        &mut self,
+        claim: &Claim,
+        faults: bool,
+        meter: &Meter,
+        progress: &mut dyn Progress,
+    ) -> ControlFlow<Option<Limit>> {
         let mut until_tick = TICK;
         for (ordinal, node) in self.product.initial().into_iter().enumerate() {
             self.initial = ordinal as u32;
@@ -112,11 +156,11 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
             let mut found = self.enter(node, Marks::EMPTY);
             loop {
                 match found {
-                    Some(Found::Limit(limit)) => return Some(limit),
+                    Some(Found::Limit(limit)) => return ControlFlow::Break(Some(limit)),
                     Some(Found::Errors(errors)) => {
                         self.errors.extend(errors);
                         if self.errors.len() >= self.wanted {
-                            return None;
+                            return ControlFlow::Break(None);
                         }
                         self.product.watch_faults = faults;
                     }
@@ -128,15 +172,18 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
                 if until_tick == 0 {
                     until_tick = TICK;
                     if let Err(limit) = self.look_around(meter, progress) {
-                        return Some(limit);
+                        return ControlFlow::Break(Some(limit));
                     }
                 }
+                if self.product.nodes.len() >= self.settle_after && self.settles(meter) {
+                    return ControlFlow::Continue(());
+                }
                 if let Some(bound) = meter.budget().depth.filter(|&b| self.frames.len() as u64 > b + 1) {
-                    return Some(Limit::Depth { bound });
+                    return ControlFlow::Break(Some(Limit::Depth { bound }));
                 }
             }
         }
-        None
+        ControlFlow::Break(None)
     }
 
     fn look_around(&mut self, meter: &Meter, progress: &mut dyn Progress) -> Result<(), Limit> {

@@ -13,6 +13,7 @@ mod lasso;
 mod marks;
 mod nodes;
 mod product;
+mod reduced;
 mod shortest;
 mod strong;
 
@@ -115,6 +116,8 @@ pub struct ClaimOptions {
     pub faults: bool,
     /// Which steps are taken where the claim allows to leave some out: [`Reduction::Persistent`], or all.
     pub reduction: Reduction,
+    /// Whether the reduced system is settled by itself before the first state of the product, not only where that may help.
+    pub settles_first: bool,
     /// Whether a shortest lasso is wanted; without fairness.
     pub shortest: bool,
     /// How many different errors are told, at most: lassos of different components; at least one.

@@ -12,11 +12,12 @@
 use std::ops::ControlFlow;
 
 use volee_logic::automaton::Edge;
-use volee_system::{FaultId, Flow, Label, Reason, Step, System};
+use volee_system::{FaultId, Flow, Label, PersistentSet, Reason, Step, System};
 
 use super::Claim;
 use super::marks::{Enabled, Marks};
 use super::nodes::Nodes;
+use super::reduced::Expansions;
 use crate::atoms::{Valuation, looks_at_events};
 use crate::effort::Effort;
 use crate::memo::{Memo, Recalled, Stage};
@@ -96,6 +97,11 @@ pub(crate) struct Product<'a, S: System + ?Sized, const W: usize> {
     /// How often one did.
     pub reduced: u64,
     effort: Effort,
+    /// Expansions that asked for a set, and those of them that had sets which cut cycles, and no other.
+    asked: u64,
+    refused: u64,
+    /// Where they were settled by themselves.
+    pub expansions: Option<Expansions>,
 }
 
 impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
@@ -104,6 +110,9 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
             reduces: reduces && claim.stutter_invariant && W == 1 && system.reducible().is_some(),
             reduced: 0,
             effort: Effort::default(),
+            asked: 0,
+            refused: 0,
+            expansions: None,
             memo: Memo::new(system),
             wide_memo: Memo::new(system),
             recalls: W == 1 && !looks_at_events(&claim.atoms) && system.divisible().is_some(),
@@ -128,7 +137,8 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
     }
 
     pub fn bytes(&self) -> u64 {
-        self.names.bytes() + self.nodes.bytes() + self.memo.bytes() + self.wide_memo.bytes()
+        let settled = self.expansions.as_ref().map_or(0, Expansions::bytes);
+        self.names.bytes() + self.nodes.bytes() + self.memo.bytes() + self.wide_memo.bytes() + settled
     }
 
     /// What is remembered of steps is given up where memory is short.
@@ -142,6 +152,13 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
 
     /// The nodes in which runs start, in the order of the system's initial states.
     pub fn initial(&mut self) -> Vec<u32> {
+        self.stage_initial();
+        let at = self.claim.automaton.initial;
+        self.steps.iter().map(|step| self.nodes.intern(step.name, at)).collect()
+    }
+
+    /// Stages the system's initial states.
+    pub fn stage_initial(&mut self) {
         self.steps.clear();
         let (names, steps) = (&mut self.names, &mut self.steps);
         let _ = self.system.initial(&mut |state| {
@@ -149,8 +166,34 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
             Flow::Continue(())
         });
         self.rename();
-        let at = self.claim.automaton.initial;
-        self.steps.iter().map(|step| self.nodes.intern(step.name, at)).collect()
+    }
+
+    /// The names of what is staged. `None` where there is no room for them.
+    pub fn staged_names(&mut self) -> Option<Vec<StateRef>> {
+        self.rename();
+        self.names.full().is_none().then(|| self.steps.iter().map(|step| step.name).collect())
+    }
+
+    /// Stages the first persistent set of a state that has no errors, whatever it cuts; whether there is one.
+    pub fn stage_first_set(&mut self, name: StateRef) -> bool {
+        self.names.load(name, &mut self.state);
+        self.stage_persistent(|_| true)
+    }
+
+    /// Stages all steps of a state.
+    pub fn stage_all(&mut self, name: StateRef) -> Result<(), Stop> {
+        self.names.load(name, &mut self.state);
+        self.enumerate(name).map(|_| ())
+    }
+
+    /// Whether most sets are refused for what they cut, and settling expansions may help.
+    pub fn is_cut_short(&self) -> bool {
+        self.reduces && self.expansions.is_none() && self.refused * 2 > self.asked
+    }
+
+    /// Whether persistent sets may stand for all steps.
+    pub fn reduces(&self) -> bool {
+        self.reduces
     }
 
     /// Whether a node is an error by itself.
@@ -172,17 +215,26 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
         let names = &mut self.names;
         self.steps.iter_mut().for_each(|step| step.name = renaming.translate(names, step.name));
         self.nodes.rename(|name| renaming.translate(names, name));
+        if let Some(expansions) = &mut self.expansions {
+            expansions.rename(|name| renaming.translate(names, name));
+        }
     }
 
     /// Appends the transitions of a node to `out`, or, where the claim allows it, some that stand for all.
     pub fn expand(&mut self, node: u32, out: &mut Vec<Arc<W>>) -> Result<(), Stop> {
         let (name, _) = self.nodes.key(node);
-        if self.reduces && self.effort.asks() {
+        if let Some(expansions) = &mut self.expansions {
+            if expansions.is_reduced(name) && self.stage_first_set(name) {
+                self.reduced += 1;
+                return self.follow(node, Enabled::default(), out);
+            }
+        } else if self.reduces && self.effort.asks() {
+            self.asked += 1;
             let found = match self.recall_persistent(name) {
                 Ok(found) => found,
                 Err(Recalled::All | Recalled::Ask) => {
                     self.names.load(name, &mut self.state);
-                    self.stage_persistent()
+                    self.stage_persistent(|set| !set.cuts_cycles)
                 }
             };
             if found {
@@ -223,6 +275,7 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
     fn recall_persistent(&mut self, name: StateRef) -> Result<bool, Recalled> {
         let Some(tuples) = self.names.tuples().filter(|_| self.recalls) else { return Err(Recalled::Ask) };
         let mut attempt = 0;
+        let mut cut = false;
         loop {
             self.steps.clear();
             let mut stage = Targets { steps: &mut self.steps, numbered: false };
@@ -232,9 +285,12 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
                 false => self.memo.expand_set(self.system, tuples, state, &mut stage)?,
             };
             match set {
-                None => return Ok(false),
+                None => {
+                    self.refused += u64::from(cut);
+                    return Ok(false);
+                }
                 Some(set) if !set.cuts_cycles => return Ok(true),
-                Some(set) => attempt = set.next,
+                Some(set) => (attempt, cut) = (set.next, true),
             }
         }
     }
@@ -267,9 +323,10 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
         Ok(())
     }
 
-    /// Stages the first persistent set of the loaded state that has no errors and cuts no cycles; whether there is one.
-    fn stage_persistent(&mut self) -> bool {
+    /// Stages the first persistent set of the loaded state that has no errors and fits; whether there is one.
+    fn stage_persistent(&mut self, fits: fn(PersistentSet) -> bool) -> bool {
         let mut attempt = 0;
+        let mut cut = false;
         loop {
             let (names, steps) = (&mut self.names, &mut self.steps);
             steps.clear();
@@ -281,11 +338,14 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
                 steps.push(Staged { name: names.name(target), ordinal: UNNUMBERED, label, process });
                 Flow::Continue(())
             });
-            let ControlFlow::Continue(Some(set)) = set else { return false };
-            if plain && !set.cuts_cycles {
+            let ControlFlow::Continue(Some(set)) = set else {
+                self.refused += u64::from(cut);
+                return false;
+            };
+            if plain && fits(set) {
                 return true;
             }
-            attempt = set.next;
+            (attempt, cut) = (set.next, cut || plain);
         }
     }
 
