@@ -186,9 +186,9 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
         self.enumerate(name).map(|_| ())
     }
 
-    /// Whether most sets are refused for what they cut, and settling expansions may help.
+    /// Whether many sets are refused for what they cut, so that settling expansions may help.
     pub fn is_cut_short(&self) -> bool {
-        self.reduces && self.expansions.is_none() && self.refused * 2 > self.asked
+        self.reduces && self.expansions.is_none() && self.refused * 16 > self.asked
     }
 
     /// Whether persistent sets may stand for all steps.

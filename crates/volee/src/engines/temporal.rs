@@ -198,6 +198,7 @@ fn claim_options(job: &Job<'_>, plain: bool) -> ClaimOptions {
         Some(Reduction::None | Reduction::Sleep) => Reduction::None,
     };
     ClaimOptions {
+        settles_first: false,
         emptiness,
         fairness: settings.fairness,
         faults: true,
