@@ -181,8 +181,8 @@ impl Builder<'_> {
             all.len()
         };
         let worst = self.program.globals.iter().max_by_key(|v| values(v.offset));
-        let names = self.globals.iter().any(|g| g.iter().any(|v| is_name(*v)));
-        if names || worst.is_none_or(|v| values(v.offset) < FEW) {
+        if worst.is_none_or(|v| values(v.offset) < FEW) {
+            let names = self.globals.iter().any(|g| g.iter().any(|v| is_name(*v)));
             let what = if names { "the process numbers that are held" } else { "what the channels hold" };
             let message = format!(
                 "the globals take more than {MAX_STATES} values, most of all {what}: outside the class of families, which have few"
