@@ -222,6 +222,7 @@ impl<'n> CutOff<'n> {
             self.erg = graph.drawn(self);
             self.done = Some(Answer::Violated(example));
         } else if fits && graph.at == graph.contents.len() {
+            self.erg = graph.drawn(self);
             let Graph { places, contents, .. } = graph;
             self.done = Some(Answer::Holds(Certificate::Projection { places, contents }));
         } else if fits {
