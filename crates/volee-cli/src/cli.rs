@@ -15,6 +15,7 @@ use volee::system::{Amount, Diagnostic, guard, parse_duration};
 use crate::commands::Command;
 use crate::context::Context;
 use crate::cut;
+use crate::flags;
 use crate::outcome::{Ended, Failure, Outcome};
 use crate::suite::{Suite, SuiteArgs};
 
@@ -72,6 +73,9 @@ pub fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let matches = command.try_get_matches_from_mut(arguments)?;
     let mut cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     cli.verb = matches.subcommand_name().unwrap_or_default().to_string();
+    if let Command::Check(check) = &mut cli.command {
+        check.said = flags::said(&command, &matches);
+    }
     if let (Some(model), Command::Check(check)) = (&cli.member, &mut cli.command) {
         check.models = vec![model.clone()];
         check.suite = SuiteArgs::default();

@@ -1,5 +1,7 @@
 //! The names of flags: no other part of volee knows them. What the library refuses is told here in their terms.
 
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command};
 use volee::conformance::{NO_CHANNELS, NOTHING_VISIBLE};
 use volee::system::Diagnostic;
 use volee::{AskError, Kind, NAME_OF_CLAIM, Refusal, Refused, Setting, Why};
@@ -43,6 +45,23 @@ pub fn of_setting(setting: Setting) -> &'static str {
         Setting::Checkpoint => "--checkpoint",
         Setting::Spill => "--spill",
     }
+}
+
+/// What was said in the call of `check` itself, though it has a default.
+pub fn said(command: &Command, matches: &ArgMatches) -> Vec<Setting> {
+    let (Some(check), Some(matches)) =
+        (command.find_subcommand("check"), matches.subcommand_matches("check"))
+    else {
+        return Vec::new();
+    };
+    let is_said = |setting: &Setting| {
+        let flag = of_setting(*setting).trim_start_matches('-');
+        check.get_arguments().filter(|arg| arg.get_long() == Some(flag)).any(|arg| {
+            !arg.get_default_values().is_empty()
+                && matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine)
+        })
+    };
+    Setting::ALL.into_iter().filter(is_said).collect()
 }
 
 /// The flag by which a question is asked; none for what is asked anyway.

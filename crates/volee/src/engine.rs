@@ -5,6 +5,7 @@
 use std::fmt;
 use std::path::Path;
 
+use volee_bes::Solver;
 use volee_cluster::remote::hosts::Hosts;
 use volee_cluster::remote::{ClusterError, Secret};
 use volee_search::{Approximation, Fairness, Order};
@@ -375,7 +376,9 @@ impl Way {
         let because = match setting {
             Setting::Depth => "several workers do not know how deep they are together",
             Setting::Order => "several workers have no common order",
-            Setting::MaxErrors => "workers look for one run that is an error",
+            Setting::MaxErrors if asked.settings.max_errors > 1 => {
+                "workers look for one run that is an error"
+            }
             Setting::Replacement | Setting::Approximation => "workers keep every state",
             Setting::Seed => "nothing is left to chance",
             Setting::Coverage => "each worker knows its own statements only",
@@ -419,6 +422,7 @@ impl Way {
             },
             Setting::Order => match self {
                 Way::Search | Way::Monitor => Ok(()),
+                Way::Cycles if s.order == Order::DepthFirst => Ok(()),
                 Way::Cycles if nested => Err(Why::NotWith(Setting::Emptiness)),
                 Way::Cycles if s.fairness != Fairness::None => Err(Why::NotWith(Setting::Fairness)),
                 Way::Cycles => Ok(()),
@@ -427,6 +431,7 @@ impl Way {
             },
             Setting::AllErrors if matches!(self, Way::Search | Way::SharedSearch) => Ok(()),
             Setting::AllErrors => Err(self.not_a_search(REACHABILITY)),
+            Setting::MaxErrors if s.max_errors == 1 && self.engine() == "explicit" => Ok(()),
             Setting::MaxErrors => match self {
                 Way::Search | Way::Monitor => Ok(()),
                 Way::Cycles if nested => Err(Why::NotWith(Setting::Emptiness)),
@@ -486,7 +491,7 @@ impl Way {
                 Err(self.no_effect("it decides about finite beginnings of runs, not about whole runs"))
             }
             Setting::Runs => Err(self.not_a_search(&[Kind::Tl])),
-            Setting::Solver if self == Way::SharedEquations => {
+            Setting::Solver if self == Way::SharedEquations && s.solver != Solver::Auto => {
                 Err(self.no_effect("several workers solve equations breadth first"))
             }
             Setting::Diagnostic if self == Way::Families => Ok(()),

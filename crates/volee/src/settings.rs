@@ -75,6 +75,8 @@ pub struct Settings {
     pub checkpoint: Option<Keep>,
     /// A folder for the states that memory does not hold.
     pub spill: Option<PathBuf>,
+    /// What was said in so many words, be it the default: nobody may ignore that in silence either.
+    pub said: Vec<Setting>,
 }
 
 impl Default for Settings {
@@ -105,6 +107,7 @@ impl Default for Settings {
             coverage: false,
             checkpoint: None,
             spill: None,
+            said: Vec::new(),
         }
     }
 }
@@ -238,8 +241,12 @@ pub struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Whether it is set to something else than the default.
+    /// Whether it is set to something else than the default, or was said.
     pub fn is_given(&self, setting: Setting) -> bool {
+        self.settings.said.contains(&setting) || self.differs(setting)
+    }
+
+    fn differs(&self, setting: Setting) -> bool {
         let (s, o, b) = (self.settings, self.options, self.budget);
         let usual = Settings::default();
         match setting {

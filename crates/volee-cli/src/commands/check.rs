@@ -15,7 +15,9 @@ use volee::render::advise::{others, value as advice_value};
 use volee::render::check::{View, answers as rendered, never_changes, sizes};
 use volee::report::quoted;
 use volee::system::Diagnostic;
-use volee::{Answers, Ask, AskError, Engine, ExplanationForm, Keep, Options, Settings, Source, ask, files};
+use volee::{
+    Answers, Ask, AskError, Engine, ExplanationForm, Keep, Options, Setting, Settings, Source, ask, files,
+};
 
 use self::args::{FamiliesArgs, QuestionArgs, StorageArgs, TemporalArgs};
 use super::advise::commands;
@@ -110,6 +112,10 @@ pub struct Check {
     /// The words of the call that is gone on with
     #[arg(skip)]
     resumed: Option<Vec<String>>,
+
+    /// What was said, though it has a default
+    #[arg(skip)]
+    pub said: Vec<Setting>,
 }
 
 /// Whoever fits, and what the others would need.
@@ -239,6 +245,7 @@ impl Check {
         self.counters.apply(&mut settings);
         settings.direction = self.direction;
         settings.coverage = self.coverage;
+        settings.said.clone_from(&self.said);
         settings.checkpoint = self.storage.checkpoint.as_ref().map(|file| Keep {
             file: file.clone(),
             every: self.storage.checkpoint_every,

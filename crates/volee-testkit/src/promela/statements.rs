@@ -194,6 +194,8 @@ impl Grammar {
             }
             Kind::Break => context.breakable && !context.first,
             Kind::Declaration => waits && !context.first && context.depth < 2,
+            // SPIN passes over steps that stand beside such a beginning of a `d_step`.
+            Kind::Assert | Kind::Printf | Kind::Printm => waits || !self.is_for_peer(),
             Kind::Priority => self.features.priorities,
             Kind::Inline => self.macros && !context.first,
             Kind::Condition | Kind::Timeout => waits,
