@@ -26,12 +26,13 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
 }
 
 fn test() -> Result<(), String> {
-    let tools = match environment("tools", &["maturin"]) {
-        Ok(tools) => tools,
+    let both = environment("tools", &["maturin"])
+        .and_then(|tools| environment("clean", &["pytest"]).map(|clean| (tools, clean)));
+    let (tools, clean) = match both {
+        Ok(both) => both,
         Err(why) => return skip(&format!("the Python package: {why}")),
     };
     let made = wheel(&tools, &[])?;
-    let clean = environment("clean", &["pytest"])?;
     for optional in ["pandas", "tqdm"] {
         if pip(&clean, &[optional]).is_err() {
             skip(&format!("`{optional}` cannot be fetched for the tests of the Python package"))?;
@@ -68,7 +69,18 @@ fn environment(name: &str, packages: &[&str]) -> Result<PathBuf, String> {
 
 fn pip(environment: &Path, arguments: &[&str]) -> Result<(), String> {
     let mut pip = Command::new(program(environment, "python"));
-    pip.args(["-m", "pip", "--quiet", "--disable-pip-version-check", "install"]).args(arguments);
+    pip.args([
+        "-m",
+        "pip",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--retries",
+        "1",
+        "--timeout",
+        "20",
+        "install",
+    ])
+    .args(arguments);
     called(&mut pip)
 }
 

@@ -6,11 +6,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser as _};
+use clap::Args;
 use volee::kept::Kept;
 
 use super::Command;
-use crate::cli::Cli;
+use crate::cli;
 use crate::context::Context;
 use crate::outcome::{Ended, Failure};
 
@@ -32,9 +32,9 @@ impl Resume {
         std::env::set_current_dir(&kept.folder).map_err(|error| {
             Failure::new(format!("cannot go to `{}`, where the search began: {error}", kept.folder.display()))
         })?;
-        let words = kept.call.iter().map(OsString::from);
-        let cli = Cli::try_parse_from(std::iter::once(OsString::from("volee")).chain(words));
-        match cli.map(|cli| cli.command) {
+        let words: Vec<OsString> =
+            ["volee"].into_iter().chain(kept.call.iter().map(String::as_str)).map(Into::into).collect();
+        match cli::parse(&words).map(|cli| cli.command) {
             Ok(Command::Check(check)) => check.resuming(kept.call, file).run(context),
             _ => Err(Failure::new("the file keeps no call of `volee check`")),
         }
