@@ -408,7 +408,7 @@ impl<'a> Elements<'a> {
                     self.attach_escape(option, escape);
                 }
             }
-            Kind::DStep(inner) => self.escape_element(self.sequence(inner).first, escape),
+            // A `d_step` is escaped from as a whole, before its first statement.
             Kind::Atomic(inner) | Kind::Block(inner) => self.attach_escape(inner, escape),
             _ => {}
         }

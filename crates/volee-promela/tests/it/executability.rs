@@ -212,6 +212,16 @@ fn what_a_notrace_forbids_is_the_whole_of_it_and_is_watched_for_once() {
 }
 
 #[test]
+fn a_d_step_is_escaped_from_as_a_whole() {
+    let never_taken = "chan r = [0] of { byte }; active proctype P() { { d_step { skip } } unless { r!0 } }";
+    assert_eq!(counts(never_taken), (3, 3, false));
+    assert!(errors(never_taken).is_empty());
+    let taken = "chan r = [0] of { byte }; byte x; active proctype P() { { d_step { x = 1; x = 2 }; x = 4 } unless { r!0 } }
+        active proctype Q() { r?0 }";
+    assert_eq!(counts(taken), (4, 4, false));
+}
+
+#[test]
 fn a_label_on_an_unless_is_where_its_body_begins() {
     let text =
         "byte v; active proctype P() { L1: { skip } unless { skip } } active proctype Q() { v = P@L1 }";
