@@ -64,8 +64,8 @@ impl Visitor for Moves<'_> {
 pub(crate) enum Wanted<'a> {
     /// The one whose moves are the first of these.
     Moves(&'a [Move]),
-    /// Any that leads here.
-    Target(&'a [u8], usize),
+    /// Any that leads where these moves lead, with the same first error.
+    Target(&'a Way),
 }
 
 /// Finds a step that leads somewhere, by its moves or by where it leads.
@@ -88,7 +88,7 @@ impl Follower<'_> {
                 levels.iter().for_each(|level| tell(self.merged, &level.made, &mut self.moves));
                 wanted.starts_with(&self.moves).then_some(self.moves.len())
             }
-            Wanted::Target(wanted, moves) => (wanted == target).then_some(moves),
+            Wanted::Target(way) => (way.target == target && way.fault == fault).then_some(way.made),
         };
         let Some(moves) = moves else { return Flow::Continue(()) };
         let step = (self.step)(levels, fault, false);
@@ -108,6 +108,15 @@ impl Visitor for Follower<'_> {
     }
 }
 
+/// Where moves lead.
+pub(crate) struct Way {
+    pub target: Vec<u8>,
+    /// How much was made of what was looked for.
+    pub made: usize,
+    /// The first error on the way.
+    pub fault: Option<FaultId>,
+}
+
 /// Where a list of moves leads and how many of them one step makes, without looking at any other step: an enumeration that is
 /// large leaves out sequences that come to a point where another has been.
 pub(crate) fn walk(
@@ -116,7 +125,7 @@ pub(crate) fn walk(
     merged: &[Vec<u32>],
     state: &[u8],
     moves: &[Move],
-) -> Option<(Vec<u8>, usize)> {
+) -> Option<Way> {
     let mut made = Vec::new();
     let mut wanted = |done: usize, candidate: &TakenMove| {
         made.clear();

@@ -501,8 +501,8 @@ impl Liftable for Machine {
         };
         find(Wanted::Moves(moves)).or_else(|| {
             let mut enumerator = Enumerator::new(compiled.transitions.len(), FaultId(0), true);
-            let (target, made) = walk(&mut enumerator, &compiled, &merged, state, moves)?;
-            find(Wanted::Target(&target, made))
+            let way = walk(&mut enumerator, &compiled, &merged, state, moves)?;
+            find(Wanted::Target(&way))
         })
     }
 

@@ -312,13 +312,18 @@ impl Enumerator {
     }
 
     /// Goes along one sequence: `wanted` tells, given how much was made before, how much of what it looks for a move makes.
-    /// Where the step leads, and how much it made in all.
+    /// Where the step leads.
     pub fn follow(
         &mut self,
         compiled: &Compiled,
         state: &[u8],
         wanted: &mut dyn FnMut(usize, &TakenMove) -> Option<usize>,
-    ) -> Option<(Vec<u8>, usize)> {
+    ) -> Option<crate::follow::Way> {
+        let way = |level: &Level, made| crate::follow::Way {
+            target: level.frame.bytes.clone(),
+            made,
+            fault: level.fault,
+        };
         for timeout in [false, true] {
             self.load(compiled, state);
             self.levels[0].restart(None, timeout);
@@ -330,14 +335,14 @@ impl Enumerator {
                     Attempt::Stuck(_) => continue,
                     Attempt::Taken { keeps } => keeps,
                     Attempt::Exhausted if top > 0 && !lower[top].moved => {
-                        return Some((lower[top].frame.bytes.clone(), done));
+                        return Some(way(&lower[top], done));
                     }
                     Attempt::Exhausted => break,
                 };
                 let Some(made) = wanted(done, &lower[top].made) else { continue };
                 done += made;
                 match keeps {
-                    None => return Some((upper[0].frame.bytes.clone(), done)),
+                    None => return Some(way(&upper[0], done)),
                     Some(pid) => upper[0].restart(Some(pid), false),
                 }
                 top += 1;

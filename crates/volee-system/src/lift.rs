@@ -91,14 +91,19 @@ impl<P: System + ?Sized> Walk<'_, P> {
             let lost = LiftError::Lost { step: number + 1, moves: fast.moves.len(), made };
             let plain = self.plain.liftable();
             let followed = plain.and_then(|plain| plain.follow(&self.state, &fast.moves[made..]));
-            let followed = match (followed, failing) {
-                (Some(followed), _) => followed,
-                (None, Some((ordinal, _))) => return Ok(Some(self.fail(ordinal))),
-                (None, None) => return Err(lost),
+            let Some(followed) = followed else {
+                let (ordinal, _) = failing.ok_or(lost)?;
+                return Ok(Some(self.fail(ordinal)));
             };
             made += followed.moves;
-            self.take(followed.ordinal, followed.target);
             let fault = followed.step.fault.map(|fault| self.plain.fault(fault));
+            // The last move has several errors, and the step that makes it tells the first only.
+            if let Some((ordinal, _)) = failing
+                && (made == fast.moves.len() && met.is_none() && fault != fast.fault)
+            {
+                return Ok(Some(self.fail(ordinal)));
+            }
+            self.take(followed.ordinal, followed.target);
             if met.is_none() && fault.is_some() && fault == fast.fault {
                 met = Some(self.steps.len());
             }

@@ -59,6 +59,28 @@ fn a_large_indivisible_sequence_is_found_by_where_it_leads() {
 }
 
 #[test]
+fn the_way_that_stands_for_a_large_sequence_has_its_error() {
+    // Two ways lead to one state, both are cut where they meet others, and they fail in different places.
+    let source = "unsigned g : 3; active [2] D_proctype P() { byte l; atomic { for (l : 0 .. 2) { select (l : 0 .. 2) };
+        if :: g-- :: skip fi } }";
+    let (mut fast, mut plain) = (machine(source, &[], false), machine(source, &[], true));
+    let mut met = 0;
+    for (state, steps) in runs(&mut fast) {
+        for (ordinal, (step, _)) in collect_steps(&mut fast, &state).into_iter().enumerate() {
+            let Some(fault) = step.fault.map(|fault| fast.fault(fault)) else { continue };
+            let steps = [&steps[..], &[ordinal as u32]].concat();
+            let witness = Witness { initial: 0, steps, loop_start: None };
+            let mut lifted = lift(&mut fast, &mut plain, &witness).expect("it is a run");
+            lifted.witness.steps.truncate(lifted.until_fault.expect("the error is met"));
+            let run = replay(&mut plain, &lifted.witness).expect("a run of the plain program");
+            assert_eq!(run.steps.last().and_then(|step| step.fault.clone()), Some(fault), "{witness:?}");
+            met += 1;
+        }
+    }
+    assert!(met > 20, "{met}");
+}
+
+#[test]
 fn an_error_is_met_at_its_own_statement() {
     let source = "active proctype P() { byte l; l = 1; l = 2; assert(l == 1); l = 3 }";
     let (mut fast, mut plain) = (machine(source, &[], false), machine(source, &[], true));
