@@ -22,6 +22,8 @@ pub(super) enum Use {
     RandomReceive,
     /// A copy; the message stays.
     Look,
+    /// A copy of a message anywhere in the channel.
+    RandomLook,
     /// Its length or contents, in an expression.
     Test,
 }
@@ -268,7 +270,8 @@ impl<'a> Analysis<'a> {
             }
             Action::Receive { channel, patterns, anywhere, keep } => {
                 let used = match (keep, anywhere) {
-                    (true, _) => Use::Look,
+                    (true, false) => Use::Look,
+                    (true, true) => Use::RandomLook,
                     (false, true) => Use::RandomReceive,
                     (false, false) => Use::Receive,
                 };
@@ -532,7 +535,7 @@ pub(super) fn channel_access(used: Use, mask: u64, waits: bool, monitored: u64) 
             access.writes.heads = mask;
             access.reads.tails = other;
         }
-        Use::Look => {
+        Use::Look | Use::RandomLook => {
             access.reads.heads = mask;
             access.reads.tails = other;
         }

@@ -227,14 +227,18 @@ impl Choice {
         }
         self.look(compiled, frame);
         let unbuffered = if shares_bits(frame) { 0 } else { handovers(compiled, frame) };
-        let asks =
-            |pid| self.points[frame.proctype(pid)][frame.control(&compiled.layout, pid)].asks_for_timeout;
+        // Nobody sleeps who waits for a younger process to die: where deaths count for nobody, that step is not in its way.
+        let waits = |pid| {
+            let point = &self.points[frame.proctype(pid)][frame.control(&compiled.layout, pid)];
+            point.asks_for_timeout || point.ends && pid + 1 < frame.count()
+        };
         for (pid, step) in self.steps.iter().enumerate() {
             let seen = step.writes.meets(&self.visible);
             let mut row = 0;
             for (other, theirs) in self.steps.iter().enumerate() {
                 let both_seen = seen && theirs.writes.meets(&self.visible);
-                let commute = other != pid && !both_seen && !asks(other) && step.commutes(theirs, unbuffered);
+                let commute =
+                    other != pid && !both_seen && !waits(other) && step.commutes(theirs, unbuffered);
                 row |= u64::from(commute) << other;
             }
             self.commuting.push(row);
@@ -408,7 +412,7 @@ impl Place<'_> {
                 && match used {
                     Use::Send | Use::SortedSend => length >= capacity,
                     Use::Receive | Use::Look => length == 0,
-                    Use::RandomReceive | Use::Test => true,
+                    Use::RandomReceive | Use::RandomLook | Use::Test => true,
                 }
     }
 }
