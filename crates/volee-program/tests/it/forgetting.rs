@@ -5,7 +5,7 @@ use volee_system::{Predicates as _, collect_initial};
 use crate::graph::{compare, explore, machine};
 
 /// Programs in which a wrong idea of what is read would change what can be seen, with what somebody watches.
-const PROGRAMS: &[(&str, &[&str])] = &[
+pub const PROGRAMS: &[(&str, &[&str])] = &[
     // A value that is read only on one branch, only as an index, only by a guard, only by a message.
     (
         "byte out; active proctype P() { byte a, b; a = 3; if :: b = a :: b = 1 fi; a = 0; out = b }",

@@ -3,9 +3,12 @@
 mod constants;
 mod coverage;
 mod events;
+mod figures;
 mod forgetting;
 mod graph;
 mod lifting;
 mod merging;
+mod models;
 mod persistent;
 mod sequences;
+mod sleeping;
