@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use volee::System;
-use volee::system::{Diagnostic, FaultId, Flow, Label, PredicateId, Predicates, Sink, Step, Variable};
+use volee::system::{Diagnostic, Draft, FaultId, Flow, Label, PredicateId, Sink, Step, Variable};
 
 use crate::watcher::Stop;
 
@@ -151,10 +151,6 @@ impl System for Generated {
         told.unwrap_or_default().into_iter().map(|(name, value)| Variable { name, value }).collect()
     }
 
-    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
-        Some(self)
-    }
-
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
         let name = self.predicates.get(predicate.0 as usize).cloned().unwrap_or_default();
         let holds = self.ask(|model| {
@@ -166,7 +162,7 @@ impl System for Generated {
     }
 }
 
-impl Predicates for Generated {
+impl Draft for Generated {
     fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
         let names =
             self.ask(|model| model.call_method0("names")?.extract::<Vec<String>>()).unwrap_or_default();
@@ -176,5 +172,13 @@ impl Predicates for Generated {
         }
         self.predicates.push(text.to_string());
         Ok(PredicateId(u32::try_from(self.predicates.len() - 1).unwrap_or(u32::MAX)))
+    }
+
+    fn system(&mut self) -> &mut dyn System {
+        self
+    }
+
+    fn build(self: Box<Self>) -> Box<dyn System> {
+        self
     }
 }

@@ -46,7 +46,7 @@ pub fn simulate(py: Python<'_>, model: Subject, options: &str) -> PyResult<Told>
     let cancelled = &call.stop.cancelled;
     call.watcher.follow(py, |_| {
         let mut model = source.model().map_err(|all| wrong(&all))?;
-        let system = model.system.as_mut();
+        let system = model.draft.system();
         let mut walk = Walk::new(system, seed).map_err(|d| wrong(&[d]))?;
         let steps = usize::try_from(steps).unwrap_or(usize::MAX);
         let ending = walk.at_random(system, steps, &|| cancelled.load(Ordering::Relaxed));

@@ -52,7 +52,7 @@ pub fn compare(path: &Path, seeds: &[u64], seconds: f64) -> Result<Option<Compar
         let time = Some(Duration::from_secs_f64(seconds));
         let budget = Budget { memory: Some(memory), time, ..Budget::default() };
         check(
-            &mut *model.system,
+            model.draft.system(),
             &Check::new().all_errors(true).seed(seed),
             &Meter::start(budget),
             &mut Quiet,

@@ -268,7 +268,7 @@ fn simulate(messages: u16, capacity: u8, formula: &str, workers: u16) -> Result<
         (0..workers).map(|_| AlternatingBit::new(messages, capacity)).collect();
     let mut parts = Vec::new();
     for (me, system) in (0u16..).zip(&mut systems) {
-        let graph = ModelGraph::new(system, equations.clone()).map_err(|e| e.to_string())?;
+        let graph = ModelGraph::new(system, equations.clone(), Vec::new()).map_err(|e| e.to_string())?;
         parts.push(Partition::new(graph, Share { me, peers: workers }).map_err(|e| e.to_string())?);
     }
     let peers = usize::from(workers);

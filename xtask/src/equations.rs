@@ -195,7 +195,7 @@ fn early(table: &mut String) -> Result<(), String> {
         let equations = Equations::new(read("formula", formula).map_err(|e| e[0].to_string())?);
         let meter = Meter::start(Budget::default());
         let start = cpu_nanoseconds();
-        let mut graph = ModelGraph::new(system.as_mut(), equations).map_err(|e| e.to_string())?;
+        let mut graph = ModelGraph::new(system.as_mut(), equations, Vec::new()).map_err(|e| e.to_string())?;
         let solved = solve(&mut graph, Solver::Auto, &meter, &mut Quiet).map_err(|e| e.to_string())?;
         check(&mut graph, &solved.solution, solved.value, &meter, &mut Nobody).map_err(|e| e.to_string())?;
         let spent = (cpu_nanoseconds() - start) as f64 / 1e6;

@@ -88,7 +88,7 @@ pub fn explore(path: &Path, plain: bool, seconds: u64) -> Result<Found, String> 
     let budget =
         Budget { time: Some(Duration::from_secs(seconds)), memory: Some(8 << 30), ..Budget::default() };
     let outcome =
-        check(&mut *model.system, &Check::new().all_errors(true), &Meter::start(budget), &mut Quiet);
+        check(model.draft.system(), &Check::new().all_errors(true), &Meter::start(budget), &mut Quiet);
     let mut kinds = Vec::new();
     for answer in &outcome.answers {
         if let Verdict::Violated(violations) = &answer.verdict {

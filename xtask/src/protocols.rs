@@ -121,7 +121,7 @@ fn search(model: &mut Model, reduction: Reduction, budget: &Budget, runs: usize)
     let questions = Check::new().reduction(reduction);
     let mut once = || {
         let start = cpu_seconds();
-        let outcome = check(model.system.as_mut(), &questions, &Meter::start(budget.clone()), &mut Quiet);
+        let outcome = check(model.draft.system(), &questions, &Meter::start(budget.clone()), &mut Quiet);
         (outcome, cpu_seconds() - start)
     };
     let (mut outcome, mut best) = once();

@@ -80,7 +80,7 @@ fn explore(path: &Path, reduction: Reduction, seconds: u64) -> Option<Outcome> {
     let budget =
         Budget { time: Some(Duration::from_secs(seconds)), memory: Some(8 << 30), ..Budget::default() };
     let questions = Check::new().all_errors(true).reduction(reduction);
-    let outcome = check(model.system.as_mut(), &questions, &Meter::start(budget), &mut Quiet);
+    let outcome = check(model.draft.system(), &questions, &Meter::start(budget), &mut Quiet);
     outcome.limit.is_none().then_some(outcome)
 }
 

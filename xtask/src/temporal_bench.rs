@@ -122,7 +122,7 @@ fn measure(model: &str, claim: &str, kind: &str) -> Result<Row, String> {
     let mut verdict = "holds";
     let liveness = clock(|meter| {
         let options = ClaimOptions { faults: true, ..ClaimOptions::default() };
-        let outcome = check_claim(opened.system.as_mut(), &claims.claim, options, meter, &mut Quiet);
+        let outcome = check_claim(opened.draft.system(), &claims.claim, options, meter, &mut Quiet);
         verdict = match outcome.verdict {
             Verdict::Holds => "holds",
             Verdict::Violated(_) => "violated",
@@ -132,7 +132,7 @@ fn measure(model: &str, claim: &str, kind: &str) -> Result<Row, String> {
     })?;
     let mut opened = open(plain)?;
     let everything = Check::new().all_errors(true);
-    let safety = clock(|meter| match check(opened.system.as_mut(), &everything, meter, &mut Quiet).limit {
+    let safety = clock(|meter| match check(opened.draft.system(), &everything, meter, &mut Quiet).limit {
         Some(limit) => Err(limit.to_string()),
         None => Ok(()),
     })?;
@@ -152,7 +152,7 @@ fn claims_of(model: &mut Model, claim: &str, kind: &str) -> Result<Bound, String
             let text = block.text.to_string();
             let parsed = formula::parse(&text, claim).map_err(|e| e.to_string())?;
             let question =
-                LtlQuestion::new(model.system.as_mut(), parsed, &text, claim).map_err(|e| e.to_string())?;
+                LtlQuestion::new(model.draft.as_mut(), parsed, &text, claim).map_err(|e| e.to_string())?;
             let every_step = question.needs_every_step();
             Ok(Bound { claim: question.claim().clone(), every_step })
         }
@@ -160,7 +160,7 @@ fn claims_of(model: &mut Model, claim: &str, kind: &str) -> Result<Bound, String
         _ if lowered.program.never.is_some() => {
             let mut machine = lowered.machine(MachineOptions::default());
             let claim = never_claim(&lowered.program, &mut machine).ok_or("no never claim")?;
-            model.system = Box::new(machine);
+            model.draft = Box::new(machine);
             Ok(Bound { claim, every_step: false })
         }
         _ => marked("[]<>accept", BoundAtom::Accept, ReasonKind::AcceptanceCycle),

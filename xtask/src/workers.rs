@@ -35,22 +35,22 @@ pub fn model(path: &Path, workers: usize, seconds: f64) -> Result<Option<u64>, S
     let meter = || Meter::start(Budget { time, memory: Some(4 << 30), ..Budget::default() });
     let questions = Check::new().all_errors(true).order(Order::BreadthFirst);
     let mut own = open()?;
-    let alone = check(&mut *own.system, &questions, &meter(), &mut Quiet);
+    let alone = check(own.draft.system(), &questions, &meter(), &mut Quiet);
     if alone.limit.is_some() {
         return Ok(None);
     }
     let clock = meter();
     let parts = on_threads(workers, &clock, &mut |_| {}, |driver| {
         let mut model = open().map_err(volee::system::part::PartError::Trouble)?;
-        search::work(driver, &mut *model.system, &questions)
+        search::work(driver, model.draft.system(), &questions)
     });
     let parts = match parts {
         Ok(parts) => parts,
         Err(failure) if failure.limit().kind() == "time" => return Ok(None),
         Err(failure) => return Err(failure.to_string()),
     };
-    let (together, _) = joined(&mut *own.system, &questions, parts, &clock).map_err(|e| e.to_string())?;
-    same(&mut *own.system, &alone, &together)?;
+    let (together, _) = joined(own.draft.system(), &questions, parts, &clock).map_err(|e| e.to_string())?;
+    same(own.draft.system(), &alone, &together)?;
     Ok(Some(alone.statistics.states))
 }
 
@@ -210,12 +210,12 @@ fn solve(
     let parts = on_threads(workers, &meter, &mut |_| {}, |driver| {
         let trouble = volee::system::part::PartError::Trouble;
         let mut system = open().map_err(trouble)?;
-        let graph = ModelGraph::new(&mut *system, Equations::new(normal.clone()));
+        let graph = ModelGraph::of(&mut system, Equations::new(normal.clone()));
         equations::work(driver, graph.map_err(|d| trouble(d.to_string()))?)
     });
     let joint = JointAnswer::new(parts.map_err(|f| f.to_string())?).map_err(|e| e.to_string())?;
     let mut system = open()?;
-    let mut graph = ModelGraph::new(&mut *system, Equations::new(normal)).map_err(|d| d.to_string())?;
+    let mut graph = ModelGraph::of(&mut system, Equations::new(normal)).map_err(|d| d.to_string())?;
     joint.check(&mut graph, &meter).map_err(|e| e.to_string())?;
     Ok(joint.value)
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use volee_logic::mu::Equations;
-use volee_system::{Diagnostic, Meter, Progress, System};
+use volee_system::{Diagnostic, Draft, Meter, Progress, System};
 
 use crate::certificate::check;
 use crate::explain::{Explanation, Keeper, Proof, explain, proof_of_game, stands_alone};
@@ -51,15 +51,15 @@ pub enum AnswerError {
 ///
 /// # Errors
 /// The formula does not fit the system, has no meaning in some state, or a limit was hit.
-pub fn ask<S: System + ?Sized>(
-    system: &mut S,
+pub fn ask(
+    draft: &mut dyn Draft,
     equations: Equations,
     solver: Solver,
     most: usize,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Result<Answer, AnswerError> {
-    let mut graph = ModelGraph::new(system, equations)?;
+    let mut graph = ModelGraph::of(draft, equations)?;
     if !graph.equations().alternation_free() {
         return by_game(&mut graph, most, meter, progress);
     }

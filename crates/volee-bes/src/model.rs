@@ -8,7 +8,7 @@
 //! the formula's action predicates, and the enumeration starts again.
 
 use volee_logic::mu::{Equations, Item, Labels, Local, LocalOp, Operator, Sign};
-use volee_system::{Diagnostic, Flow, Label, PredicateId, Step, System, collect_initial, compile_predicate};
+use volee_system::{Diagnostic, Draft, Flow, Label, PredicateId, Step, System, collect_initial};
 
 use crate::graph::{BooleanGraph, Node, Shape, Successors, Trouble};
 
@@ -40,17 +40,34 @@ struct Plan {
     asked: u64,
 }
 
-impl<'s, S: System + ?Sized> ModelGraph<'s, S> {
-    /// Joins a system and a formula.
+impl<'s> ModelGraph<'s, dyn System + 's> {
+    /// Tells a system what a formula asks of its states, and joins them.
     ///
     /// # Errors
     /// A state predicate of the formula is not one of the system, or the system has no initial state.
-    pub fn new(system: &'s mut S, equations: Equations) -> Result<Self, Diagnostic> {
-        let mut predicates = Vec::new();
-        for predicate in &equations.formula.predicates {
-            let id = compile_predicate(system, &predicate.text)
-                .map_err(|error| relocate(error, &predicate.place))?;
-            predicates.push(id);
+    pub fn of(draft: &'s mut dyn Draft, equations: Equations) -> Result<Self, Diagnostic> {
+        let asked = equations.formula.predicates.iter();
+        let told = asked.map(|p| draft.predicate(&p.text).map_err(|error| relocate(error, &p.place)));
+        let predicates = told.collect::<Result<_, _>>()?;
+        ModelGraph::new(draft.system(), equations, predicates)
+    }
+}
+
+impl<'s, S: System + ?Sized> ModelGraph<'s, S> {
+    /// Joins a system and a formula whose state predicates it knows, in the formula's order.
+    ///
+    /// # Errors
+    /// These are not as many as the formula has, or the system has no initial state.
+    pub fn new(
+        system: &'s mut S,
+        equations: Equations,
+        predicates: Vec<PredicateId>,
+    ) -> Result<Self, Diagnostic> {
+        if predicates.len() != equations.formula.predicates.len() {
+            return Err(Diagnostic::error(
+                "the system was not told what the formula asks of its states",
+                None,
+            ));
         }
         let initial = collect_initial(system);
         if initial.is_empty() {

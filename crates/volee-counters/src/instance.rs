@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use num_bigint::BigInt;
 use volee_integers::{Conjunct, Effort, Int, Row};
 use volee_system::{
-    Action, Diagnostic, Fault, FaultId, FaultKind, Flow, Label, PredicateId, Predicates, Sink, Step, System,
+    Action, Diagnostic, Draft, Fault, FaultId, FaultKind, Flow, Label, PredicateId, Sink, Step, System,
     Variable,
 };
 
@@ -183,10 +183,6 @@ impl System for Instance {
         std::iter::once(Variable { name: "location".into(), value: location }).chain(values).collect()
     }
 
-    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
-        Some(self)
-    }
-
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
         let state = decode(state);
         let regions = &self.predicates[predicate.0 as usize];
@@ -194,7 +190,7 @@ impl System for Instance {
     }
 }
 
-impl Predicates for Instance {
+impl Draft for Instance {
     /// `target`, or a condition over variables and `state`, as in `.fst`.
     fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
         let regions = match text.trim() {
@@ -203,6 +199,14 @@ impl Predicates for Instance {
         };
         self.predicates.push(regions);
         Ok(PredicateId(self.predicates.len() as u32 - 1))
+    }
+
+    fn system(&mut self) -> &mut dyn System {
+        self
+    }
+
+    fn build(self: Box<Self>) -> Box<dyn System> {
+        self
     }
 }
 

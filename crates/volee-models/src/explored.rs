@@ -11,8 +11,8 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use volee::system::{
-    Action, Components, Diagnostic, Fault, FaultId, FaultKind, Flow, Label, PredicateId, Predicates, Sink,
-    Step, System, Variable,
+    Action, Components, Diagnostic, Draft, Fault, FaultId, FaultKind, Flow, Label, PredicateId, Sink, Step,
+    System, Variable,
 };
 
 use crate::expression::{Expression, Names};
@@ -230,10 +230,6 @@ impl<M: Model> System for Explored<M> {
         all
     }
 
-    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
-        Some(self)
-    }
-
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
         self.load(state);
         let now = self.source.as_ref().expect("whoever has a state has an initial one");
@@ -255,7 +251,7 @@ impl<M: Model> System for Explored<M> {
     }
 }
 
-impl<M: Model> Predicates for Explored<M> {
+impl<M: Model> Draft for Explored<M> {
     fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
         let conditions =
             |name: &str| self.properties.iter().position(|p| p.condition.is_some() && p.name() == name);
@@ -268,5 +264,16 @@ impl<M: Model> Predicates for Explored<M> {
         let names = Names { conditions: &conditions, all: &all, variables: &variables };
         self.expressions.push(Expression::read(text, &names)?);
         Ok(PredicateId(self.expressions.len() as u32 - 1))
+    }
+
+    fn system(&mut self) -> &mut dyn System {
+        self
+    }
+
+    fn build(self: Box<Self>) -> Box<dyn System>
+    where
+        Self: 'static,
+    {
+        self
     }
 }

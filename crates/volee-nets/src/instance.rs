@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use volee_system::{
-    Action, Diagnostic, Fault, FaultId, FaultKind, Flow, Label, PredicateId, Predicates, Sink, Step, System,
+    Action, Diagnostic, Draft, Fault, FaultId, FaultKind, Flow, Label, PredicateId, Sink, Step, System,
     Variable,
 };
 
@@ -110,17 +110,13 @@ impl System for Instance<'_> {
         shown.map(|(n, name)| Variable { name: name.clone(), value: n.to_string() }).collect()
     }
 
-    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
-        Some(self)
-    }
-
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
         decode_into(state, &mut self.now);
         Ok(self.predicates[predicate.0 as usize].iter().any(|target| target.contains(&self.now)))
     }
 }
 
-impl Predicates for Instance<'_> {
+impl Draft for Instance<'_> {
     /// `target`, or conditions like those of a target: `x >= 2, y = 0`.
     fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
         let alternatives = match text.trim() {
@@ -129,5 +125,16 @@ impl Predicates for Instance<'_> {
         };
         self.predicates.push(alternatives);
         Ok(PredicateId(self.predicates.len() as u32 - 1))
+    }
+
+    fn system(&mut self) -> &mut dyn System {
+        self
+    }
+
+    fn build(self: Box<Self>) -> Box<dyn System>
+    where
+        Self: 'static,
+    {
+        self
     }
 }

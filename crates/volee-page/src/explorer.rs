@@ -12,7 +12,7 @@ use volee::report::{FileNames, Trace, run_from_word, step_story, variables};
 use volee::search::Claim;
 use volee::system::{
     Diagnostic, PredicateId, RunState, RunStep, Step, Variable, Witness, collect_initial, collect_steps,
-    compile_predicate, inspect, lift, value,
+    inspect, lift, value,
 };
 use volee::{Model, Options, Source};
 
@@ -100,14 +100,14 @@ impl Explorer {
     /// # Errors
     /// The model has no initial state.
     pub fn document(&mut self) -> Told {
-        let initial = collect_initial(self.model.system.as_mut());
+        let initial = collect_initial(self.model.draft.system());
         let first = initial.first().ok_or_else(|| Complaint("the model has no initial state".into()))?;
         let start = self.number(first)?;
         let files: Vec<Value> = self.files.iter().map(|(n, t)| json!({ "name": n, "text": t })).collect();
         let claims = properties(&self.model).into_iter().map(|(n, t)| json!({ "name": n, "text": t }));
         let claims: Vec<Value> = claims.collect();
         let warnings: Vec<String> = self.model.warnings.iter().map(ToString::to_string).collect();
-        let has_expressions = compile_predicate(self.model.system.as_mut(), "true").is_ok();
+        let has_expressions = self.model.draft.predicate("true").is_ok();
         let look = self.look(start)?;
         Ok(json!({
             "model": {
@@ -170,7 +170,7 @@ impl Explorer {
     /// # Errors
     /// There are fewer.
     pub fn initial(&mut self, index: u32) -> Result<StateNumber, Complaint> {
-        let all = collect_initial(self.model.system.as_mut());
+        let all = collect_initial(self.model.draft.system());
         let state =
             all.get(index as usize).ok_or_else(|| Complaint(format!("there is no initial state {index}")))?;
         self.number(state)
@@ -182,24 +182,24 @@ impl Explorer {
     /// There is no such state, or no room for its successors.
     pub fn look(&mut self, number: StateNumber) -> Told {
         let state = self.state(number.0)?;
-        let mut possible = collect_steps(self.model.system.as_mut(), &state);
+        let mut possible = collect_steps(self.model.draft.system(), &state);
         let total = possible.len();
         possible.truncate(MOST_STEPS);
-        let before = self.model.system.variables(&state);
+        let before = self.model.draft.system().variables(&state);
         let mut steps = Vec::with_capacity(possible.len());
         for (ordinal, (step, target)) in possible.iter().enumerate() {
             steps.push(self.told(&state, &before, ordinal, step, target)?);
         }
         let end = match total {
-            0 if self.model.system.is_valid_end(&state) => "valid",
+            0 if self.model.draft.system().is_valid_end(&state) => "valid",
             0 => "deadlock",
             _ => "",
         };
-        let marks = self.model.system.marks(&state);
+        let marks = self.model.draft.system().marks(&state);
         Ok(json!({
             "state": number.0,
             "variables": variables(&before),
-            "inspection": inspect(self.model.system.as_mut(), &state),
+            "inspection": inspect(self.model.draft.system(), &state),
             "steps": steps,
             "total": total,
             "end": end,
@@ -217,7 +217,7 @@ impl Explorer {
         step: &Step,
         target: &[u8],
     ) -> Told {
-        let system = self.model.system.as_mut();
+        let system = self.model.draft.system();
         let told = RunStep {
             ordinal: ordinal as u32,
             label: system.label(step.label).into_owned(),
@@ -246,11 +246,11 @@ impl Explorer {
         }
         let start = self.initial(witness.initial)?;
         let mut state = self.state(start.0)?;
-        let initial = self.model.system.variables(&state);
+        let initial = self.model.draft.system().variables(&state);
         let mut before = initial.clone();
         let mut steps = Vec::with_capacity(witness.steps.len());
         for (at, &ordinal) in witness.steps.iter().enumerate() {
-            let mut possible = collect_steps(self.model.system.as_mut(), &state);
+            let mut possible = collect_steps(self.model.draft.system(), &state);
             let ordinal = ordinal as usize;
             if ordinal >= possible.len() {
                 let message = format!("step {} of the run is not possible in this model", at + 1);
@@ -258,7 +258,7 @@ impl Explorer {
             }
             let (step, target) = possible.swap_remove(ordinal);
             steps.push(self.told(&state, &before, ordinal, &step, &target)?);
-            before = self.model.system.variables(&target);
+            before = self.model.draft.system().variables(&target);
             state = target.into();
         }
         Ok(json!({
@@ -303,7 +303,7 @@ impl Explorer {
         let options = Options { plain: false, ..self.source.options.clone() };
         let usual = Source::new(self.source.path.clone(), options).model();
         let mut usual = usual.map_err(|mut all| Complaint::from(all.swap_remove(0)))?;
-        let lifted = lift(usual.system.as_mut(), self.model.system.as_mut(), &witness);
+        let lifted = lift(usual.draft.system(), self.model.draft.system(), &witness);
         lifted.map(|l| l.witness).map_err(|e| Complaint(format!("{e}: was the model changed since?")))
     }
 
@@ -324,7 +324,7 @@ impl Explorer {
             self.predicates.clear();
             self.claims.clear();
         }
-        let made = compile_predicate(self.model.system.as_mut(), text)?;
+        let made = self.model.draft.predicate(text)?;
         self.predicates.insert(text.to_string(), made);
         Ok(made)
     }
@@ -338,10 +338,10 @@ impl Explorer {
         let mut values = Vec::with_capacity(states.len());
         for &number in states {
             let state = self.state(number)?;
-            let value = value(self.model.system.as_mut(), predicate, &state);
+            let value = value(self.model.draft.system(), predicate, &state);
             values.push(match value {
                 Ok(value) => Value::from(value),
-                Err(fault) => Value::from(self.model.system.fault(fault).message),
+                Err(fault) => Value::from(self.model.draft.system().fault(fault).message),
             });
         }
         Ok(Value::Array(values))

@@ -43,7 +43,7 @@ impl Explorer {
             return Err(Complaint("too many formulas: open the page anew".into()));
         }
         let parsed = formula::parse(text, "formula")?;
-        let question = LtlQuestion::new(self.model.system.as_mut(), parsed, text, "formula")?;
+        let question = LtlQuestion::new(self.model.draft.as_mut(), parsed, text, "formula")?;
         let claim = question.claim().clone();
         self.claims.insert(text.to_string(), claim.clone());
         Ok(claim)
@@ -52,7 +52,7 @@ impl Explorer {
     /// What the atoms see in a state and the step that is taken there.
     fn letter(&mut self, atoms: &[BoundAtom], number: u32, label: &str) -> Result<Vec<bool>, Complaint> {
         let state = self.state(number)?;
-        let system = self.model.system.as_mut();
+        let system = self.model.draft.system();
         let marks = system.marks(&state);
         let seen = atoms.iter().map(|atom| match atom {
             BoundAtom::Predicate(predicate) => system.holds(*predicate, &state).unwrap_or(false),

@@ -35,7 +35,7 @@ impl Explorer {
     pub fn walk(&mut self, walk: &Walk) -> Told {
         let until = walk.until.as_deref().map(|text| self.predicate(text)).transpose()?;
         let mut state = self.state(walk.from)?;
-        let mut before = self.model.system.variables(&state);
+        let mut before = self.model.draft.system().variables(&state);
         let mut random = Random::new(walk.seed);
         let mut steps: Vec<Value> = Vec::new();
         let start = Instant::now();
@@ -45,15 +45,15 @@ impl Explorer {
                 ended = "time";
                 break;
             }
-            let mut possible = collect_steps(self.model.system.as_mut(), &state);
+            let mut possible = collect_steps(self.model.draft.system(), &state);
             if possible.is_empty() {
-                ended = if self.model.system.is_valid_end(&state) { "valid" } else { "deadlock" };
+                ended = if self.model.draft.system().is_valid_end(&state) { "valid" } else { "deadlock" };
                 break;
             }
             let ordinal = random.part_of(possible.len());
             let (step, target) = possible.swap_remove(ordinal);
             steps.push(self.told(&state, &before, ordinal, &step, &target)?);
-            before = self.model.system.variables(&target);
+            before = self.model.draft.system().variables(&target);
             state = target.into();
             if step.fault.is_some() {
                 ended = "fault";
@@ -68,7 +68,7 @@ impl Explorer {
     }
 
     fn is_true(&mut self, predicate: Option<PredicateId>, state: &[u8]) -> bool {
-        predicate.is_some_and(|p| self.model.system.holds(p, state).unwrap_or(false))
+        predicate.is_some_and(|p| self.model.draft.system().holds(p, state).unwrap_or(false))
     }
 
     /// A shortest way to a state where an expression is true.
@@ -93,7 +93,7 @@ impl Explorer {
             }
             let state = order[at].clone();
             for (ordinal, (_, target)) in
-                collect_steps(self.model.system.as_mut(), &state).into_iter().enumerate()
+                collect_steps(self.model.draft.system(), &state).into_iter().enumerate()
             {
                 if met.contains_key(&target) && target != *first {
                     continue;
@@ -138,8 +138,8 @@ impl Explorer {
         let mut state = self.state(from.0)?;
         let mut steps = Vec::with_capacity(ordinals.len());
         for &ordinal in ordinals {
-            let before = self.model.system.variables(&state);
-            let mut possible = collect_steps(self.model.system.as_mut(), &state);
+            let before = self.model.draft.system().variables(&state);
+            let mut possible = collect_steps(self.model.draft.system(), &state);
             let (step, target) = possible.swap_remove(ordinal as usize);
             steps.push(self.told(&state, &before, ordinal as usize, &step, &target)?);
             state = target.into();

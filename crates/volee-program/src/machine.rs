@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use volee_system::{
-    Action, Awake, Components, Covered, Diagnostic, Divisible, Fault, FaultId, FaultKind, Flow, Followed,
-    Inspectable, Inspection, Label, Liftable, Limit, Marks, Move, PersistentSet, PredicateId, Predicates,
+    Action, Awake, Components, Covered, Diagnostic, Divisible, Draft, Fault, FaultId, FaultKind, Flow,
+    Followed, Inspectable, Inspection, Label, Liftable, Limit, Marks, Move, PersistentSet, PredicateId,
     ProcessSet, Reducible, Sink, SleepSet, Step, System, Variable,
 };
 
@@ -403,10 +403,6 @@ impl System for Machine {
         display::variables(&self.program, &self.compiled, &frame)
     }
 
-    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
-        Some(self)
-    }
-
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
         self.frame.load(&self.compiled.layout, state);
         evaluate(&self.compiled, &self.frame, &self.predicates[predicate.0 as usize]).map(|v| v != 0)
@@ -450,7 +446,7 @@ impl System for Machine {
     }
 }
 
-impl Predicates for Machine {
+impl Draft for Machine {
     fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
         let Some(compile) = self.options.predicates.clone() else {
             return Err(Diagnostic::error("predicates over this program cannot be given as text", None));
@@ -462,6 +458,14 @@ impl Predicates for Machine {
             return Err(Diagnostic::error(message, None));
         }
         Ok(self.add_predicate(&compile(text)?))
+    }
+
+    fn system(&mut self) -> &mut dyn System {
+        self
+    }
+
+    fn build(self: Box<Self>) -> Box<dyn System> {
+        self
     }
 }
 

@@ -5,8 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use volee_system::{
-    Inspection, PredicateId, Standing, System, Witness, collect_initial, collect_steps, compile_predicate,
-    inspect,
+    Draft, Inspection, PredicateId, Standing, System, Witness, collect_initial, collect_steps, inspect,
 };
 
 /// States of a cycle that are looked at; a longer cycle is not explained.
@@ -16,14 +15,13 @@ const LONGEST_RUN: usize = 1 << 20;
 
 /// What is to be said of the end of a run: of a deadlock, or of the cycle of a lasso. `conditions` are expressions that the
 /// question is about. Nothing where the system has no processes, or the run is very long.
-pub fn why(system: &mut dyn System, witness: &Witness, conditions: &[String]) -> Vec<String> {
+pub fn why(draft: &mut dyn Draft, witness: &Witness, conditions: &[String]) -> Vec<String> {
     // Before any state is asked for: what is looked at may decide what a state has in it.
     let compiled: Vec<(&String, PredicateId)> = match witness.loop_start {
-        Some(_) => {
-            conditions.iter().filter_map(|text| Some((text, compile_predicate(system, text).ok()?))).collect()
-        }
+        Some(_) => conditions.iter().filter_map(|text| Some((text, draft.predicate(text).ok()?))).collect(),
         None => Vec::new(),
     };
+    let system = draft.system();
     let Some((before, cycle)) = walked(system, witness) else { return Vec::new() };
     match cycle {
         Some(cycle) if !cycle.is_empty() => {
@@ -207,8 +205,12 @@ mod tests {
         }
     }
 
+    fn ring(second_can: fn(u8) -> bool) -> Box<dyn System> {
+        Box::new(Ring { second_can })
+    }
+
     fn told(second_can: fn(u8) -> bool) -> Vec<String> {
-        why(&mut Ring { second_can }, &Witness { initial: 0, steps: vec![0; 4], loop_start: Some(1) }, &[])
+        why(&mut ring(second_can), &Witness { initial: 0, steps: vec![0; 4], loop_start: Some(1) }, &[])
     }
 
     #[test]
@@ -220,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_run_that_goes_on_or_is_none_needs_no_reason() {
-        let mut ring = Ring { second_can: |_| true };
+        let mut ring = ring(|_| true);
         assert!(why(&mut ring, &Witness { initial: 0, steps: vec![0], loop_start: None }, &[]).is_empty());
         assert!(why(&mut ring, &Witness { initial: 0, steps: vec![7], loop_start: None }, &[]).is_empty());
     }

@@ -4,7 +4,7 @@
 //! any of the names of its step: `Sender[2]:c!msg,3`, or the statement `Sender[2] c!msg,n` behind it.
 
 use volee_logic::formula::{Atom, AtomKind, EventMatcher, EventPattern, Formula, LabelPattern};
-use volee_system::{Diagnostic, FaultId, Label, Place, PredicateId, System, compile_predicate};
+use volee_system::{Diagnostic, Draft, FaultId, Label, Place, PredicateId, System};
 
 use crate::silence::Letters;
 
@@ -34,21 +34,21 @@ pub enum Names {
 ///
 /// # Errors
 /// An atom means nothing to this system; `file` names the formula in the message.
-pub fn bind<S: System + ?Sized>(
-    system: &mut S,
+pub fn bind(
+    draft: &mut dyn Draft,
     formula: &Formula,
     names: Names,
     text: &str,
     file: &str,
 ) -> Result<Vec<BoundAtom>, Diagnostic> {
-    let has_predicates = compile_predicate(system, "true").is_ok();
+    let has_predicates = draft.predicate("true").is_ok();
     let mut atoms = Vec::new();
     for id in formula.atoms() {
         let atom = &formula.pool.atoms()[id.0 as usize];
         let atom = match &atom.kind {
-            AtomKind::Predicate(expression) => predicate(system, expression, atom, text, file)?,
+            AtomKind::Predicate(expression) => predicate(draft, expression, atom, text, file)?,
             AtomKind::Name(name) if names == Names::States && has_predicates => {
-                predicate(system, name, atom, text, file)?
+                predicate(draft, name, atom, text, file)?
             }
             AtomKind::Name(name) => event(&EventPattern::any_process(LabelPattern::Name(name.clone())))?,
             AtomKind::Event(pattern) => event(pattern)?,
@@ -67,14 +67,14 @@ fn event(pattern: &EventPattern) -> Result<BoundAtom, Diagnostic> {
     pattern.matcher().map(BoundAtom::Event).map_err(|e| Diagnostic::error(e.to_string(), None))
 }
 
-fn predicate<S: System + ?Sized>(
-    system: &mut S,
+fn predicate(
+    draft: &mut dyn Draft,
     expression: &str,
     atom: &Atom,
     text: &str,
     file: &str,
 ) -> Result<BoundAtom, Diagnostic> {
-    compile_predicate(system, expression).map(BoundAtom::Predicate).map_err(|wrong| {
+    draft.predicate(expression).map(BoundAtom::Predicate).map_err(|wrong| {
         let before = &text[..atom.span.start.min(text.len())];
         let line = before.matches('\n').count() as u32 + 1;
         let column = before.rsplit('\n').next().unwrap_or("").chars().count() as u32 + 1;

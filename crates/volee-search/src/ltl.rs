@@ -4,9 +4,7 @@ use std::collections::HashMap;
 
 use volee_logic::formula::{AtomKind, Formula, Node, NodeId, Pool};
 use volee_logic::ltl::{TranslateError, holds_of_lasso, translate};
-use volee_system::{
-    Diagnostic, Meter, PredicateId, Progress, ReasonKind, System, Verdict, Witness, compile_predicate,
-};
+use volee_system::{Diagnostic, Draft, Meter, PredicateId, Progress, ReasonKind, System, Verdict, Witness};
 
 use crate::atoms::{BoundAtom, Names, bind};
 use crate::check::{Answer, Check, Outcome};
@@ -103,19 +101,14 @@ impl LtlQuestion {
     ///
     /// # Errors
     /// An atom means nothing to the system, or the formula is too large.
-    pub fn new<S: System + ?Sized>(
-        system: &mut S,
-        formula: Formula,
-        text: &str,
-        file: &str,
-    ) -> Result<Self, Diagnostic> {
-        let atoms = bind(system, &formula, Names::States, text, file)?;
-        let invariant = invariant_text(&formula).and_then(|text| compile_predicate(system, &text).ok());
+    pub fn new(draft: &mut dyn Draft, formula: Formula, text: &str, file: &str) -> Result<Self, Diagnostic> {
+        let atoms = bind(draft, &formula, Names::States, text, file)?;
+        let invariant = invariant_text(&formula).and_then(|text| draft.predicate(&text).ok());
         let mut left_sides = Vec::new();
         for left in crate::silence::left_sides(&formula).into_iter().filter(|_| invariant.is_some()) {
             let text = state_text(&formula.pool, left).unwrap_or_default();
             let told = text_of(&formula, left);
-            left_sides.extend(compile_predicate(system, &text).ok().map(|predicate| (told, predicate)));
+            left_sides.extend(draft.predicate(&text).ok().map(|predicate| (told, predicate)));
         }
         let question = Self::with_atoms(formula, atoms);
         let question = question.map_err(|e| Diagnostic::error(e.to_string(), None))?;

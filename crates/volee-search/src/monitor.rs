@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use volee_logic::formula::Formula;
 use volee_logic::tl::{Alphabet, DfaState, Limits, Monitor, MonitorState, Verdict3};
 use volee_system::{
-    Action, Diagnostic, Fault, FaultId, Flow, Label, Limit, Marks, Meter, PredicateId, Progress, Reason,
-    ReasonKind, Sink, Step, System, Variable, Verdict,
+    Action, Diagnostic, Draft, Fault, FaultId, Flow, Label, Limit, Marks, Meter, PredicateId, Progress,
+    Reason, ReasonKind, Sink, Step, System, Variable, Verdict,
 };
 
 use crate::atoms::{BoundAtom, Names, Valuation, bind};
@@ -46,13 +46,8 @@ impl TlQuestion {
     ///
     /// # Errors
     /// An atom means nothing to the system, or an automaton is too large.
-    pub fn new<S: System + ?Sized>(
-        system: &mut S,
-        formula: &Formula,
-        text: &str,
-        file: &str,
-    ) -> Result<Self, Diagnostic> {
-        let atoms = bind(system, formula, Names::Events, text, file)?;
+    pub fn new(draft: &mut dyn Draft, formula: &Formula, text: &str, file: &str) -> Result<Self, Diagnostic> {
+        let atoms = bind(draft, formula, Names::Events, text, file)?;
         // One step may be several events: an atomic sequence, or a statement under its own and another name.
         let alphabet = Alphabet::Sets;
         let monitor = Monitor::new(formula, alphabet, Limits::default())

@@ -10,6 +10,7 @@
 mod budget;
 mod components;
 mod divisible;
+mod draft;
 pub mod guard;
 mod inspection;
 mod lift;
@@ -17,7 +18,6 @@ mod liftable;
 pub mod memory;
 pub mod part;
 mod place;
-mod predicates;
 mod progress;
 mod random;
 mod reducible;
@@ -29,13 +29,13 @@ mod verdict;
 pub use budget::{Amount, Budget, Limit, Meter, ParseBudgetError, parse_duration, parse_size};
 pub use components::{Components, Records};
 pub use divisible::{Divisible, Fineness, Part, Touched};
+pub use draft::Draft;
 pub use inspection::{
     Choice, Covered, Inspectable, Inspection, Queue, Standing, coverage, inspect, unreached, value,
 };
 pub use lift::{LiftError, Lifted, lift};
 pub use liftable::{Followed, Liftable, Move};
 pub use place::{Diagnostic, Edit, Fix, Place, Severity};
-pub use predicates::{Predicates, compile_predicate};
 pub use progress::{Progress, Quiet, Snapshot};
 pub use random::{Random, Whole};
 pub use reducible::{Awake, PersistentSet, ProcessSet, Reducible, SleepSet};

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use crate::run::nth_step;
-use crate::{Components, Divisible, Inspectable, Liftable, Limit, Place, Predicates, Reducible};
+use crate::{Components, Divisible, Inspectable, Liftable, Limit, Place, Reducible};
 
 /// Whether the receiver of pushed states wants more.
 pub type Flow = ControlFlow<()>;
@@ -28,7 +28,7 @@ pub struct Label(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FaultId(pub u32);
 
-/// A state predicate, fixed when the system is built ([`Predicates`]) and evaluated by [`System::holds`].
+/// A state predicate, fixed when the system is built ([`Draft`](crate::Draft)) and evaluated by [`System::holds`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PredicateId(pub u32);
 
@@ -137,11 +137,6 @@ pub trait System {
 
     /// How the bytes of states are cut into components, where the system can tell. It stays so once a state was asked for.
     fn components(&self) -> Option<Components> {
-        None
-    }
-
-    /// The same system as one that is told what will be asked of its states, where it has expressions for that.
-    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
         None
     }
 

@@ -16,8 +16,8 @@ use volee_search::{
     Reduction, check, check_claim,
 };
 use volee_system::{
-    Budget, Inspectable, Lifted, Limit, Meter, PredicateId, Predicates as _, Quiet, ReasonKind, Severity,
-    System, Verdict, Violation, collect_initial, collect_steps, lift, replay,
+    Budget, Draft as _, Inspectable, Lifted, Limit, Meter, PredicateId, Quiet, ReasonKind, Severity, System,
+    Verdict, Violation, collect_initial, collect_steps, lift, replay,
 };
 
 /// States up to which a program is compared, unless fewer are asked for.

@@ -18,7 +18,7 @@ use volee_search::{
     is_strongly_fair,
 };
 use volee_system::{
-    Budget, Meter, PredicateId, Predicates as _, Quiet, Random, System, Verdict, Witness, collect_initial,
+    Budget, Draft as _, Meter, PredicateId, Quiet, Random, System, Verdict, Witness, collect_initial,
     collect_steps,
 };
 

@@ -57,7 +57,7 @@ pub fn ask(source: &Source) -> Ask<'_> {
 
 /// Asks about a system of the caller's own; `make` is called once by each worker.
 pub fn ask_system<'a, S: System + 'static>(make: impl Fn() -> S + Send + Sync + 'a) -> Ask<'a> {
-    Ask::new(Subject::System(Arc::new(move || Box::new(make()))))
+    Ask::new(Subject::System(Arc::new(move || Box::new(Box::new(make()) as Box<dyn System>))))
 }
 
 impl<'a> Ask<'a> {

@@ -5,8 +5,8 @@
 use std::borrow::Cow;
 
 use volee_system::{
-    Action, Fault, FaultId, Flow, Inspectable, Label, Liftable, Limit, Marks, PredicateId, Predicates, Sink,
-    System, Variable,
+    Action, Diagnostic, Draft, Fault, FaultId, Flow, Inspectable, Label, Liftable, Limit, Marks, PredicateId,
+    Sink, System, Variable,
 };
 
 /// The system, and nothing but its states and steps.
@@ -53,10 +53,6 @@ impl<S: System> System for Bare<S> {
         self.0.variables(state)
     }
 
-    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
-        self.0.predicates()
-    }
-
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
         self.0.holds(predicate, state)
     }
@@ -67,5 +63,22 @@ impl<S: System> System for Bare<S> {
 
     fn inspection(&mut self) -> Option<&mut dyn Inspectable> {
         self.0.inspection()
+    }
+}
+
+impl<S: System + Draft> Draft for Bare<S> {
+    fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
+        self.0.predicate(text)
+    }
+
+    fn system(&mut self) -> &mut dyn System {
+        self
+    }
+
+    fn build(self: Box<Self>) -> Box<dyn System>
+    where
+        Self: 'static,
+    {
+        self
     }
 }

@@ -292,7 +292,7 @@ impl Contract {
         progress: &'s mut dyn Progress,
     ) -> Result<Determinised<'s>, AskError> {
         let (purpose, interface) = (goal.purpose(model)?, self.interface(model)?);
-        let system = model.system.as_mut();
+        let system = model.draft.system();
         let specification = Specification::new(system, interface, self.livelock, meter, progress);
         Ok(Determinised::new(specification, purpose))
     }
@@ -390,7 +390,7 @@ impl Contract {
     ) -> Result<Derived<T>, AskError> {
         let mut model = Model::open(&self.source.path, &Self::options(&self.source.options))?;
         let (purpose, interface) = (purpose(&model)?, self.interface(&model)?);
-        let system = model.system.as_mut();
+        let system = model.draft.system();
         let specification = Specification::new(system, interface, self.livelock, meter, progress);
         let mut product = Determinised::new(specification, purpose);
         let tests = make(&mut product)?;

@@ -7,9 +7,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use volee_report::{Palette, TextLayout, actions_text, assignments, counted, run_text, steps_text, stuck};
-use volee_system::{
-    PredicateId, Run, RunState, RunStep, System, collect_steps, compile_predicate, inspect, replay, value,
-};
+use volee_system::{Draft, PredicateId, Run, RunState, RunStep, collect_steps, inspect, replay, value};
 
 use crate::walk::{Ending, Walk};
 
@@ -39,7 +37,7 @@ enum Wish<'a> {
 
 struct Conversation<'a> {
     walk: &'a mut Walk,
-    system: &'a mut dyn System,
+    draft: &'a mut dyn Draft,
     model: &'a str,
     palette: Palette,
     out: &'a mut dyn Write,
@@ -71,13 +69,13 @@ pub trait Lines {
 /// Talks with the user until they quit or the input ends.
 pub fn converse(
     walk: &mut Walk,
-    system: &mut dyn System,
+    draft: &mut dyn Draft,
     model: &str,
     (lines, out): (&mut dyn Lines, &mut dyn Write),
     palette: Palette,
     cancelled: &AtomicBool,
 ) -> Ending {
-    let mut conversation = Conversation { walk, system, model, palette, out, cancelled };
+    let mut conversation = Conversation { walk, draft, model, palette, out, cancelled };
     // Writing fails only when nobody reads any more: then the conversation is over.
     conversation.run(lines).unwrap_or(Ending::Stopped)
 }
@@ -112,7 +110,7 @@ impl Conversation<'_> {
     fn ending(&mut self, possible: usize) -> Ending {
         match self.walk.fault() {
             Some(fault) => Ending::Fault(fault.clone()),
-            None if possible == 0 => self.walk.end(self.system),
+            None if possible == 0 => self.walk.end(self.draft.system()),
             None => Ending::Stopped,
         }
     }
@@ -120,16 +118,16 @@ impl Conversation<'_> {
     /// Shows the steps that are possible here and gives their number.
     fn menu(&mut self) -> std::io::Result<usize> {
         let state = self.walk.state().to_vec();
-        let possible = collect_steps(self.system, &state).len();
+        let possible = collect_steps(self.draft.system(), &state).len();
         let heading = format!("after {}", counted(self.walk.len(), "step"));
         writeln!(self.out, "{}", self.palette.strong(heading))?;
         for ordinal in 0..possible {
-            let actions = self.system.explain(&state, ordinal);
+            let actions = self.draft.system().explain(&state, ordinal);
             let text = actions_text(&actions, self.model, self.palette);
             writeln!(self.out, "  {}  {text}", self.palette.strong(format!("{ordinal:>3}")))?;
         }
         if possible == 0 {
-            let sentence = match self.walk.end(self.system) {
+            let sentence = match self.walk.end(self.draft.system()) {
                 Ending::ValidEnd => "no step is possible: a valid end",
                 _ => "no step is possible, and this is not a valid end (b goes back)",
             };
@@ -159,7 +157,7 @@ impl Conversation<'_> {
                 return Ok(false);
             }
             Wish::Waiting => {
-                let inspection = inspect(self.system, self.walk.state());
+                let inspection = inspect(self.draft.system(), self.walk.state());
                 let lines = stuck(&inspection);
                 if lines.is_empty() {
                     writeln!(self.out, "  nobody waits")?;
@@ -186,7 +184,7 @@ impl Conversation<'_> {
                 return Ok(false);
             }
             Wish::Variables => {
-                let variables = self.system.variables(self.walk.state());
+                let variables = self.draft.system().variables(self.walk.state());
                 let text = assignments(&RunState { variables }, self.palette);
                 writeln!(self.out, "  {text}")?;
                 return Ok(false);
@@ -206,7 +204,7 @@ impl Conversation<'_> {
     /// Random steps, until a condition if there is one; true where it has become true.
     fn wander(&mut self, steps: usize, until: Option<PredicateId>) -> std::io::Result<bool> {
         for _ in 0..steps {
-            let choices = collect_steps(self.system, self.walk.state()).len();
+            let choices = collect_steps(self.draft.system(), self.walk.state()).len();
             if choices == 0 || self.walk.fault().is_some() {
                 return Ok(false);
             }
@@ -216,7 +214,7 @@ impl Conversation<'_> {
             }
             let ordinal = self.walk.draw(choices);
             self.step(ordinal)?;
-            if until.is_some_and(|goal| self.system.holds(goal, self.walk.state()) == Ok(true)) {
+            if until.is_some_and(|goal| self.draft.system().holds(goal, self.walk.state()) == Ok(true)) {
                 return Ok(true);
             }
         }
@@ -224,7 +222,7 @@ impl Conversation<'_> {
     }
 
     fn until(&mut self, text: &str) -> std::io::Result<bool> {
-        let goal = match compile_predicate(self.system, text) {
+        let goal = match self.draft.predicate(text) {
             Ok(goal) => goal,
             Err(wrong) => {
                 writeln!(self.out, "{}", wrong.message)?;
@@ -242,27 +240,27 @@ impl Conversation<'_> {
     }
 
     fn evaluated(&mut self, text: &str) -> String {
-        let predicate = match compile_predicate(self.system, text) {
+        let predicate = match self.draft.predicate(text) {
             Ok(predicate) => predicate,
             Err(wrong) => return wrong.message,
         };
-        match value(self.system, predicate, self.walk.state()) {
+        match value(self.draft.system(), predicate, self.walk.state()) {
             Ok(value) => format!("{} = {value}", self.palette.name(text)),
-            Err(fault) => self.system.fault(fault).message,
+            Err(fault) => self.draft.system().fault(fault).message,
         }
     }
 
     fn step(&mut self, ordinal: usize) -> std::io::Result<()> {
-        let mut steps = collect_steps(self.system, self.walk.state());
-        let initial = RunState { variables: self.system.variables(self.walk.state()) };
-        self.walk.take(self.system, ordinal, steps.swap_remove(ordinal));
+        let mut steps = collect_steps(self.draft.system(), self.walk.state());
+        let initial = RunState { variables: self.draft.system().variables(self.walk.state()) };
+        self.walk.take(self.draft.system(), ordinal, steps.swap_remove(ordinal));
         let skipped = self.walk.len() - 1;
         let step = RunStep {
             ordinal: ordinal as u32,
             label: String::new(),
-            actions: self.walk.explain(self.system, skipped),
+            actions: self.walk.explain(self.draft.system(), skipped),
             fault: self.walk.fault().cloned(),
-            state: RunState { variables: self.system.variables(self.walk.state()) },
+            state: RunState { variables: self.draft.system().variables(self.walk.state()) },
         };
         let run = Run { skipped, initial, steps: vec![step], loop_start: None };
         self.out.write_all(steps_text(&run, self.layout()).as_bytes())
@@ -273,7 +271,7 @@ impl Conversation<'_> {
     }
 
     fn trace(&mut self) -> std::io::Result<()> {
-        match replay(self.system, &self.walk.witness()) {
+        match replay(self.draft.system(), &self.walk.witness()) {
             Ok(run) => self.out.write_all(run_text(&run, self.layout()).as_bytes()),
             Err(error) => writeln!(self.out, "{error}"),
         }

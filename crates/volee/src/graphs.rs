@@ -345,8 +345,8 @@ impl Graphs {
             Labels::Events | Labels::Who => Naming::Events,
         };
         let options = Options { naming, ..options.step_by_step() };
-        let Model { system, warnings, .. } = Model::open(path, &options)?;
-        Ok(Read { system, warnings })
+        let Model { draft, warnings, .. } = Model::open(path, &options)?;
+        Ok(Read { system: draft.build(), warnings })
     }
 }
 

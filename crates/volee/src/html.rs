@@ -115,7 +115,7 @@ fn covered(coverage: &[Covered], names: &FileNames) -> Vec<Value> {
 fn last_state(source: &Source, shown: &ShownRun) -> Option<Value> {
     let witness = shown.witness.as_ref().filter(|w| w.steps.len() <= LONGEST_WALK)?;
     let mut model = Model::open(&source.path, &shown.options).ok()?;
-    let system = model.system.as_mut();
+    let system = model.draft.system();
     let mut state = collect_initial(system).into_iter().nth(witness.initial as usize)?;
     for &ordinal in &witness.steps {
         let mut possible = collect_steps(system, &state);

@@ -17,8 +17,8 @@ use volee_search::{
     BoundAtom, DeterministicProperty, LtlQuestion, Names, Runs, TlQuestion, bind, is_fair, is_strongly_fair,
 };
 use volee_system::{
-    Diagnostic, Fault, PredicateId, Reason, ReasonKind, Run, Step, System, Witness, collect_steps,
-    compile_predicate, lift, replay_end, walk,
+    Diagnostic, Draft, Fault, PredicateId, Reason, ReasonKind, Run, Step, System, Witness, collect_steps,
+    lift, replay_end, walk,
 };
 
 use crate::answer::LONGEST_RUN;
@@ -140,13 +140,14 @@ fn named_machine(lowered: &Lowered) -> Machine {
 pub fn judge(
     lowered: Option<&Lowered>,
     naming: Naming,
-    fast: &mut dyn System,
+    fast: &mut dyn Draft,
     witness: &Witness,
     claim: Option<&Claim>,
 ) -> Result<Confirmed, Objection> {
     let Some(lowered) = lowered else { return confirm(None, naming, fast, witness.clone(), claim) };
     let mut plain = plain_machine(lowered);
-    let lifted = lift(fast, &mut plain, witness).map_err(|error| Objection::new(error.to_string()))?;
+    let lifted =
+        lift(fast.system(), &mut plain, witness).map_err(|error| Objection::new(error.to_string()))?;
     let mut witness = lifted.witness;
     // An error stops the run where it happens, in the middle of what the search took for one step.
     let on_the_way = |c: &Claim| c.kind == ClaimKind::Assertions || c.error && c.kind != ClaimKind::Invariant;
@@ -163,18 +164,19 @@ pub fn judge(
 pub fn confirm(
     lowered: Option<&Lowered>,
     naming: Naming,
-    plain: &mut dyn System,
+    plain: &mut dyn Draft,
     witness: Witness,
     claim: Option<&Claim>,
 ) -> Result<Confirmed, Objection> {
-    let run = replay_end(plain, &witness, LONGEST_RUN).map_err(|error| Objection::new(error.to_string()))?;
-    let mut end = End::of(plain, &witness)?;
-    let ending = end.ending(plain, &witness);
+    let run = replay_end(plain.system(), &witness, LONGEST_RUN)
+        .map_err(|error| Objection::new(error.to_string()))?;
+    let mut end = End::of(plain.system(), &witness)?;
+    let ending = end.ending(plain.system(), &witness);
     let fault = match claim {
         // Formulas mean steps by what happens in them; what is shown are statements.
         Some(claim) if claim.kind.is_about_steps() && lowered.is_some_and(|_| naming == Naming::Events) => {
             let mut named = lowered.map(named_machine);
-            let plain = named.as_mut().map_or(plain, |machine| machine as &mut dyn System);
+            let plain = named.as_mut().map_or(plain, |machine| machine as &mut dyn Draft);
             Hearing { lowered, plain, witness: &witness, end: &mut end }.hear(claim)?
         }
         Some(claim) => Hearing { lowered, plain, witness: &witness, end: &mut end }.hear(claim)?,
@@ -218,7 +220,7 @@ impl End {
 /// A run and those who look at it.
 struct Hearing<'a> {
     lowered: Option<&'a Lowered>,
-    plain: &'a mut dyn System,
+    plain: &'a mut dyn Draft,
     witness: &'a Witness,
     end: &'a mut End,
 }
@@ -226,12 +228,14 @@ struct Hearing<'a> {
 impl Hearing<'_> {
     /// The error that the run ends with, where it is shown for one.
     fn hear(&mut self, claim: &Claim) -> Result<Option<Fault>, Objection> {
-        if claim.fair && self.witness.loop_start.is_some() && is_fair(self.plain, self.witness) != Some(true)
+        if claim.fair
+            && self.witness.loop_start.is_some()
+            && is_fair(self.plain.system(), self.witness) != Some(true)
         {
             return Err(Objection::new("a process could always move in the cycle and never does"));
         }
         let lasso = self.witness.loop_start.is_some();
-        if claim.strongly_fair && lasso && is_strongly_fair(self.plain, self.witness) != Some(true) {
+        if claim.strongly_fair && lasso && is_strongly_fair(self.plain.system(), self.witness) != Some(true) {
             return Err(Objection::new("a process can move in the cycle and never does"));
         }
         if claim.error {
@@ -260,23 +264,23 @@ impl Hearing<'_> {
     }
 
     fn deadlock(&mut self) -> Result<(), Objection> {
-        if !collect_steps(self.plain, &self.end.state).is_empty() {
+        if !collect_steps(self.plain.system(), &self.end.state).is_empty() {
             return Err(Objection::new("the run ends in a state from which steps are possible: no deadlock"));
         }
-        if self.plain.is_valid_end(&self.end.state) {
+        if self.plain.system().is_valid_end(&self.end.state) {
             return Err(Objection::new("the run ends in a valid end state: no deadlock"));
         }
         Ok(())
     }
 
     fn value(&mut self, text: &str, wanted: bool) -> Result<(), Objection> {
-        let predicate = compile_predicate(self.plain, text)?;
-        match self.plain.holds(predicate, &self.end.state) {
+        let predicate = self.plain.predicate(text)?;
+        match self.plain.system().holds(predicate, &self.end.state) {
             Ok(value) if value == wanted => Ok(()),
             Ok(value) => Err(Objection::new(format!("`{text}` is {value} where the run ends"))),
             Err(fault) => Err(Objection::new(format!(
                 "`{text}` has no value where the run ends: {}",
-                self.plain.fault(fault).message
+                self.plain.system().fault(fault).message
             ))),
         }
     }
@@ -298,8 +302,8 @@ impl Hearing<'_> {
             return fault.ok_or_else(|| Objection::new("the run ends without an error"));
         }
         for predicate in self.conditions(claim)? {
-            if let Err(fault) = self.plain.holds(predicate, &self.end.state) {
-                return Ok(self.plain.fault(fault));
+            if let Err(fault) = self.plain.system().holds(predicate, &self.end.state) {
+                return Ok(self.plain.system().fault(fault));
             }
         }
         Err(Objection::new("the run ends without an error"))
@@ -309,7 +313,7 @@ impl Hearing<'_> {
     fn conditions(&mut self, claim: &Claim) -> Result<Vec<PredicateId>, Objection> {
         let atoms = match claim.kind {
             ClaimKind::Invariant | ClaimKind::Reachable => {
-                return Ok(vec![compile_predicate(self.plain, &claim.text)?]);
+                return Ok(vec![self.plain.predicate(&claim.text)?]);
             }
             ClaimKind::Ltl | ClaimKind::Tl => {
                 let text = self.formula(&claim.text);
@@ -331,7 +335,7 @@ impl Hearing<'_> {
         let start = self.witness.loop_start.filter(|start| *start < self.witness.steps.len());
         let start = start.ok_or_else(|| Objection::new("the run does not go on for ever"))?;
         let (mut at, mut marked) = (0, false);
-        walk(self.plain, self.witness, |system, state, _| {
+        walk(self.plain.system(), self.witness, |system, state, _| {
             let marks = system.marks(state);
             marked |= at >= start && if accept { marks.accept } else { marks.progress };
             at += 1;
@@ -354,10 +358,10 @@ impl Hearing<'_> {
         let text = self.formula(text);
         let parsed = formula::parse(&text, "formula")?;
         let question = LtlQuestion::new(self.plain, parsed, &text, "formula")?;
-        let refuted = question.refutes(self.plain, self.witness) == Some(true);
+        let refuted = question.refutes(self.plain.system(), self.witness) == Some(true);
         // What is false of a run that could go on must be false whatever follows.
         let for_good = self.witness.loop_start.is_some()
-            || question.claim().accepts(self.plain, self.witness) == Some(true);
+            || question.claim().accepts(self.plain.system(), self.witness) == Some(true);
         match refuted && for_good {
             true => Ok(()),
             false => Err(Objection::new("the formula is not false of the run")),
@@ -368,7 +372,7 @@ impl Hearing<'_> {
         let parsed = formula::parse(text, "formula")?;
         let question = TlQuestion::new(self.plain, &parsed, text, "formula")?;
         let runs = if maximal { Runs::Maximal } else { Runs::Prefixes };
-        match question.refutes(self.plain, self.witness, runs) {
+        match question.refutes(self.plain.system(), self.witness, runs) {
             Some(true) => Ok(()),
             _ => Err(Objection::new("the formula is not false of the run")),
         }
@@ -376,7 +380,7 @@ impl Hearing<'_> {
 
     fn automaton(&mut self, text: &str) -> Result<(), Objection> {
         let property = deterministic(self.plain, text)?;
-        match property.refuses(self.plain, self.witness) {
+        match property.refuses(self.plain.system(), self.witness) {
             Some(true) => Ok(()),
             _ => Err(Objection::new("the automaton accepts the run")),
         }
@@ -403,15 +407,12 @@ impl Hearing<'_> {
 ///
 /// # Errors
 /// It is not deterministic, or speaks of what the system does not have.
-pub(crate) fn deterministic(
-    system: &mut dyn System,
-    text: &str,
-) -> Result<DeterministicProperty, Diagnostic> {
+pub(crate) fn deterministic(draft: &mut dyn Draft, text: &str) -> Result<DeterministicProperty, Diagnostic> {
     let automaton = read_hoa(text, "automaton")?;
     let mut atoms = Vec::new();
     for atom in &automaton.atoms {
         let parsed = formula::parse(atom, "automaton")?;
-        atoms.extend(bind(system, &parsed, Names::States, atom, "automaton")?);
+        atoms.extend(bind(draft, &parsed, Names::States, atom, "automaton")?);
     }
     DeterministicProperty::new(automaton, atoms)
 }

@@ -4,13 +4,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use volee_system::System;
+use volee_system::Draft;
 
 use crate::model::Model;
 use crate::question::Question;
 
 /// Makes a system, as often as somebody needs one of its own: each worker, each replay.
-type Maker = dyn Fn() -> Box<dyn System> + Send + Sync;
+type Maker = dyn Fn() -> Box<dyn Draft> + Send + Sync;
 
 /// How a system of the caller's own is made, and what it claims of itself.
 #[derive(Clone)]
@@ -22,7 +22,7 @@ pub struct Made {
 impl Made {
     /// A system, and the claims that it makes of itself.
     pub fn new(
-        make: impl Fn() -> Box<dyn System> + Send + Sync + 'static,
+        make: impl Fn() -> Box<dyn Draft> + Send + Sync + 'static,
         claims: impl IntoIterator<Item = Question>,
     ) -> Self {
         Made { make: Arc::new(make), claims: claims.into_iter().collect() }
@@ -34,7 +34,7 @@ impl Made {
             name,
             language: "Rust",
             warnings: Vec::new(),
-            system: (self.make)(),
+            draft: (self.make)(),
             promela: None,
             claims: self.claims.to_vec(),
         }

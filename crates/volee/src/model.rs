@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use volee_program::{LabelStyle, MachineOptions, ProctypeId, Program};
 use volee_promela::Lowered;
 use volee_report::brief;
-use volee_system::{Diagnostic, System};
+use volee_system::{Diagnostic, Draft, System};
 
 use crate::bare::Bare;
 use crate::files::{explain, read_bytes};
@@ -89,8 +89,8 @@ pub struct Model {
     pub language: &'static str,
     /// What the front end wants the author to know.
     pub warnings: Vec<Diagnostic>,
-    /// What can be explored.
-    pub system: Box<dyn System>,
+    /// What can be explored, once it is told what will be asked.
+    pub draft: Box<dyn Draft>,
     /// The program behind a Promela model, for engines that read programs.
     pub promela: Option<Lowered>,
     /// What a model that is no file claims of itself.
@@ -115,7 +115,7 @@ type Open = fn(&Path, &Options) -> Result<Opened, Vec<Diagnostic>>;
 
 /// What a front end gives.
 struct Opened {
-    system: Box<dyn System>,
+    draft: Box<dyn Draft>,
     warnings: Vec<Diagnostic>,
     promela: Option<Lowered>,
 }
@@ -196,11 +196,11 @@ fn open_promela(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic
         let message = "no process is there at the start, so nothing can happen";
         return Err(vec![Diagnostic::error(message, place).with_help(help)]);
     }
-    Ok(Opened { system: system_of(&lowered, options), warnings: diagnostics, promela: Some(lowered) })
+    Ok(Opened { draft: draft_of(&lowered, options), warnings: diagnostics, promela: Some(lowered) })
 }
 
 /// The system of a program, read as these options say.
-pub(crate) fn system_of(lowered: &Lowered, options: &Options) -> Box<dyn System> {
+pub(crate) fn draft_of(lowered: &Lowered, options: &Options) -> Box<dyn Draft> {
     let machine = lowered.machine(MachineOptions {
         plain: options.plain,
         single_steps: options.single_steps,
@@ -255,8 +255,8 @@ fn rearrange(program: &mut Program, options: &Options) -> Result<(), Vec<Diagnos
 fn open_machines(path: &Path, _: &Options) -> Result<Opened, Vec<Diagnostic>> {
     let bytes = read_bytes(path).map_err(|d| vec![d])?;
     let machines = volee_channels::read_scm(&path.display().to_string(), &String::from_utf8_lossy(&bytes))?;
-    let system = Box::new(volee_channels::Fifo::new(Arc::new(machines)));
-    Ok(Opened { system, warnings: Vec::new(), promela: None })
+    let system: Box<dyn System> = Box::new(volee_channels::Fifo::new(Arc::new(machines)));
+    Ok(Opened { draft: Box::new(system), warnings: Vec::new(), promela: None })
 }
 
 fn open_lts(path: &Path, _: &Options) -> Result<Opened, Vec<Diagnostic>> {
@@ -265,15 +265,16 @@ fn open_lts(path: &Path, _: &Options) -> Result<Opened, Vec<Diagnostic>> {
         volee_lts::LtsError::Io { path, source } => vec![explain(&path, &source)],
         other => vec![Diagnostic::error(other.to_string(), None)],
     })?;
-    Ok(Opened { system: Box::new(lts), warnings: Vec::new(), promela: None })
+    let system: Box<dyn System> = Box::new(lts);
+    Ok(Opened { draft: Box::new(system), warnings: Vec::new(), promela: None })
 }
 
 /// A system of a family, explored on the fly; one line says which: `abp messages=256 capacity=3`.
 fn open_family(path: &Path, _: &Options) -> Result<Opened, Vec<Diagnostic>> {
     let bytes = read_bytes(path).map_err(|d| vec![d])?;
     let text = String::from_utf8_lossy(&bytes);
-    let system = volee_lts::generate::read_member(&text).map_err(|wrong| vec![wrong])?;
-    Ok(Opened { system, warnings: Vec::new(), promela: None })
+    let system: Box<dyn System> = volee_lts::generate::read_member(&text).map_err(|wrong| vec![wrong])?;
+    Ok(Opened { draft: Box::new(system), warnings: Vec::new(), promela: None })
 }
 
 /// Nets; a definition `place=3` chooses how many tokens a place starts with.
@@ -297,7 +298,7 @@ fn open_net(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic>> {
         net.start_with(place.trim(), tokens).map_err(|d| vec![d])?;
     }
     let warnings = open_places(&net);
-    Ok(Opened { system: Box::new(volee_nets::Instance::least(net)), warnings, promela: None })
+    Ok(Opened { draft: Box::new(volee_nets::Instance::least(net)), warnings, promela: None })
 }
 
 /// A counter program; a definition `x=3` chooses what a variable starts with.
@@ -322,7 +323,7 @@ fn open_counters(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnosti
         let message = format!("`{name}` may start with several values; one of them is taken");
         Diagnostic::warning(message, None).with_help(format!("choose an instance: define {name}=NUMBER"))
     });
-    Ok(Opened { warnings: told.collect(), system: Box::new(system), promela: None })
+    Ok(Opened { warnings: told.collect(), draft: Box::new(system), promela: None })
 }
 
 /// Says of places that may start with any number of tokens that the least is taken; of many, so much of the first few.
@@ -361,8 +362,8 @@ impl Model {
         let front_end = front_end.map_err(|d| vec![d])?;
         front_end.refuse(options).map_err(|d| vec![d])?;
         let opened = (front_end.open)(path, options)?;
-        let Opened { system, warnings, promela } = opened;
-        Ok(Model { name, language: front_end.language, warnings, system, promela, claims: Vec::new() })
+        let Opened { draft, warnings, promela } = opened;
+        Ok(Model { name, language: front_end.language, warnings, draft, promela, claims: Vec::new() })
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use volee_system::{Meter, PredicateId, System, collect_initial, collect_steps, compile_predicate, value};
+use volee_system::{Draft, Meter, PredicateId, System, collect_initial, collect_steps, value};
 
 /// States that are looked at.
 const MOST_STATES: usize = 200_000;
@@ -26,12 +26,12 @@ struct Part {
 }
 
 /// What can be said of a goal that no reachable state satisfies, in sentences.
-pub(crate) fn how_near(system: &mut dyn System, goal: &str, meter: &Meter) -> Vec<String> {
-    let mut parts: Vec<Part> = conjuncts(goal).iter().filter_map(|text| part(system, text)).collect();
+pub(crate) fn how_near(draft: &mut dyn Draft, goal: &str, meter: &Meter) -> Vec<String> {
+    let mut parts: Vec<Part> = conjuncts(goal).iter().filter_map(|text| part(draft, text)).collect();
     if parts.is_empty() || parts.len() > MOST_PARTS {
         return Vec::new();
     }
-    let Some((most, depth, missing)) = looked(system, &mut parts, meter) else { return Vec::new() };
+    let Some((most, depth, missing)) = looked(draft.system(), &mut parts, meter) else { return Vec::new() };
     if parts.len() == 1 {
         return parts.iter().filter_map(Part::told).collect();
     }
@@ -105,11 +105,10 @@ fn look(system: &mut dyn System, parts: &mut [Part], state: &[u8], depth: usize)
     missing
 }
 
-fn part(system: &mut dyn System, text: &str) -> Option<Part> {
-    let predicate = compile_predicate(system, text).ok()?;
-    let sides = sides(text).and_then(|(left, right)| {
-        Some((compile_predicate(system, left).ok()?, compile_predicate(system, right).ok()?))
-    });
+fn part(draft: &mut dyn Draft, text: &str) -> Option<Part> {
+    let predicate = draft.predicate(text).ok()?;
+    let sides = sides(text)
+        .and_then(|(left, right)| Some((draft.predicate(left).ok()?, draft.predicate(right).ok()?)));
     Some(Part { text: text.to_string(), predicate, sides, ever: false, nearest: None })
 }
 

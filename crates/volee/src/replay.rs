@@ -113,12 +113,12 @@ fn confirm(
             .with_help("was the trace or the model changed since the trace was made, or is the model read with other definitions?")
     };
     let lowered = model.promela.as_ref();
-    let system = model.system.as_mut();
+    let draft = model.draft.as_mut();
     if let Some(trace) = stored {
-        let run = replay_end(system, witness, LONGEST_RUN).map_err(|e| refuse(e.to_string()))?;
+        let run = replay_end(draft.system(), witness, LONGEST_RUN).map_err(|e| refuse(e.to_string()))?;
         trace.compare(&run).map_err(|e| refuse(e.to_string()))?;
     }
-    judge(lowered, Naming::default(), system, witness, claim).map_err(|objection| match claim {
+    judge(lowered, Naming::default(), draft, witness, claim).map_err(|objection| match claim {
         Some(claim) => refuse(format!("it does not show `{claim}`: {objection}")),
         None => refuse(objection.to_string()),
     })

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use volee_system::{Diagnostic, System};
+use volee_system::{Diagnostic, Draft};
 
 use crate::made::Made;
 use crate::model::{Model, Options};
@@ -82,7 +82,7 @@ impl Source {
 }
 
 /// Makes a system; each worker makes its own.
-type Make<'a> = Arc<dyn Fn() -> Box<dyn System> + Send + Sync + 'a>;
+type Make<'a> = Arc<dyn Fn() -> Box<dyn Draft> + Send + Sync + 'a>;
 
 /// What is asked about: a model file, or a system of the caller's own.
 #[derive(Clone)]
@@ -116,7 +116,7 @@ impl Subject<'_> {
                 name: self.name(),
                 language: "system",
                 warnings: Vec::new(),
-                system: make(),
+                draft: make(),
                 promela: None,
                 claims: Vec::new(),
             }),

@@ -4,8 +4,8 @@
 //! use volee::{Source, walk::Walk};
 //!
 //! let mut model = Source::open("../../models/demo/courier.pml").expect("it is there").plain().model().expect("it is sound");
-//! let mut walk = Walk::new(model.system.as_mut(), 7).expect("it starts somewhere");
-//! let ending = walk.at_random(model.system.as_mut(), 20, &|| false);
+//! let mut walk = Walk::new(model.draft.system(), 7).expect("it starts somewhere");
+//! let ending = walk.at_random(model.draft.system(), 20, &|| false);
 //! assert!(walk.len() <= 20, "{}", ending.word());
 //! ```
 

@@ -50,10 +50,10 @@ fn instance(path: &PathBuf, clients: u32) -> Model {
 fn explicit(path: &PathBuf, clients: u32, text: &str) -> bool {
     let mut model = instance(path, clients);
     let formula = parse(text, "test").expect("a formula");
-    let question = TlQuestion::new(model.system.as_mut(), &formula, text, "test").expect("its atoms");
+    let question = TlQuestion::new(model.draft.as_mut(), &formula, text, "test").expect("its atoms");
     let meter = Meter::start(Budget::default());
     let how = Check::new().order(Order::BreadthFirst);
-    let outcome = question.check(model.system.as_mut(), Runs::Prefixes, &how, &meter, &mut Quiet);
+    let outcome = question.check(model.draft.system(), Runs::Prefixes, &how, &meter, &mut Quiet);
     match outcome.answers[0].verdict {
         Verdict::Holds => true,
         Verdict::Violated(_) => false,
@@ -81,9 +81,9 @@ fn for_any(path: &PathBuf, text: &str) -> Vec<Option<(u32, bool)>> {
             Some(example) => {
                 let clients = family.sizes(&example.marking)[0].1;
                 let mut model = instance(path, clients);
-                let found = follow(&family, &net, asked, example, model.system.as_mut())
+                let found = follow(&family, &net, asked, example, model.draft.as_mut())
                     .unwrap_or_else(|e| panic!("{text}: {e}"));
-                assert!(replay(model.system.as_mut(), &found.witness).is_ok(), "{text}");
+                assert!(replay(model.draft.system(), &found.witness).is_ok(), "{text}");
                 Some((clients, checked.least))
             }
         });
@@ -199,7 +199,7 @@ fn fails(path: &PathBuf, clients: u32) -> Option<bool> {
     let meter = Meter::start(Budget::default());
     let mut questions = Check::new();
     questions.deadlocks = false;
-    let outcome = volee::search::check(model.system.as_mut(), &questions, &meter, &mut Quiet);
+    let outcome = volee::search::check(model.draft.system(), &questions, &meter, &mut Quiet);
     let bad = |a: &volee::search::Answer| matches!(a.verdict, Verdict::Violated(_));
     outcome.limit.is_none().then(|| outcome.answers.iter().any(bad))
 }
@@ -225,7 +225,7 @@ fn random_programs_agree_with_explicit_search_of_their_instances() {
         let told = checked.counterexample.as_ref().map(|example| {
             let clients = family.sizes(&example.marking)[0].1;
             let mut model = instance(&path, clients);
-            let found = follow(&family, &net, asked, example, model.system.as_mut());
+            let found = follow(&family, &net, asked, example, model.draft.as_mut());
             assert!(found.is_ok(), "{number}: {found:?}\n{text}");
             clients
         });

@@ -22,7 +22,7 @@ fn models() -> Vec<PathBuf> {
 fn run(model: &mut Model, reduction: Reduction) -> Outcome {
     let questions = Check::new().all_errors(true).reduction(reduction);
     let budget = Budget { time: Some(Duration::from_millis(100)), ..Budget::default() };
-    check(model.system.as_mut(), &questions, &Meter::start(budget), &mut Quiet)
+    check(model.draft.system(), &questions, &Meter::start(budget), &mut Quiet)
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn persistent_sets_change_no_verdict_of_the_corpus() {
             assert_eq!(violated(&a.verdict), violated(&b.verdict), "{name}: {}", a.question);
             if let Verdict::Violated(violations) = &b.verdict {
                 for violation in violations {
-                    replay(model.system.as_mut(), &violation.witness).expect("a run of the model");
+                    replay(model.draft.system(), &violation.witness).expect("a run of the model");
                 }
             }
         }

@@ -6,9 +6,7 @@
 
 use std::borrow::Cow;
 
-use volee_system::{
-    Diagnostic, FaultId, Flow, Label, Meter, PredicateId, Predicates, Quiet, Sink, Step, System,
-};
+use volee_system::{FaultId, Flow, Label, Meter, PredicateId, Quiet, Sink, Step, System};
 
 use super::Explanation;
 use crate::game::{Player, build, zielonka};
@@ -21,9 +19,6 @@ struct Excerpt<'a, S: ?Sized> {
     shown: &'a Explanation,
     /// The transitions of each state.
     rows: Vec<Vec<u32>>,
-    /// What the formula's predicates are called by the system itself, in the order in which they are asked for here.
-    predicates: Vec<PredicateId>,
-    asked: u32,
 }
 
 impl<S: System + ?Sized> Excerpt<'_, S> {
@@ -52,23 +47,12 @@ impl<S: System + ?Sized> System for Excerpt<'_, S> {
         self.system.names(self.shown.transitions[label.0 as usize].id)
     }
 
-    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
-        Some(self)
-    }
-
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
-        self.system.holds(self.predicates[predicate.0 as usize], &self.shown.states[Self::number(state)])
+        self.system.holds(predicate, &self.shown.states[Self::number(state)])
     }
 
     fn numbered(&self) -> Option<u32> {
         u32::try_from(self.shown.states.len()).ok()
-    }
-}
-
-impl<S: System + ?Sized> Predicates for Excerpt<'_, S> {
-    fn predicate(&mut self, _: &str) -> Result<PredicateId, Diagnostic> {
-        self.asked += 1;
-        Ok(PredicateId(self.asked - 1))
     }
 }
 
@@ -84,8 +68,8 @@ pub(crate) fn stands_alone<S: System + ?Sized>(
         rows[transition.source].push(at);
     }
     let (equations, predicates) = (graph.equations().clone(), graph.predicates().to_vec());
-    let mut excerpt = Excerpt { system: graph.system(), shown, rows, predicates, asked: 0 };
-    let Ok(mut alone) = ModelGraph::new(&mut excerpt, equations) else { return false };
+    let mut excerpt = Excerpt { system: graph.system(), shown, rows };
+    let Ok(mut alone) = ModelGraph::new(&mut excerpt, equations, predicates) else { return false };
     value_of(&mut alone, meter) == Ok(value)
 }
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use volee_bes::explicit::Explicit;
 use volee_bes::{BooleanGraph, Operator, Sign};
 use volee_logic::mu::{Modality, Regular, RegularId, Term, TermId, Tree};
-use volee_system::{Flow, Label, Random, Sink, Step, System};
+use volee_system::{Draft, Flow, Label, Random, Sink, Step, System};
 
 /// A transition system of at most 64 states.
 #[derive(Debug, Clone)]
@@ -41,6 +41,16 @@ impl System for Small {
     }
     fn label(&self, label: Label) -> Cow<'_, str> {
         LABELS[label.0 as usize].into()
+    }
+}
+
+impl Draft for Small {
+    fn system(&mut self) -> &mut dyn System {
+        self
+    }
+
+    fn build(self: Box<Self>) -> Box<dyn System> {
+        self
     }
 }
 

@@ -97,7 +97,7 @@ fn random_formulas_on_random_systems_have_the_values_of_the_naive_evaluator() {
         let expected = system.initial.iter().all(|s| set >> s & 1 == 1);
         let equations = Equations::new(tree.normalise().expect("small"));
         let free = equations.alternation_free();
-        let mut graph = ModelGraph::new(&mut system, equations).expect("a model");
+        let mut graph = ModelGraph::new(&mut system, equations, Vec::new()).expect("a model");
         assert_eq!(by_game(&mut graph, &text), expected, "seed {seed}: {text}");
         if !free {
             alternating += 1;

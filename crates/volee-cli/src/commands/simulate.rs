@@ -53,10 +53,10 @@ impl Simulate {
         // What is chosen and seen are the steps and variables of the program as it was written.
         let mut model = self.plain().open(context)?;
         let seed = self.seed.unwrap_or_else(some_seed);
-        let mut walk = Walk::new(model.system.as_mut(), seed)?;
+        let mut walk = Walk::new(model.draft.system(), seed)?;
         let ending = match self.interactive {
             true => converse(&mut walk, &mut model, context),
-            false => walk.at_random(model.system.as_mut(), self.steps as usize, &|| context.is_cancelled()),
+            false => walk.at_random(model.draft.system(), self.steps as usize, &|| context.is_cancelled()),
         };
         self.report(context, &mut model, &walk, seed, &ending, &view)
     }
@@ -100,6 +100,6 @@ fn converse(walk: &mut Walk, model: &mut Model, context: &Context) -> Ending {
         Format::Json => (Box::new(std::io::stderr()), context.errors),
     };
     let mut lines = Input::new(context.format == Format::Text);
-    let (system, cancelled) = (model.system.as_mut(), context.cancelled.as_ref());
-    conversation::converse(walk, system, &model.name, (&mut lines, &mut out), palette, cancelled)
+    let (draft, cancelled) = (model.draft.as_mut(), context.cancelled.as_ref());
+    conversation::converse(walk, draft, &model.name, (&mut lines, &mut out), palette, cancelled)
 }

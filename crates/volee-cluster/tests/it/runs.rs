@@ -7,8 +7,8 @@ use volee_cluster::threads::on_threads;
 use volee_logic::formula::{Formula, Shape, parse, random_formula};
 use volee_search::{Check, ClaimOptions, Fairness, LtlQuestion, Runs, TlQuestion, is_fair};
 use volee_system::{
-    Budget, Diagnostic, Fault, FaultId, FaultKind, Flow, Label, Meter, PredicateId, Predicates, Quiet,
-    Random, ReasonKind, Sink, Step, System, Verdict, replay,
+    Budget, Diagnostic, Draft, Fault, FaultId, FaultKind, Flow, Label, Meter, PredicateId, Quiet, Random,
+    ReasonKind, Sink, Step, System, Verdict, replay,
 };
 
 /// A random graph. Bit `i` of a state's colour is the predicate `p<i>`; steps have processes, labels and sometimes a fault.
@@ -48,15 +48,12 @@ impl System for Graph {
     fn fault(&self, _: FaultId) -> Fault {
         Fault { kind: FaultKind::Assertion, message: "a fault".into(), place: None }
     }
-    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
-        Some(self)
-    }
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
         Ok(self.colours[usize::from(state[0])] >> self.predicates[predicate.0 as usize] & 1 == 1)
     }
 }
 
-impl Predicates for Graph {
+impl Draft for Graph {
     fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
         let wrong = || Diagnostic::error("no predicate", None);
         if !self.has_predicates {
@@ -65,6 +62,14 @@ impl Predicates for Graph {
         let bit = if text == "true" { 7 } else { text[1..].parse().map_err(|_| wrong())? };
         self.predicates.push(bit);
         Ok(PredicateId(self.predicates.len() as u32 - 1))
+    }
+
+    fn system(&mut self) -> &mut dyn System {
+        self
+    }
+
+    fn build(self: Box<Self>) -> Box<dyn System> {
+        self
     }
 }
 

@@ -7,8 +7,8 @@ use volee_cluster::threads::on_threads;
 use volee_lts::generate::{AlternatingBit, Philosophers};
 use volee_search::{Check, Order, Outcome, check};
 use volee_system::{
-    Budget, Diagnostic, Fault, FaultId, FaultKind, Flow, Label, Meter, PredicateId, Predicates, Quiet,
-    Random, Sink, Step, System, Verdict, replay,
+    Budget, Diagnostic, Draft, Fault, FaultId, FaultKind, Flow, Label, Meter, PredicateId, Quiet, Random,
+    Sink, Step, System, Verdict, replay,
 };
 
 /// A random system of states with a few bytes, some steps of which have faults.
@@ -58,17 +58,22 @@ impl System for Small {
     fn fault(&self, fault: FaultId) -> Fault {
         Fault { kind: FaultKind::Assertion, message: format!("fault {}", fault.0), place: None }
     }
-    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
-        Some(self)
-    }
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
         Ok(u32::from(u16::from_le_bytes([state[0], state[1]])) % 64 != predicate.0)
     }
 }
 
-impl Predicates for Small {
+impl Draft for Small {
     fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
         Ok(PredicateId(text.parse().expect("a number")))
+    }
+
+    fn system(&mut self) -> &mut dyn System {
+        self
+    }
+
+    fn build(self: Box<Self>) -> Box<dyn System> {
+        self
     }
 }
 

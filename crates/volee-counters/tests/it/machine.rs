@@ -12,7 +12,7 @@ use volee_counters::{
 use volee_integers::Conjunct;
 use volee_program::MachineOptions;
 use volee_promela::Lowered;
-use volee_system::{Budget, Flow, Predicates as _, Random, Step, System};
+use volee_system::{Budget, Draft as _, Flow, Random, Step, System};
 
 use crate::promela::{expression, lowered};
 

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use volee_system::{Action, Fault, Flow, Reason, ReasonKind, Step, System, Witness, compile_predicate};
+use volee_system::{Action, Draft, Fault, Flow, Reason, ReasonKind, Step, Witness};
 
 use super::{Asked, Family, Kind};
 use crate::answer::Counterexample;
@@ -43,7 +43,7 @@ pub struct Followed {
     pub reason: Reason,
 }
 
-/// Follows a counterexample for a question through `system`, the instance of its size.
+/// Follows a counterexample for a question through `draft`, the instance of its size.
 ///
 /// # Errors
 /// In words, what the explicit instance does not do.
@@ -52,14 +52,14 @@ pub fn follow(
     net: &Net,
     asked: &Asked,
     example: &Counterexample,
-    system: &mut dyn System,
+    draft: &mut dyn Draft,
 ) -> Result<Followed, String> {
     let mut start = Vec::new();
-    let _ = system.initial(&mut |state| {
+    let _ = draft.system().initial(&mut |state| {
         start = state.to_vec();
         Flow::Break(())
     });
-    let mut follower = Follower { family, net, example, system, tries: 0 };
+    let mut follower = Follower { family, net, example, draft, tries: 0 };
     let first = follower.point(0, start, HashMap::new());
     let mut path = vec![first];
     let mut steps: Vec<u32> = Vec::new();
@@ -124,7 +124,7 @@ struct Follower<'a> {
     family: &'a Family,
     net: &'a Net,
     example: &'a Counterexample,
-    system: &'a mut dyn System,
+    draft: &'a mut dyn Draft,
     tries: usize,
 }
 
@@ -142,7 +142,7 @@ impl Follower<'_> {
 
     fn steps(&mut self, state: &[u8]) -> Vec<(Step, Vec<u8>)> {
         let mut all: Vec<(Step, Vec<u8>)> = Vec::new();
-        let _ = self.system.steps(state, &mut |step: Step, target: &[u8]| {
+        let _ = self.draft.system().steps(state, &mut |step: Step, target: &[u8]| {
             all.push((step, target.to_vec()));
             Flow::Continue(())
         });
@@ -157,7 +157,7 @@ impl Follower<'_> {
         loop {
             let mut all = self.steps(&state);
             let ends = |actions: Vec<Action>| actions.iter().all(|a| a.text == "-end-");
-            if all.is_empty() || !(0..all.len()).all(|i| ends(self.system.explain(&state, i))) {
+            if all.is_empty() || !(0..all.len()).all(|i| ends(self.draft.system().explain(&state, i))) {
                 return (state, ordinals);
             }
             ordinals.push(0);
@@ -175,7 +175,7 @@ impl Follower<'_> {
         let all = self.steps(state);
         let mut found: Vec<(bool, Candidate)> = Vec::new();
         for (ordinal, (step, target)) in all.into_iter().enumerate() {
-            let actions = self.system.explain(state, ordinal);
+            let actions = self.draft.system().explain(state, ordinal);
             let Some(actors) = self.actors(&actions, movers) else { continue };
             let fits = |(pid, mover): (&u32, &Mover)| match places.get(pid) {
                 Some(place) => self.family.kin[place.index()] == self.family.kin[mover.from.index()],
@@ -184,7 +184,7 @@ impl Follower<'_> {
             if actors.iter().zip(movers).all(fits) {
                 let known = actors.iter().all(|pid| places.contains_key(pid));
                 let moved = actors.iter().zip(movers).map(|(pid, mover)| (*pid, mover.to)).collect();
-                let fault = step.fault.map(|f| self.system.fault(f));
+                let fault = step.fault.map(|f| self.draft.system().fault(f));
                 found.push((known, Candidate { ordinal: ordinal as u32, target, fault, moved }));
             }
         }
@@ -224,8 +224,8 @@ impl Follower<'_> {
         let tokens: u32 = self.example.marking.iter().sum();
         let most = (tokens as usize + path.len()).min(255) as u32;
         let mut holds = |text: &str| -> Result<bool, String> {
-            let predicate = compile_predicate(self.system, text).map_err(|d| d.message)?;
-            Ok(self.system.holds(predicate, &end.state).unwrap_or(false))
+            let predicate = self.draft.predicate(text).map_err(|d| d.message)?;
+            Ok(self.draft.system().holds(predicate, &end.state).unwrap_or(false))
         };
         Ok(match kind {
             Kind::Faults => fault.is_some(),
@@ -236,7 +236,7 @@ impl Follower<'_> {
             }
             Kind::Deadlock => {
                 let (state, _) = self.deaths(&end.state);
-                self.steps(&state).is_empty() && !self.system.is_valid_end(&state)
+                self.steps(&state).is_empty() && !self.draft.system().is_valid_end(&state)
             }
             // The automaton reads the net's own steps, which were just found to be the machine's.
             Kind::Property | Kind::Liveness => true,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use volee_families::{Asked, Choice, Family, Kind, Questions, check, family_of, follow};
 use volee_program::{MachineOptions, ProctypeId};
 use volee_promela::Lowered;
-use volee_system::{Budget, Flow, Limit, Quiet, Random, Step, System, Verdict, compile_predicate};
+use volee_system::{Budget, Draft, Flow, Limit, Quiet, Random, Step, Verdict};
 
 fn lowered(text: &str) -> Lowered {
     let (model, diagnostics) = volee_promela::parse("model.pml", text, &volee_promela::Options::default());
@@ -33,7 +33,7 @@ fn family(model: &Lowered, invariants: &[&str]) -> Family {
 }
 
 /// The plain machine with this many users.
-fn instance(text: &str, users: u32) -> Box<dyn System> {
+fn instance(text: &str, users: u32) -> Box<dyn Draft> {
     let mut model = lowered(text);
     let program = Arc::make_mut(&mut model.program);
     let user = program.proctypes.iter().position(|p| p.name == "User").expect("there are users");
@@ -49,9 +49,9 @@ struct Seen {
     broken: Vec<bool>,
 }
 
-fn explore(system: &mut dyn System, invariants: &[&str]) -> Option<Seen> {
-    let predicates: Vec<_> =
-        invariants.iter().map(|i| compile_predicate(system, i).expect("an expression")).collect();
+fn explore(draft: &mut dyn Draft, invariants: &[&str]) -> Option<Seen> {
+    let predicates: Vec<_> = invariants.iter().map(|i| draft.predicate(i).expect("an expression")).collect();
+    let system = draft.system();
     let mut found = Seen { broken: vec![false; invariants.len()], ..Seen::default() };
     let (mut seen, mut queue) = (HashSet::new(), VecDeque::new());
     let _ = system.initial(&mut |state| {

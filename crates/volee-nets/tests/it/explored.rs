@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use volee_nets::{Instance, read_spec};
-use volee_system::{Flow, Predicates as _, Step, System};
+use volee_system::{Draft as _, Flow, Step, System};
 
 /// All markings that can be reached, which must be few.
 pub fn markings(system: &mut dyn System) -> HashSet<Vec<u32>> {

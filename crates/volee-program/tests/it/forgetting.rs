@@ -1,6 +1,6 @@
 //! What is forgotten is never missed: locals that are written before they are read again, globals that nobody reads.
 
-use volee_system::{Predicates as _, collect_initial};
+use volee_system::{Draft as _, collect_initial};
 
 use crate::graph::{compare, explore, machine};
 

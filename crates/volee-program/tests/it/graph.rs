@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use volee_program::{Machine, MachineOptions};
 use volee_promela::Lowered;
-use volee_system::{Predicates as _, System, Variable, collect_initial, collect_steps};
+use volee_system::{Draft as _, System, Variable, collect_initial, collect_steps};
 
 /// More states than a small program has.
 const MOST_STATES: usize = 200_000;

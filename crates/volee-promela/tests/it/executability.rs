@@ -1,6 +1,6 @@
 //! Who may move: priorities, processes that promised not to choose, and questions about who can. Counts are SPIN's.
 
-use volee_system::{Predicates as _, System, collect_initial, collect_steps};
+use volee_system::{Draft as _, System, collect_initial, collect_steps};
 
 use crate::semantics::{explore, machine};
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use volee_program::{Machine, MachineOptions};
-use volee_system::{FaultKind, Predicates as _, System, collect_initial, collect_steps};
+use volee_system::{Draft as _, FaultKind, System, collect_initial, collect_steps};
 
 /// States, transitions (the arrival in the initial state included), and the kinds of errors.
 #[derive(Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use volee_program::Machine;
-use volee_system::{Predicates as _, System, collect_initial, collect_steps, lift};
+use volee_system::{Draft as _, System, collect_initial, collect_steps, lift};
 
 use crate::semantics::machine;
 

@@ -10,8 +10,8 @@ use volee_search::{
     Names, NestedStore, bind, check_claim, is_fair,
 };
 use volee_system::{
-    Budget, Diagnostic, FaultId, Flow, Label, Marks, Meter, PredicateId, Predicates, Quiet, Random, Sink,
-    Step, System, Verdict, Witness, replay,
+    Budget, Diagnostic, Draft, FaultId, Flow, Label, Marks, Meter, PredicateId, Quiet, Random, Sink, Step,
+    System, Verdict, Witness, replay,
 };
 
 /// An explicit graph. Bit `i` of a state's colour is the predicate `p<i>`; steps have processes and the labels `a`, `b`.
@@ -38,9 +38,6 @@ impl System for Graph {
     fn label(&self, label: Label) -> Cow<'_, str> {
         format!("p{}", label.0).into()
     }
-    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
-        self.has_predicates.then_some(self)
-    }
     fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
         Ok(self.colours[state[0] as usize] >> self.predicates[predicate.0 as usize] & 1 == 1)
     }
@@ -49,10 +46,21 @@ impl System for Graph {
     }
 }
 
-impl Predicates for Graph {
+impl Draft for Graph {
     fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
+        if !self.has_predicates {
+            return Err(Diagnostic::error("events alone", None));
+        }
         self.predicates.push(text[1..].parse().unwrap_or(7));
         Ok(PredicateId(self.predicates.len() as u32 - 1))
+    }
+
+    fn system(&mut self) -> &mut dyn System {
+        self
+    }
+
+    fn build(self: Box<Self>) -> Box<dyn System> {
+        self
     }
 }
 
@@ -258,17 +266,22 @@ fn a_wrong_name_has_its_place_in_the_formula() {
         fn label(&self, _: Label) -> Cow<'_, str> {
             "x".into()
         }
-        fn predicates(&mut self) -> Option<&mut dyn Predicates> {
-            Some(self)
-        }
     }
 
-    impl Predicates for Picky {
+    impl Draft for Picky {
         fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
             match text {
                 "true" => Ok(PredicateId(0)),
                 _ => Err(Diagnostic::error(format!("there is no variable `{text}`"), None)),
             }
+        }
+
+        fn system(&mut self) -> &mut dyn System {
+            self
+        }
+
+        fn build(self: Box<Self>) -> Box<dyn System> {
+            self
         }
     }
     let text = "[]\n  (<>dnoe)";
@@ -463,17 +476,22 @@ impl System for Tree {
     fn label(&self, label: Label) -> Cow<'_, str> {
         format!("l{}", label.0).into()
     }
-    fn predicates(&mut self) -> Option<&mut dyn Predicates> {
-        Some(self)
-    }
     fn holds(&mut self, _: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
         Ok(state == [1, 0])
     }
 }
 
-impl Predicates for Tree {
+impl Draft for Tree {
     fn predicate(&mut self, _: &str) -> Result<PredicateId, Diagnostic> {
         Ok(PredicateId(0))
+    }
+
+    fn system(&mut self) -> &mut dyn System {
+        self
+    }
+
+    fn build(self: Box<Self>) -> Box<dyn System> {
+        self
     }
 }
 

@@ -7,8 +7,8 @@ use volee_program::{Machine, MachineOptions};
 use volee_promela::{Lowered, Options, lower, parse};
 use volee_search::{Check, Crew, Order, Outcome, Reduction, check, check_with};
 use volee_system::{
-    Budget, Components, Flow, Label, Meter, PredicateId, Quiet, Sink, Step, System, Verdict,
-    compile_predicate, replay,
+    Budget, Components, Draft as _, Flow, Label, Meter, PredicateId, Quiet, Sink, Step, System, Verdict,
+    replay,
 };
 use volee_testkit::promela::{Audience, program};
 
@@ -68,8 +68,8 @@ fn count() -> u64 {
 /// Compares one program. However many workers there are, what is shown is the same.
 fn compare(machine: &mut Machine, seed: u64) {
     let invariant = ["g0 < 2", "len(qb) == 0", "g0 + len(qb) != 2"][seed as usize % 3];
-    let Ok(predicate) = compile_predicate(machine, invariant) else { return };
-    let goal = compile_predicate(machine, "g0 == 1").expect("as the other");
+    let Ok(predicate) = machine.predicate(invariant) else { return };
+    let goal = machine.predicate("g0 == 1").expect("as the other");
     let questions = Check::new().invariant(invariant, predicate).goal("g0 == 1", goal);
     let (depth, breadth) = (Order::DepthFirst, Order::BreadthFirst);
     for (order, reduction, all_errors) in [

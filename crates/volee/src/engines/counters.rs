@@ -388,20 +388,20 @@ fn retraced(
             let options = defines(unlike(&mut job.open_as(&options).ok()?, all));
             let mut model = job.open_as(&options).ok()?;
             let values = unfolded(program, witness)?;
-            let witness = retrace(model.system.as_mut(), question, &values)?;
+            let witness = retrace(model.draft.as_mut(), question, &values)?;
             (options, witness, model)
         }
         (Counted::Processes(_), _) => {
             let options = Options { plain: true, ..options };
             let mut model = job.open_as(&options).ok()?;
             let values = unfolded(program, witness)?;
-            let witness = retrace(model.system.as_mut(), question, &values)?;
+            let witness = retrace(model.draft.as_mut(), question, &values)?;
             (options, witness, model)
         }
     };
     let claim = claim_of(question, None, job.settings);
-    let (system, witness) = (model.system.as_mut(), &witness);
-    let found = Found { lowered: None, system, model: &model.name, witness, question, reason: None };
+    let (draft, witness) = (model.draft.as_mut(), &witness);
+    let found = Found { lowered: None, draft, model: &model.name, witness, question, reason: None };
     judged(found, Role::Violation, &options, claim).ok().map(|(shown, _)| shown)
 }
 
@@ -416,9 +416,9 @@ fn unfolded(program: &Program, witness: &counters::Witness) -> Option<Vec<HashMa
 
 /// Those of the initial values that the model does not start with by itself.
 fn unlike(model: &mut Model, mut values: Vec<String>) -> Vec<String> {
-    let Some(initial) = collect_initial(model.system.as_mut()).into_iter().next() else { return values };
+    let Some(initial) = collect_initial(model.draft.system()).into_iter().next() else { return values };
     let own: HashSet<String> =
-        model.system.variables(&initial).iter().map(|v| format!("{}={}", v.name, v.value)).collect();
+        model.draft.system().variables(&initial).iter().map(|v| format!("{}={}", v.name, v.value)).collect();
     values.retain(|value| !own.contains(value));
     values
 }

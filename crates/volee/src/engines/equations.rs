@@ -22,10 +22,10 @@ const LARGEST_DIAGNOSTIC: usize = 2_000_000;
 pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, AskError> {
     let equations = formula(question, &job.settings.macros)?;
     let mut model = job.open_as(&options(job))?;
-    let system = model.system.as_mut();
-    let found = answer::ask(system, equations, job.settings.solver, most(job), job.meter, job.progress);
+    let draft = model.draft.as_mut();
+    let found = answer::ask(draft, equations, job.settings.solver, most(job), job.meter, job.progress);
     // Neither an answer nor its explanation stands where steps were left out.
-    if let Some(limit) = system.left_out() {
+    if let Some(limit) = draft.system().left_out() {
         return Ok(unknown(question, limit));
     }
     Ok(match found {
@@ -83,8 +83,8 @@ pub(super) fn told(job: &mut Job<'_>, question: &Question, found: answer::Answer
         // A formula has no single run that it is false of: the run shows where the explanation begins, and is only replayed.
         let options = job.subject.options().plainly();
         let mut model = job.open_as(&options)?;
-        let (system, witness) = (model.system.as_mut(), &explanation.run);
-        let found = Found { lowered: None, system, model: &model.name, witness, question, reason: None };
+        let (draft, witness) = (model.draft.as_mut(), &explanation.run);
+        let found = Found { lowered: None, draft, model: &model.name, witness, question, reason: None };
         answer.runs.push(judged(found, role, &options, None)?.0);
     }
     let mut part = costs(job, &found);

@@ -7,15 +7,13 @@ use volee_search::{
     Answer as Found, Check, Crew, MOST_CREW, Order, Reduction, Statistics, Turnover, check, check_with,
     left_sides, remove_checkpoint,
 };
-use volee_system::{
-    Budget, Limit, Meter, PredicateId, Quiet, System, Unreached, Verdict, compile_predicate, coverage,
-};
+use volee_system::{Budget, Draft, Limit, Meter, PredicateId, Quiet, System, Unreached, Verdict, coverage};
 
 use super::{Job, Part, told};
 use crate::answer::{Answers, AskError, Certificate, Figures};
 use crate::engine::{Engine, Way};
 use crate::kept;
-use crate::model::{Model, system_of};
+use crate::model::{Model, draft_of};
 use crate::near::how_near;
 use crate::question::Question;
 use crate::settings::Settings;
@@ -32,7 +30,7 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     // Threads share names, and names need components; what has none is divided among workers that send each other states.
     let workers = workers(job.engine)?;
     let asked_for = matches!(job.engine, Engine::Workers(2..));
-    if asked_for && model.system.components().is_none() && is_plain_search(job) {
+    if asked_for && model.draft.system().components().is_none() && is_plain_search(job) {
         job.read = Some(model);
         return super::workers::search(job, questions);
     }
@@ -41,27 +39,27 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     if asked_for && (kept.is_some() || job.settings.spill.is_some()) {
         job.progress.say("what is kept on disk is searched by one thread");
     }
-    let asked = |system: &mut dyn System| {
-        let all = stored(compiled(system, questions)?, job.settings, options.plain);
+    let asked = |draft: &mut dyn Draft| {
+        let all = stored(compiled(draft, questions)?, job.settings, options.plain);
         let (all_errors, most) = (job.settings.all_errors, job.settings.max_errors);
         let all = all.order(job.settings.order).all_errors(all_errors).max_errors(most);
-        Ok::<_, AskError>(with_left_sides(all, system))
+        Ok::<_, AskError>(with_left_sides(all, draft))
     };
-    let all = asked(model.system.as_mut())?;
+    let all = asked(model.draft.as_mut())?;
     let all = all.checkpoint(kept).spill(job.settings.spill.clone());
     let goals = all.goals.len() - all.sides;
     let (subject, lowered) = (job.subject, model.promela.clone());
     let another = || {
         // What was read is not read again: the file may be another one by now.
-        let mut system = match &lowered {
-            Some(lowered) => system_of(lowered, &options),
-            None => subject.open(&options).ok()?.system,
+        let mut draft = match &lowered {
+            Some(lowered) => draft_of(lowered, &options),
+            None => subject.open(&options).ok()?.draft,
         };
-        let all = asked(system.as_mut()).ok()?;
-        Some((system, all))
+        let all = asked(draft.as_mut()).ok()?;
+        Some((draft.build(), all))
     };
     let crew = Crew::new(workers, &another);
-    let mut outcome = check_with(model.system.as_mut(), &all, Some(&crew), job.meter, job.progress);
+    let mut outcome = check_with(model.draft.system(), &all, Some(&crew), job.meter, job.progress);
     let sides = outcome.answers.split_off(questions.len());
     let stopped_early = !all.goes_on(outcome.answers.iter().map(|a| a.errors).sum());
     let complete = outcome.limit.is_none() && !stopped_early;
@@ -72,7 +70,7 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     let passed_over = (reduced || resumed).then_some(used);
     part.unreached =
         if complete { unreached(&mut model, &crew, passed_over, job.meter) } else { Some(Vec::new()) };
-    part.coverage = if job.settings.coverage { coverage(model.system.as_mut()) } else { Vec::new() };
+    part.coverage = if job.settings.coverage { coverage(model.draft.system()) } else { Vec::new() };
     part.silent = never_true(&sides, &all.goals[goals..], complete);
     for (question, found) in ordered(questions).zip(&outcome.answers) {
         let mut answer = told(job, &mut model, question, Way::Search, found, &options)?;
@@ -87,7 +85,7 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
         if let Question::Reachable(text) = &answer.question {
             // What is looked at now was not asked before, so the system is built anew.
             let mut model = job.open_as(&options)?;
-            answer.notes.extend(how_near(model.system.as_mut(), text, job.meter));
+            answer.notes.extend(how_near(model.draft.as_mut(), text, job.meter));
         }
     }
     Ok(part)
@@ -121,10 +119,10 @@ fn workers(engine: &Engine) -> Result<usize, AskError> {
 }
 
 /// Asks also whether the left sides of implications in invariants are ever true.
-pub(super) fn with_left_sides(mut all: Check, system: &mut dyn System) -> Check {
+pub(super) fn with_left_sides(mut all: Check, draft: &mut dyn Draft) -> Check {
     let texts: Vec<(String, String)> = all.invariants.iter().flat_map(|(text, _)| left_sides(text)).collect();
     for (told, expression) in texts {
-        if let Ok(predicate) = compile_predicate(system, &expression) {
+        if let Ok(predicate) = draft.predicate(&expression) {
             all = all.goal(told, predicate);
             all.sides += 1;
         }
@@ -151,7 +149,7 @@ fn unreached(
         let never = all.filter(|(at, s)| s.times == 0 && executed.get(*at).is_none_or(|&times| times == 0));
         never.map(|(_, s)| Unreached { process: s.process, text: s.text, place: s.place }).collect::<Vec<_>>()
     };
-    let unmet = unreached_by(model.system.as_mut());
+    let unmet = unreached_by(model.draft.system());
     let Some(used) = reduced.filter(|_| !unmet.is_empty()) else {
         return Some(unmet);
     };
@@ -159,8 +157,8 @@ fn unreached(
     let memory = meter.budget().memory.unwrap_or(u64::MAX).min(used.clamp(least, most));
     let budget = Budget { memory: Some(memory), ..meter.left() };
     let everything = Check::new().deadlocks(false).faults(false).all_errors(true).replacement(None);
-    let outcome = check(model.system.as_mut(), &everything, &Meter::start(budget), &mut Quiet);
-    outcome.limit.is_none().then(|| unreached_by(model.system.as_mut()))
+    let outcome = check(model.draft.system(), &everything, &Meter::start(budget), &mut Quiet);
+    outcome.limit.is_none().then(|| unreached_by(model.draft.system()))
 }
 
 /// The questions in the order in which a search answers them.
@@ -171,22 +169,22 @@ pub(super) fn ordered(questions: &[Question]) -> impl Iterator<Item = Question> 
 }
 
 /// The questions of one search, compiled for a system.
-pub(super) fn compiled(system: &mut dyn System, questions: &[Question]) -> Result<Check, AskError> {
+pub(super) fn compiled(draft: &mut dyn Draft, questions: &[Question]) -> Result<Check, AskError> {
     let mut all = Check::new().deadlocks(false).faults(false);
     for question in ordered(questions) {
         all = match &question {
             Question::Deadlock => all.deadlocks(true),
             Question::Assertions => all.faults(true),
-            Question::Invariant(text) => all.invariant(text, predicate(system, &question, text)?),
-            Question::Reachable(text) => all.goal(text, predicate(system, &question, text)?),
+            Question::Invariant(text) => all.invariant(text, predicate(draft, &question, text)?),
+            Question::Reachable(text) => all.goal(text, predicate(draft, &question, text)?),
             other => unreachable!("`{other}` is not about reachable states"),
         };
     }
     Ok(all)
 }
 
-fn predicate(system: &mut dyn System, question: &Question, text: &str) -> Result<PredicateId, AskError> {
-    compile_predicate(system, text).map_err(|wrong| AskError::expression(question.kind().word(), text, wrong))
+fn predicate(draft: &mut dyn Draft, question: &Question, text: &str) -> Result<PredicateId, AskError> {
+    draft.predicate(text).map_err(|wrong| AskError::expression(question.kind().word(), text, wrong))
 }
 
 /// Tells a search how to store states, and which steps to take.

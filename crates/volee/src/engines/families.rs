@@ -13,7 +13,7 @@ use volee_program::optimise::{Observed, forget_unread};
 use volee_program::{Expr, NodeId, ProctypeId, Program};
 use volee_promela::Lowered;
 use volee_report::{ClaimKind, count, counted, seconds};
-use volee_system::{Diagnostic, System, Verdict, Witness, compile_predicate, walk};
+use volee_system::{Diagnostic, Draft, Verdict, Witness, walk};
 
 use super::counters::expression;
 use super::{Found, Job, Part, claim_of, cutoffs, judged, recurring};
@@ -198,14 +198,14 @@ fn decide(
     options.copies.extend(sizes.iter().cloned());
     let mut run = None;
     match in_the_model(job, family, &net, asked, &example, &options) {
-        Ok((mut system, Followed { witness, reason })) => {
+        Ok((mut draft, Followed { witness, reason })) => {
             // What a family is decided for is a set of finite runs: temporal claims are its own, and their runs are only replayed.
             let claim = claim_of(&question, Some(&reason), job.settings);
             let claim = claim.filter(|c| matches!(c.kind, ClaimKind::Assertions | ClaimKind::Invariant));
-            let (model, system) = (job.subject.name(), system.as_mut());
+            let (model, draft) = (job.subject.name(), draft.as_mut());
             let found = Found {
                 lowered: None,
-                system,
+                draft,
                 model: &model,
                 witness: &witness,
                 question: &question,
@@ -230,11 +230,11 @@ fn in_the_model(
     asked: &Asked,
     example: &Counterexample,
     options: &Options,
-) -> Result<(Box<dyn System>, Followed), String> {
+) -> Result<(Box<dyn Draft>, Followed), String> {
     let dormant = Options { dormant: true, ..options.clone() };
     let mut model = job.open_as(&dormant).map_err(|error| error.to_string())?;
-    let followed = follow(family, net, asked, example, model.system.as_mut())?;
-    Ok((model.system, followed))
+    let followed = follow(family, net, asked, example, model.draft.as_mut())?;
+    Ok((model.draft, followed))
 }
 
 fn decide_net(job: &mut Job<'_>, questions: &[Question]) -> Result<Decided, AskError> {
@@ -259,11 +259,11 @@ fn decide_net(job: &mut Job<'_>, questions: &[Question]) -> Result<Decided, AskE
     let mut instance = options.clone();
     instance.defines.extend(sizes.iter().map(|(place, n)| format!("{place}={n}")));
     let run = match explicit_net(job, &checked.verdict, &example, &instance) {
-        Some((mut system, witness)) => {
+        Some((mut draft, witness)) => {
             if let Verdict::Violated(violations) = &mut checked.verdict {
                 violations.iter_mut().for_each(|violation| violation.witness.clone_from(&witness));
             }
-            Some(replayed(job, system.as_mut(), &witness, &instance)?)
+            Some(replayed(job, draft.as_mut(), &witness, &instance)?)
         }
         // A net that only this engine reads: its own instance shows the run, which nobody else can replay.
         None => match &checked.verdict {
@@ -281,12 +281,12 @@ fn decide_net(job: &mut Job<'_>, questions: &[Question]) -> Result<Decided, AskE
 /// A run of a net, which is its own judge.
 fn replayed(
     job: &Job<'_>,
-    system: &mut dyn System,
+    draft: &mut dyn Draft,
     witness: &Witness,
     options: &Options,
 ) -> Result<ShownRun, AskError> {
     let (model, question) = (job.subject.name(), &Question::Coverable);
-    let found = Found { lowered: None, system, model: &model, witness, question, reason: None };
+    let found = Found { lowered: None, draft, model: &model, witness, question, reason: None };
     Ok(judged(found, Role::Violation, options, None)?.0)
 }
 
@@ -296,18 +296,18 @@ fn explicit_net(
     found: &Verdict,
     example: &Counterexample,
     options: &Options,
-) -> Option<(Box<dyn System>, Witness)> {
+) -> Option<(Box<dyn Draft>, Witness)> {
     let Verdict::Violated(violations) = found else { return None };
     let initial = u32::try_from(example.initial).ok()?;
     let witness = Witness { initial, ..violations.first()?.witness.clone() };
-    let mut system = job.open_as(options).ok()?.system;
-    let target = compile_predicate(system.as_mut(), "target").ok()?;
+    let mut draft = job.open_as(options).ok()?.draft;
+    let target = draft.predicate("target").ok()?;
     let mut is_bad = false;
-    walk(system.as_mut(), &witness, |system, state, step| {
+    walk(draft.system(), &witness, |system, state, step| {
         is_bad = step.is_none() && system.holds(target, state).is_ok_and(|bad| bad);
     })
     .ok()?;
-    is_bad.then_some((system, witness))
+    is_bad.then_some((draft, witness))
 }
 
 /// Puts the answers together.

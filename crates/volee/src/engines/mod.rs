@@ -16,7 +16,7 @@ use volee_promela::Lowered;
 use volee_report::{Claim, ClaimKind};
 use volee_search::{Fairness, Runs, Statistics};
 use volee_system::{
-    Covered, Diagnostic, Fault, Meter, Progress, Reason, ReasonKind, System, Unreached, Verdict, Witness,
+    Covered, Diagnostic, Draft, Fault, Meter, Progress, Reason, ReasonKind, Unreached, Verdict, Witness,
 };
 
 use crate::answer::{Answer, AskError, Figures, Role, ShownRun};
@@ -120,7 +120,7 @@ pub(crate) struct Found<'a> {
     /// The model, where it is a program.
     pub lowered: Option<&'a Lowered>,
     /// The system that was searched.
-    pub system: &'a mut dyn System,
+    pub draft: &'a mut dyn Draft,
     /// The model as the user names it.
     pub model: &'a str,
     pub witness: &'a Witness,
@@ -165,12 +165,12 @@ pub(crate) fn judged(
     options: &Options,
     claim: Option<Claim>,
 ) -> Result<(ShownRun, Option<Fault>), AskError> {
-    let Found { lowered, system, model, witness, question, reason } = found;
+    let Found { lowered, draft, model, witness, question, reason } = found;
     let naming = options.naming;
     let options = if lowered.is_some() { options.plainly() } else { options.clone() };
-    match judge(lowered, naming, system, witness, claim.as_ref()) {
+    match judge(lowered, naming, draft, witness, claim.as_ref()) {
         Ok(Confirmed { witness, run, fault, .. }) => {
-            let why = explained(lowered, system, &witness, question);
+            let why = explained(lowered, draft, &witness, question);
             let witness = Some(witness);
             let shown =
                 ShownRun { role, run, witness, options, single: None, length: None, more: None, claim, why };
@@ -188,13 +188,13 @@ pub(crate) fn judged(
 /// What there is to say about the end of a confirmed run, by the plain program.
 fn explained(
     lowered: Option<&Lowered>,
-    system: &mut dyn System,
+    draft: &mut dyn Draft,
     witness: &Witness,
     question: &Question,
 ) -> Vec<String> {
     let mut plain = lowered.map(plain_machine);
-    let system = plain.as_mut().map_or(system, |machine| machine as &mut dyn System);
-    volee_report::why(system, witness, &question.conditions())
+    let draft = plain.as_mut().map_or(draft, |machine| machine as &mut dyn Draft);
+    volee_report::why(draft, witness, &question.conditions())
 }
 
 /// What one search answers, with its runs confirmed by the plain program.
@@ -210,9 +210,9 @@ pub(crate) fn told(
     answer.errors = found.errors;
     let mut confirmed = |witness: &Witness, reason: Option<&Reason>, role| {
         let claim = claim_of(&question, reason, job.settings);
-        let system = model.system.as_mut();
+        let draft = model.draft.as_mut();
         let lowered = model.promela.as_ref();
-        let found = Found { lowered, system, model: &model.name, witness, question: &question, reason };
+        let found = Found { lowered, draft, model: &model.name, witness, question: &question, reason };
         judged(found, role, options, claim)
     };
     match &mut answer.verdict {

@@ -7,9 +7,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use volee_system::{
-    FaultKind, Flow, PredicateId, Step, System, Variable, Witness, collect_initial, compile_predicate,
-};
+use volee_system::{Draft, FaultKind, Flow, PredicateId, Step, System, Variable, Witness, collect_initial};
 
 use crate::question::Question;
 
@@ -33,9 +31,9 @@ struct Node {
     from: Option<(usize, u32)>,
 }
 
-/// Finds a run of `system` that shows what is asked, along these values of variables.
+/// Finds a run of `draft` that shows what is asked, along these values of variables.
 pub(super) fn retrace(
-    system: &mut dyn System,
+    draft: &mut dyn Draft,
     question: &Question,
     values: &[HashMap<String, String>],
 ) -> Option<Witness> {
@@ -43,11 +41,12 @@ pub(super) fn retrace(
         Question::Deadlock => Ending::Deadlock,
         Question::Assertions => Ending::Fault(FaultKind::Assertion),
         Question::RuntimeErrors => Ending::Fault(FaultKind::Runtime),
-        Question::Invariant(text) => Ending::Predicate(compile_predicate(system, text).ok()?, false),
-        Question::Reachable(text) => Ending::Predicate(compile_predicate(system, text).ok()?, true),
-        Question::Target => Ending::Predicate(compile_predicate(system, "target").ok()?, true),
+        Question::Invariant(text) => Ending::Predicate(draft.predicate(text).ok()?, false),
+        Question::Reachable(text) => Ending::Predicate(draft.predicate(text).ok()?, true),
+        Question::Target => Ending::Predicate(draft.predicate("target").ok()?, true),
         _ => return None,
     };
+    let system = draft.system();
     let initial = collect_initial(system).into_iter().next()?;
     // Only what both know guides: the machine has no names for parts of the counter program's states.
     let known: HashSet<String> = system.variables(&initial).into_iter().map(|v| v.name).collect();

@@ -43,7 +43,7 @@ pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, Ask
     let mut part = Part { explored: Some((statistics, decided)), ..Part::default() };
     part.silent = unseen;
     part.coverage =
-        if job.settings.coverage { volee_system::coverage(model.system.as_mut()) } else { Vec::new() };
+        if job.settings.coverage { volee_system::coverage(model.draft.system()) } else { Vec::new() };
     for (question, found) in found {
         part.answers.push(told(job, &mut model, question, Way::Cycles, &found, &options)?);
     }
@@ -86,7 +86,7 @@ pub(super) fn bound(
     let what = match question {
         Question::Ltl { text, .. } => {
             let parsed = formula::parse(text, &file)?;
-            let ltl = LtlQuestion::new(model.system.as_mut(), parsed, text, &file)?;
+            let ltl = LtlQuestion::new(model.draft.as_mut(), parsed, text, &file)?;
             if ltl.needs_every_step() && merged {
                 return bound(open, question, &options.step_by_step(), by_steps);
             }
@@ -94,7 +94,7 @@ pub(super) fn bound(
         }
         Question::Tl(text) => {
             let parsed = formula::parse(text, &file)?;
-            Asked::Tl(TlQuestion::new(model.system.as_mut(), &parsed, text, &file)?)
+            Asked::Tl(TlQuestion::new(model.draft.as_mut(), &parsed, text, &file)?)
         }
         Question::Automaton { name, text } => Asked::Deterministic(deterministic(&mut model, name, text)?),
         Question::Never(name) => Asked::Claim(claimed(&mut model, options, name)?),
@@ -117,7 +117,7 @@ fn search(job: &mut Job<'_>, question: &Question, options: &Options) -> Result<S
     let Bound { mut model, options, what } = bound(&mut open, question, options, by_steps)?;
     let how = claim_options(job, options.plain);
     let mut unseen = Vec::new();
-    let system = model.system.as_mut();
+    let system = model.draft.system();
     let outcome = match what {
         Asked::Ltl(ltl) => {
             let safety =
@@ -153,7 +153,7 @@ fn claimed(model: &mut Model, options: &Options, name: &str) -> Result<Claim, As
     let lowered = model.promela.as_ref().ok_or_else(missing)?;
     let mut machine = lowered.machine(MachineOptions { plain: options.plain, ..MachineOptions::default() });
     let claim = never_claim(&lowered.program, &mut machine).ok_or_else(missing)?;
-    model.system = Box::new(machine);
+    model.draft = Box::new(machine);
     Ok(claim)
 }
 
@@ -167,7 +167,7 @@ fn monitored(
     let how = stored(Check::new(), job.settings, options.plain).reduction(Reduction::None);
     let how = how.max_errors(job.settings.max_errors);
     let (outcome, mut unseen) =
-        question.check_and_watch(model.system.as_mut(), job.settings.runs, &how, job.meter, job.progress);
+        question.check_and_watch(model.draft.system(), job.settings.runs, &how, job.meter, job.progress);
     if outcome.answers.iter().any(|found| found.verdict != Verdict::Holds) {
         unseen.clear();
     }
@@ -222,7 +222,7 @@ fn deterministic(model: &mut Model, name: &str, text: &str) -> Result<Determinis
     let mut watches = Vec::new();
     for atom in &automaton.atoms {
         let parsed = formula::parse(atom, name)?;
-        let mut bound = bind(model.system.as_mut(), &parsed, Names::States, atom, name)?;
+        let mut bound = bind(model.draft.as_mut(), &parsed, Names::States, atom, name)?;
         match (bound.pop(), bound.is_empty()) {
             (Some(watch), true) => watches.push(watch),
             _ => {

@@ -123,9 +123,9 @@ impl From<AskError> for TaskError {
 pub(crate) fn search(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, AskError> {
     let options = job.subject.options();
     let mut model = job.open()?;
-    let asked = compiled(model.system.as_mut(), questions)?.all_errors(job.settings.all_errors);
+    let asked = compiled(model.draft.as_mut(), questions)?.all_errors(job.settings.all_errors);
     let goals = asked.goals.len();
-    let check = with_left_sides(asked, model.system.as_mut());
+    let check = with_left_sides(asked, model.draft.as_mut());
     let what = What::Search { questions: questions.to_vec(), all_errors: check.all_errors };
     let results = match run(job, &included(&model), &what) {
         Ok(results) => results,
@@ -136,7 +136,7 @@ pub(crate) fn search(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
         }
     };
     let parts: Vec<PartialSearch> = decode(&results)?;
-    let (mut outcome, accounts) = joined(model.system.as_mut(), &check, parts, job.meter)
+    let (mut outcome, accounts) = joined(model.draft.system(), &check, parts, job.meter)
         .map_err(|error| Diagnostic::error(error.to_string(), None))?;
     rename(&mut outcome, &results, &model.name);
     // What is not reached is no error that ends a search.
@@ -168,7 +168,7 @@ pub(crate) fn runs(job: &mut Job<'_>, question: &Question) -> Result<Part, AskEr
     };
     let parts: Vec<PartialRuns> = decode(&results)?;
     let wrong = |error: PartError| Diagnostic::error(error.to_string(), None);
-    let system = model.system.as_mut();
+    let system = model.draft.system();
     let (found, statistics, silent, accounts) = match &what {
         Asked::Tl(tl) => {
             let (outcome, silent, accounts) =
@@ -216,7 +216,7 @@ pub(crate) fn equations(job: &mut Job<'_>, question: &Question) -> Result<Part, 
     let (parts, silent): (Vec<PartialAnswer>, Vec<Vec<String>>) =
         decode::<(PartialAnswer, Vec<String>)>(&results)?.into_iter().unzip();
     let joint = JointAnswer::new(parts).map_err(|error| Diagnostic::error(error.to_string(), None))?;
-    let mut graph = ModelGraph::new(model.system.as_mut(), equations)?;
+    let mut graph = ModelGraph::of(model.draft.as_mut(), equations)?;
     let explanation = match explanation(&mut graph, &joint, most(job), job.meter) {
         Ok(explanation) => explanation,
         Err(SolveError::Limit(limit)) => return Ok(unknown(question, limit)),
@@ -370,16 +370,16 @@ fn work(
         What::Search { questions, all_errors } => {
             let mut model = open(&options)?;
             opened();
-            let system = model.system.as_mut();
-            let check = compiled(system, questions).map_err(first)?.all_errors(*all_errors);
-            let check = with_left_sides(check, system);
-            encode(&volee_cluster::search::work(driver, system, &check)?)
+            let draft = model.draft.as_mut();
+            let check = compiled(draft, questions).map_err(first)?.all_errors(*all_errors);
+            let check = with_left_sides(check, draft);
+            encode(&volee_cluster::search::work(driver, draft.system(), &check)?)
         }
         What::Runs { question, how } => {
             let mut open = |options: &Options| subject.open(options).map_err(AskError::from);
             let Bound { mut model, what, .. } = bound(&mut open, question, &options, false).map_err(first)?;
             opened();
-            let system = model.system.as_mut();
+            let system = model.draft.system();
             match (&what, claim_for(&what)) {
                 (Asked::Tl(tl), _) => encode(&work_on_formula(driver, system, tl, how.runs)?),
                 (_, Some((claim, faults))) => {
@@ -392,7 +392,7 @@ fn work(
             let equations = formula(question, macros).map_err(first)?;
             let mut model = open(&options.step_by_step())?;
             opened();
-            let mut graph = ModelGraph::new(model.system.as_mut(), equations).map_err(|d| first(d.into()))?;
+            let mut graph = ModelGraph::of(model.draft.as_mut(), equations).map_err(|d| first(d.into()))?;
             let part = volee_cluster::equations::work(driver, &mut graph)?;
             encode(&(part, graph.silent()))
         }

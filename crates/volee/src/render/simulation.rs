@@ -39,7 +39,7 @@ impl SimulationTelling<'_> {
         shown: bool,
     ) -> Result<(Outcome, Trace), Diagnostic> {
         let witness = walk.witness();
-        let run = replay_end(model.system.as_mut(), &witness, LONGEST_RUN)
+        let run = replay_end(model.draft.system(), &witness, LONGEST_RUN)
             .map_err(|e| Diagnostic::error(format!("the run does not replay: {e}"), None))?;
         let trace = Trace::new(&model.name, &options.defines, options.plain, self.question, &witness, &run)
             .read_with(&options.copies, options.capacity)
