@@ -1,5 +1,7 @@
 //! Behaviour of the boolean equation solvers, against naive twins and the corpus.
 
+mod certificates;
+mod confirming;
 mod corpus;
 mod equivalence;
 mod explain;
