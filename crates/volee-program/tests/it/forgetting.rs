@@ -2,7 +2,7 @@
 
 use volee_system::{Draft as _, collect_initial};
 
-use crate::graph::{compare, explore, machine};
+use crate::graph::{compare, explore, lowered, machine};
 
 /// Programs in which a wrong idea of what is read would change what can be seen, with what somebody watches.
 pub const PROGRAMS: &[(&str, &[&str])] = &[
@@ -124,4 +124,20 @@ fn what_is_asked_is_told_before_the_first_state_unless_nothing_is_forgotten() {
         assert_eq!(collect_initial(&mut machine).len(), 1);
         assert_eq!(machine.predicate("x == 1").is_ok(), plain);
     }
+}
+
+#[test]
+fn a_program_without_what_nobody_reads_takes_the_same_steps() {
+    let source = "byte n, m, g; active proctype P() { n++; m = n; g = 1; do :: n++ :: g < 3 -> g++ :: g == 3 -> break od }";
+    let whole = lowered(source);
+    let mut observed = volee_program::optimise::Observed::default();
+    observed.add(&whole.predicate("g == 2").expect("an expression"));
+    let program = std::sync::Arc::new(volee_program::optimise::forget_unread(&whole.program, &observed));
+    let options =
+        || volee_program::MachineOptions { plain: true, ..volee_program::MachineOptions::default() };
+    let forgotten = explore(&mut volee_program::Machine::new(program, options()), 0);
+    let all = explore(&mut volee_program::Machine::new(whole.program.clone(), options()), 0);
+    assert_eq!(forgotten.ends.len(), 1, "that `n` differs makes no difference");
+    assert_eq!(all.ends.len(), 256, "all values of `n`");
+    assert!(20 * forgotten.states < all.states, "{} of {}", forgotten.states, all.states);
 }

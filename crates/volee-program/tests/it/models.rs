@@ -429,4 +429,130 @@ pub const MODELS: &[(&str, &[&str])] = &[
         "bool b; byte n, g; active proctype P() { b = n && g; n = n || b; n = 3 / (n + 1); n = 5 % 2; g = ~n }",
         &["g"],
     ),
+    // Two statements of which the first, the second or both may fail, so that merging them would lose an error.
+    (
+        "byte x; active proctype P() { byte l; if :: x = 1 :: x = 0 fi; l = run R(1); l = 1 / x } proctype R(byte n) { n = 0 }",
+        &["x"],
+    ),
+    (
+        "byte x, t[2]; active proctype P() { byte l; if :: x = 2 :: x = 0 fi; t[x] = run R(1); assert(l == 7) } proctype R(byte n) { n = 0 }",
+        &["x"],
+    ),
+    (
+        "byte x, t[2]; chan c = [1] of { byte }; active proctype P() { byte l; if :: x = 2 :: x = 0 fi; c!1; c?t[x]; assert(l == 7) }",
+        &["x"],
+    ),
+    (
+        "byte x; chan c = [1] of { byte }, d = [1] of { byte, byte }; active proctype P() { chan y; byte l; if :: y = d :: y = c fi; y!1; assert(l == 7) }",
+        &["x"],
+    ),
+    (
+        "chan c = [1] of { byte }, d = [1] of { byte, byte }; active proctype P() { chan y; byte l, m; y = d; y!1,2; if :: y?l; assert(l == 7) :: d?l,m; assert(l == 7) fi }",
+        &[],
+    ),
+    (
+        "byte x; chan c[2] = [1] of { byte }, d = [2] of { byte }; active proctype P() { byte l; if :: x = 1 :: x = 0 fi; c[x]!1; assert(l == 7) }",
+        &["x"],
+    ),
+    (
+        "byte x; chan c[2] = [1] of { byte }, d = [2] of { byte, byte }; active proctype P() { byte l; if :: x = 1 :: x = 0 fi; c[x]!1; assert(l == 7) }",
+        &["x"],
+    ),
+    (
+        "byte x; chan c[2] = [1] of { byte }, d = [2] of { byte, byte }; active proctype P() { byte l; if :: x = 1 :: x = 0 fi; c[1]!1; assert(l == 7) }",
+        &["x"],
+    ),
+    (
+        "byte x, t[2]; active proctype P() { byte l; if :: x = 2 :: x = 0 fi; l = t[x]; assert(l == 7) }",
+        &["x"],
+    ),
+    (
+        "chan c = [1] of { byte }; active proctype P() { byte l; chan y; if :: y = c :: skip fi; l = len(y); assert(l == 7) }",
+        &[],
+    ),
+    (
+        "active proctype P() { byte l, k; if :: k = 1 :: k = 5 fi; l = Q[k]:m; assert(l == 7) } active proctype Q() { byte m; m = 1; m = 2 }",
+        &[],
+    ),
+    ("byte x; active D_proctype P() { byte l; if :: x = 1 :: x = 0 fi; assert(l == 7) }", &["x"]),
+    (
+        "byte x; active D_proctype P() { byte l; do :: x == 0 -> x = 1; assert(l == 7) :: x == 1 -> break od; l = 1; assert(l == 7) }",
+        &["x"],
+    ),
+    (
+        "chan r = [0] of { byte }; active proctype P() { r!1 } active D_proctype D() { byte k; k = 1 } active proctype Q() { byte l; r?l; assert(l == 7); l = 2 }",
+        &[],
+    ),
+    // A value that is written again before it is read: by an assignment, by a message, in a sequence.
+    (
+        "byte g; active proctype P() { byte l; if :: l = 1 :: l = 2 fi; g = 1; g = 2; l = 3; g = l }",
+        &["g == 2"],
+    ),
+    (
+        "byte g; chan c = [1] of { byte }; active proctype P() { byte l; c!5; if :: l = 1 :: l = 2 fi; g = 1; g = 2; c?l; g = l }",
+        &["g == 2"],
+    ),
+    (
+        "byte g; active proctype P() { byte l, m; if :: l = 1 :: l = 2 fi; g = l; g = 1; m = 1; l = m; m = l + m; g = m }",
+        &["g == 2"],
+    ),
+    (
+        "byte g; active proctype P() { byte a, l, b; if :: a = 1; b = 2 :: a = 2; b = 1 fi; g = a + b; l = 4; a = 5; b = 6; g = a + l + b }",
+        &["g == 3"],
+    ),
+    (
+        "byte g; active proctype P() { byte l; int a; short b; if :: l = 1; b = 7 :: l = 2; b = 8 fi; g = 1; g = b - 6; a = 9; g = a; l = 1; g = l + a }",
+        &["g == 1"],
+    ),
+    (
+        "byte g; proctype R(byte n) { byte k; g = n; k = n; n = k } init { atomic { run R(1); run R(2) } }",
+        &["g == 2"],
+    ),
+    // Many channels, many globals: several share a bit.
+    (
+        "chan c[64] = [0] of { byte }; active [2] proctype P() { byte l; l = 1; c[0]!1 } active proctype R() { byte x; c[0]?x; c[0]?x }",
+        &[],
+    ),
+    (
+        "chan c[65] = [0] of { byte }; active [2] proctype P() { byte l; l = 1; c[0]!1 } active proctype R() { byte x; c[0]?x; c[0]?x }",
+        &[],
+    ),
+    (
+        "chan c[66] = [0] of { byte }; active proctype P() { byte l; if :: c[0]!1 :: else -> l = 1 fi } active proctype Q() { c[64]!1 } active proctype R() { byte x; x = 1; c[64]?x; c[0]?x }",
+        &[],
+    ),
+    (
+        "chan c[66] = [1] of { byte }; active proctype P() { c[0]!1 } active proctype Q() { c[64]!1 } active proctype R() { c[1]!1 }",
+        &[],
+    ),
+    (
+        "byte t[600]; proctype P(short i) { t[i] = 1; t[i] = 2 } init { atomic { run P(0); run P(2); run P(590) } }",
+        &["t[2] == 1"],
+    ),
+    ("byte t[600]; proctype P(short i) { t[i] = 1; t[i] = 2 } init { atomic { run P(0); run P(3) } }", &[]),
+    // An error of somebody who could be ignored but for it; loops that might put it off for ever.
+    (
+        "chan d = [1] of { byte, byte }; proctype P(chan c) { byte l; l = 1; c!1 } active proctype Q() { byte m; do :: m = 1 - m od } init { run P(d) }",
+        &[],
+    ),
+    (
+        "chan d = [1] of { byte }; proctype P(chan c) { byte l; l = 1; c!1 } active proctype Q() { byte m; do :: m = 1 - m od } init { run P(d) }",
+        &[],
+    ),
+    (
+        "byte t[2]; proctype P(byte i) { byte l; l = 1; t[i] = 1 } active proctype Q() { byte m; do :: m = 1 - m od } init { run P(2) }",
+        &[],
+    ),
+    (
+        "byte g; active proctype P() { byte l; l = 1; l = 1 / g } active proctype Q() { byte m; do :: m = 1 - m od }",
+        &[],
+    ),
+    (
+        "byte t[2]; active proctype P() { byte l, i; i = 2; l = 1; l = t[i] } active proctype Q() { byte m; do :: m = 1 - m od }",
+        &[],
+    ),
+    (
+        "byte n, g; active proctype P() { byte l; l = 1; L: n = 1; n = 2 } active proctype Q() { byte k; k = 0; P[k]@L; g = 1 }",
+        &["g"],
+    ),
 ];

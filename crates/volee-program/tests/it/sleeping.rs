@@ -251,15 +251,16 @@ fn first_uncut(machine: &mut Machine, state: &[u8]) -> (Vec<(Step, Vec<u8>)>, Op
 }
 
 /// Processes with the same stances have the same sets, and a stance depends on the components that it names. How many there are.
-fn stances_tell_all(machine: &mut Machine, states: &[Vec<u8>], source: &str) -> (usize, usize) {
+fn stances_tell_all(machine: &mut Machine, states: &[Vec<u8>], source: &str) -> (usize, usize, u32) {
     let components = machine.components().expect("a program has components");
     if machine.divisible().is_none() {
-        return (0, states.len());
+        return (0, states.len(), 0);
     }
     let mut sets_by: HashMap<Vec<u32>, Vec<volee_system::ProcessSet>> = HashMap::new();
     let mut by_parts: HashMap<(u8, u64, Vec<Vec<u8>>), u32> = HashMap::new();
     let mut numbers = BTreeSet::new();
     let mut unknown = 0;
+    let mut named = 0;
     let mut starts = Vec::new();
     for state in states {
         machine.divisible().expect("a program can be divided").divide(state);
@@ -274,6 +275,7 @@ fn stances_tell_all(machine: &mut Machine, states: &[Vec<u8>], source: &str) -> 
             let before = *by_parts.entry((pid, touched, parts)).or_insert(number);
             assert_eq!(before, number, "a stance depends on what it does not tell: {source}");
             stances.push(number);
+            named += touched.count_ones();
             numbers.insert(number);
         }
         if stances.len() < processes(machine, state) {
@@ -285,12 +287,12 @@ fn stances_tell_all(machine: &mut Machine, states: &[Vec<u8>], source: &str) -> 
         let before = sets_by.entry(stances).or_insert_with(|| sets.clone());
         assert_eq!(*before, sets, "the sets depend on what the stances do not tell: {source}");
     }
-    (numbers.len(), unknown)
+    (numbers.len(), unknown, named)
 }
 
 /// All of it for one program; figures that tell how much is reduced: states and steps with sleep sets, states and reduced ones
-/// without sets that cut cycles, persistent sets in all states, stances and states without.
-pub fn figures(source: &str, watched: &[&str], plain: bool) -> [usize; 7] {
+/// without sets that cut cycles, persistent sets in all states, stances, states without, and components that stances name.
+pub fn figures(source: &str, watched: &[&str], plain: bool) -> [usize; 8] {
     let fresh = || machine(source, watched, plain);
     let states = all_states(&mut fresh());
     let mut whole = fresh();
@@ -308,7 +310,7 @@ pub fn figures(source: &str, watched: &[&str], plain: bool) -> [usize; 7] {
         assert_eq!(slept, states.len(), "sleep sets alone lose no state: {source}");
     }
     let (uncut, reduced) = explore_uncut(&mut fresh(), source);
-    let (stances, unknown) = stances_tell_all(&mut whole, &states, source);
+    let (stances, unknown, named) = stances_tell_all(&mut whole, &states, source);
     assert_eq!(explore(&mut fresh(), watched.len()).states, states.len());
-    [slept, pushed, uncut, reduced, attempts, stances, unknown]
+    [slept, pushed, uncut, reduced, attempts, stances, unknown, named as usize]
 }
