@@ -328,7 +328,6 @@ pub fn check_with<S: System + ?Sized>(
 ) -> Outcome {
     let alone = check.approximation.is_some()
         || check.counting
-        || check.checkpoint.is_some()
         || check.spill.is_some()
         || meter.budget().depth.is_some()
         || meter.budget().memory.is_some_and(|bytes| bytes < SHARED);

@@ -24,7 +24,7 @@ use crate::questions::Mark;
 
 const MAGIC: &[u8; 16] = b"volee checkpoint";
 /// The version of the format; another one is refused.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const CHECKSUM: usize = 32;
 /// The longest header and the longest state that are believed.
 const LONGEST: usize = 1 << 28;
@@ -184,6 +184,11 @@ impl Keeper {
             return false;
         }
         self.patience = PATIENCE;
+        !self.restoring && self.is_time(meter)
+    }
+
+    /// The same, whenever it is asked.
+    pub(crate) fn is_time(&self, meter: &Meter) -> bool {
         meter.elapsed() >= self.next
     }
 

@@ -67,6 +67,8 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     pub(crate) crew: Option<&'a Crew<'a>>,
     pub(crate) crew_begins: u64,
     pub(crate) elsewhere: Option<Statistics>,
+    /// The file of the search is one of a crew.
+    pub(crate) kept_by_crew: bool,
     /// The crew says that there is something to be found.
     pub(crate) expects: bool,
     /// States after which another search is known to be better.
@@ -104,6 +106,7 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             crew: None,
             crew_begins: u64::MAX,
             elsewhere: self.elsewhere,
+            kept_by_crew: false,
             expects: self.expects,
             fewest: None,
         };
@@ -177,6 +180,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             crew: None,
             crew_begins: u64::MAX,
             elsewhere: None,
+            kept_by_crew: false,
             expects: false,
             fewest: None,
         }

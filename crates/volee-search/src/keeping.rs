@@ -8,7 +8,11 @@ use volee_system::{Flow, Limit, System};
 
 use crate::checkpoint::{CheckpointError, Damaged, Moment, Reader, Writer};
 use crate::explorer::Explorer;
+use crate::parallel::kept;
 use crate::staging::Staged;
+
+const BY_THREADS: &str =
+    "the search was kept by several threads, which need at least 64 MB of memory to go on";
 
 impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
     /// A batch begins, and nothing is staged: what is counted from here on may not count, see [`Moment`].
@@ -43,7 +47,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         moment: Moment,
         fill: impl FnOnce(&mut Self, &mut Writer) -> std::io::Result<()>,
     ) {
-        let Some(mut keeper) = self.keeper.take() else { return };
+        let Some(mut keeper) = self.keeper.take_if(|keeper| !keeper.restoring) else { return };
         let start = self.meter.elapsed();
         let written = volee_system::guard::while_saving(|| {
             let mut out = keeper.writer()?;
@@ -59,6 +63,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
             out.value(&self.questions.findings(mark))?;
             let left_out = self.system.left_out().map(|limit| limit.to_string());
             out.value(&left_out.or_else(|| self.left_out.clone()))?;
+            out.number(u64::from(self.crew_begins == u64::MAX))?;
             fill(self, &mut out)?;
             out.finish()
         });
@@ -83,8 +88,10 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         keeper.restoring = true;
         let path = keeper.checkpoint.path.clone();
         let restored = Reader::open(&path).and_then(|mut input| {
-            if input.number()? != u64::from(kind) {
-                return Err(Damaged.into());
+            match input.number()? {
+                own if own == u64::from(kind) => {}
+                of_crew if of_crew == u64::from(kept::KIND) => return Ok(None),
+                _ => return Err(Damaged.into()),
             }
             let s = &mut self.statistics;
             for figure in
@@ -96,9 +103,23 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
                 return Err(Damaged.into());
             }
             self.left_out = input.value()?;
-            fill(self, &mut input)
+            // Whom a crew could not help it is not asked again.
+            if input.number()? == 1 {
+                self.crew_begins = u64::MAX;
+            }
+            fill(self, &mut input).map(Some)
         });
         self.loaded = None;
+        let restored = match restored {
+            Ok(Some(flow)) => Ok(flow),
+            // The search begins like any other, and when it is large the crew goes on from the file.
+            Ok(None) if self.crew.is_some() => {
+                self.kept_by_crew = true;
+                return None;
+            }
+            Ok(None) => return Some(self.stop(Limit::Other { message: BY_THREADS.into() })),
+            Err(error) => Err(error),
+        };
         if let Some(keeper) = &mut self.keeper {
             keeper.restoring = restored.is_err();
             keeper.done(self.meter, std::time::Duration::ZERO);

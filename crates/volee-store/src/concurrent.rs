@@ -65,6 +65,11 @@ impl Concurrent {
         Self::with_lines(width, lines)
     }
 
+    /// Bits that names may have so that a table for this many of them keeps them in half a word.
+    pub fn bits_for(len: usize) -> u32 {
+        lines_for(len, 13).ilog2() + Quotients::REMAINDER
+    }
+
     fn with_lines(width: u32, lines: usize) -> Option<Self> {
         let width = width.max(1);
         let form = match Quotients::fits(width, lines) {
@@ -231,6 +236,12 @@ impl Concurrent {
         (first < end).then_some((first, end))
     }
 
+    /// Visits all names; no thread inserts any meanwhile.
+    pub fn each_name(&self, take: &mut dyn FnMut(StateRef)) {
+        self.each((0, self.pages.count()), take);
+        self.each_aside(take);
+    }
+
     fn each_aside(&self, take: impl FnMut(StateRef)) {
         self.aside.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().for_each(take);
     }
@@ -279,8 +290,7 @@ mod tests {
 
     fn names(table: &Concurrent) -> HashSet<StateRef> {
         let mut all = HashSet::new();
-        table.each((0, table.pages.count()), &mut |name| assert!(all.insert(name)));
-        all.extend(table.aside.lock().expect("no panic").iter());
+        table.each_name(&mut |name| assert!(all.insert(name)));
         all
     }
 

@@ -22,8 +22,10 @@ pub(super) struct Plan {
     table: Arc<Concurrent>,
     /// How names change, and the dictionaries that all go on with.
     renaming: Option<(Layouts, Tuples)>,
-    /// The leader has moved all names already.
+    /// The leader has moved all names already, or there is no other table.
     is_moved: bool,
+    /// All hand in what they have.
+    is_kept: bool,
 }
 
 impl Worker<'_, '_> {
@@ -36,8 +38,8 @@ impl Worker<'_, '_> {
         }
         let leads = common.yard.meet()?;
         if leads {
-            common.yard.open_meeting();
-            match self.plan() {
+            let is_kept = common.yard.open_meeting();
+            match self.plan(is_kept) {
                 Ok(plan) => {
                     *common.plan.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(plan));
                 }
@@ -70,18 +72,21 @@ impl Worker<'_, '_> {
             common.yard.rename(&mut |name| translated(tuples, renaming, &waiting, name));
         }
         common.yard.meet()?;
-        Some(())
+        if plan.is_kept { self.hand_in(leads) } else { Some(()) }
     }
 
     /// Makes the next table, and lays names out where some worker has states that wait for that.
-    fn plan(&mut self) -> Result<Plan, Option<Limit>> {
+    fn plan(&mut self, is_kept: bool) -> Result<Plan, Option<Limit>> {
         let wants =
             std::mem::take(&mut *self.common.wants_layout.lock().unwrap_or_else(PoisonError::into_inner));
         let old = Arc::clone(&self.explorer.visited.table);
+        if is_kept && !wants && !old.is_crowded() {
+            return Ok(Plan { table: old, renaming: None, is_moved: true, is_kept });
+        }
         self.explorer.may_hold(old.larger_bytes()).map_err(Some)?;
         if !wants {
             let table = Arc::new(old.larger().ok_or(None)?);
-            return Ok(Plan { table, renaming: None, is_moved: false });
+            return Ok(Plan { table, renaming: None, is_moved: false, is_kept });
         }
         let bits = old.name_bits();
         let tuples = self.tuples().ok_or(None)?;
@@ -98,7 +103,7 @@ impl Worker<'_, '_> {
         tuples.share();
         let all = tuples.clone();
         tuples.put_waiting(own_waiting);
-        Ok(Plan { table: Arc::new(table), renaming: Some((layouts, all)), is_moved })
+        Ok(Plan { table: Arc::new(table), renaming: Some((layouts, all)), is_moved, is_kept })
     }
 
     /// Goes on with these dictionaries; the states that have waited for that.

@@ -14,6 +14,7 @@
 //! Reductions: a persistent set is taken only if that is right by the state alone (see [`crate::reducing`]), because what a stack
 //! tells one worker another does not know. So the states that are explored do not depend on the order or the number of workers.
 
+pub(crate) mod kept;
 mod lanes;
 mod meeting;
 mod pause;
@@ -28,10 +29,11 @@ use volee_system::{Limit, Meter, Progress, Snapshot, System, coverage};
 
 use crate::check::{Check, Statistics};
 use crate::memo::Memo;
+use kept::{Desk, Keeping};
 pub(crate) use lanes::race;
 use meeting::Plan;
 pub(crate) use pause::Asked;
-use yard::{End, Yard};
+use yard::{End, Seen, Yard};
 
 /// Time between two snapshots of progress.
 const REPORT: Duration = Duration::from_millis(50);
@@ -106,9 +108,11 @@ pub(crate) struct Start<'s> {
     pub tuples: Tuples,
     pub memo: &'s Memo<u64>,
     pub wide_memo: &'s Memo<Tuple>,
-    /// The states that are known already, and those of them that wait, with how deep they are.
-    pub known: Vec<StateRef>,
+    /// The states that wait, with how deep they are, and level by level, those of the next level.
     pub waiting: Vec<(StateRef, u32)>,
+    pub later: Vec<(StateRef, u32)>,
+    /// How deep the deepest of them is known to be.
+    pub depth: u64,
     pub reduces: bool,
     /// Level by level, so that the deepest state is as deep as it must be.
     pub levels: bool,
@@ -142,6 +146,9 @@ struct Common {
     sums: Mutex<Sums>,
     /// Some worker has states that wait for wider fields.
     wants_layout: Mutex<bool>,
+    /// Whether the search is kept, and where all hand in what they have for that.
+    keeps: bool,
+    desk: Mutex<Desk>,
 }
 
 /// Figures of all workers.
@@ -156,17 +163,23 @@ struct Sums {
     pub reached: Vec<bool>,
 }
 
+/// An empty table of names for a crew, with room for these before it must grow.
+pub(crate) fn table_for(crew: &Crew<'_>, tuples: &Tuples, known: &[StateRef]) -> Option<Concurrent> {
+    let table = Concurrent::new(tuples.width(), (known.len() * 2).max(crew.from as usize * 2))?;
+    table.add(known.iter().map(|&name| u64::from(table.insert(name))).sum());
+    Some(table)
+}
+
 /// Looks at all states.
 pub(crate) fn search(
     crew: &Crew<'_>,
+    table: Concurrent,
     mut start: Start<'_>,
+    keeping: Option<Keeping<'_>>,
     meter: &Meter,
     progress: &mut dyn Progress,
-) -> Option<Found> {
-    let table = Concurrent::new(start.tuples.width(), (start.known.len() * 2).max(crew.from as usize * 2))?;
+) -> Found {
     start.tuples.share();
-    let known = std::mem::take(&mut start.known);
-    table.add(known.into_iter().map(|name| u64::from(table.insert(name))).sum());
     let table = Arc::new(table);
     let zeroes = vec![0; crew.workers];
     let sums = Sums {
@@ -175,18 +188,24 @@ pub(crate) fn search(
         reduced: zeroes.clone(),
         pending: zeroes,
         reached: start.goals.iter().map(|open| !open).collect(),
-        depth: 0,
+        depth: start.depth,
     };
     let yard = Yard::new(crew.workers, &std::mem::take(&mut start.waiting));
-    let common =
-        Common { yard, plan: Mutex::new(None), sums: Mutex::new(sums), wants_layout: Mutex::new(false) };
+    let common = Common {
+        yard,
+        plan: Mutex::new(None),
+        sums: Mutex::new(sums),
+        wants_layout: Mutex::new(false),
+        keeps: keeping.is_some(),
+        desk: Desk::new(crew.workers),
+    };
     let last = std::thread::scope(|scope| {
         for number in 0..crew.workers {
             let (common, start, table) = (&common, &start, Arc::clone(&table));
             scope.spawn(move || worker::run(crew, number, common, start, table, meter));
         }
         drop(table);
-        watch(&common, meter, progress)
+        watch(&common, keeping, meter, progress)
     });
     let sums = common.sums.into_inner().unwrap_or_else(PoisonError::into_inner);
     let memory = last.bytes + sums.bytes.iter().sum::<u64>();
@@ -205,7 +224,7 @@ pub(crate) fn search(
         End::Decided => Ending::Decided,
         End::Limit(limit) => Ending::Limit(limit),
     };
-    Some(Found { statistics, reached: sums.reached, ending })
+    Found { statistics, reached: sums.reached, ending }
 }
 
 /// What the watching thread saw last.
@@ -216,17 +235,32 @@ struct Last {
     end: End,
 }
 
-/// Tells of progress until the workers have ended.
-fn watch(common: &Common, meter: &Meter, progress: &mut dyn Progress) -> Last {
+/// Tells of progress until the workers have ended, and keeps the search now and then.
+fn watch(
+    common: &Common,
+    mut keeping: Option<Keeping<'_>>,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> Last {
     let mut peak = 0;
     loop {
-        let end = common.yard.wait_for_end(REPORT);
+        let seen = common.yard.watch(REPORT);
         let (states, bytes) = common.yard.size();
         let sums = common.sums.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let memory = bytes + sums.bytes.iter().sum::<u64>();
         peak = peak.max(memory);
-        if let Some(end) = end {
-            return Last { states, bytes, peak, end };
+        match (seen, &mut keeping) {
+            (Seen::End(end), _) => return Last { states, bytes, peak, end },
+            (Seen::Handed, Some(keeping)) => {
+                let limit = keeping.limit(states, meter);
+                keeping.write(common, meter, progress);
+                match limit {
+                    Some(limit) => common.yard.end(End::Limit(Some(limit))),
+                    None => common.yard.give_back(),
+                }
+                continue;
+            }
+            _ => {}
         }
         progress.report(&Snapshot {
             states,
@@ -236,8 +270,17 @@ fn watch(common: &Common, meter: &Meter, progress: &mut dyn Progress) -> Last {
             pending: sums.pending.iter().sum(),
             memory,
         });
-        if let Err(limit) = meter.check() {
-            common.yard.end(End::Limit(Some(limit)));
+        match &mut keeping {
+            Some(keeping) => {
+                if keeping.limit(states, meter).is_some() || keeping.keeper.is_time(meter) {
+                    common.yard.call_to_keep();
+                }
+            }
+            None => {
+                if let Err(limit) = meter.check() {
+                    common.yard.end(End::Limit(Some(limit)));
+                }
+            }
         }
     }
 }

@@ -4,10 +4,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use volee_store::{Names, StateRef, Tuple, Visited};
+use volee_store::{Concurrent, Names, StateRef, Tuple, Tuples, Visited};
 use volee_system::{Flow, Limit, Meter, System};
 
-use super::{Crew, Ending, Start};
+use super::kept::{self, Keeping, Refused, Restored};
+use super::{Crew, Ending, Start, table_for};
 use crate::check::{Order, Statistics};
 use crate::explorer::Explorer;
 use crate::memo::Memo;
@@ -19,6 +20,18 @@ pub(crate) enum Asked<'a> {
     InVain,
     /// There is something to be found; where no error is, these goals.
     Expects(&'a Crew<'a>, Option<Vec<bool>>),
+}
+
+/// What a crew begins with.
+struct Begun {
+    tuples: Tuples,
+    table: Concurrent,
+    waiting: Vec<(StateRef, u32)>,
+    later: Vec<(StateRef, u32)>,
+    /// What was counted before.
+    before: Statistics,
+    /// Goals that are still open.
+    open: Vec<bool>,
 }
 
 impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
@@ -42,40 +55,31 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         let (Some(crew), false) = (self.crew, self.questions.has_errors()) else {
             return ControlFlow::Continue(Asked::InVain);
         };
-        let mut known = Vec::new();
-        if waiting.is_some() && self.reducing.count == 0 {
-            self.visited.each_name(&mut |name| known.push(name));
-        }
-        let goes_on = known.len() as u64 == self.visited.len();
-        let Names::Tuples(tuples) = &mut self.names else { return ControlFlow::Continue(Asked::InVain) };
-        self.loaded = None;
-        let (waiting, before) = match waiting {
-            Some(waiting) if goes_on => (waiting, self.statistics.clone()),
-            _ => {
-                known.clear();
-                let _ = self.system.initial(&mut |state| {
-                    known.push(tuples.name(state));
-                    Flow::Continue(())
-                });
-                let arrivals = Statistics { transitions: known.len() as u64, ..Statistics::default() };
-                known.sort_unstable();
-                known.dedup();
-                (known.iter().map(|&name| (name, 0)).collect(), arrivals)
-            }
+        let begun = match self.kept_by_crew {
+            true => self.restore_crew()?,
+            false => self.begin_crew(crew, waiting),
         };
-        let start = Start {
-            tuples: (**tuples).clone(),
-            memo: &self.memo,
-            wide_memo: &self.wide_memo,
-            known,
-            waiting,
-            reduces: self.reducing.pays(),
-            levels: self.questions.check().order == Order::BreadthFirst,
-            goals: self.questions.open_goals(),
-        };
-        let Some(mut found) = super::search(crew, start, self.meter, self.progress) else {
+        let Some(Begun { tuples, table, waiting, later, before, open }) = begun else {
             return ControlFlow::Continue(Asked::InVain);
         };
+        let start = Start {
+            tuples,
+            memo: &self.memo,
+            wide_memo: &self.wide_memo,
+            waiting,
+            later,
+            depth: before.max_depth,
+            reduces: self.reducing.pays(),
+            levels: self.questions.check().order == Order::BreadthFirst,
+            goals: open,
+        };
+        let left_out = self.system.left_out().map(|limit| limit.to_string());
+        let left_out = left_out.or_else(|| self.left_out.clone());
+        let (before_crew, length) = ((before.transitions, before.reduced), self.state.len());
+        let keeping =
+            self.keeper.as_mut().map(|keeper| Keeping { keeper, before: before_crew, length, left_out });
+        let mut found = super::search(crew, table, start, keeping, self.meter, self.progress);
+        found.statistics.reduced += before.reduced;
         found.statistics.transitions += before.transitions;
         found.statistics.max_depth = found.statistics.max_depth.max(before.max_depth);
         match found.ending {
@@ -95,6 +99,69 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
             }
             Ending::Limit(_) => ControlFlow::Continue(Asked::InVain),
         }
+    }
+
+    /// What a crew begins with: what waits, where everything else was expanded in full, or the initial states.
+    fn begin_crew(&mut self, crew: &Crew<'_>, waiting: Option<Vec<(StateRef, u32)>>) -> Option<Begun> {
+        let mut known = Vec::new();
+        if waiting.is_some() && self.reducing.count == 0 {
+            self.visited.each_name(&mut |name| known.push(name));
+        }
+        let goes_on = known.len() as u64 == self.visited.len();
+        let tuples = self.names.tuples()?;
+        self.loaded = None;
+        let (waiting, before) = match waiting {
+            Some(waiting) if goes_on => (waiting, self.statistics.clone()),
+            _ => {
+                known.clear();
+                let _ = self.system.initial(&mut |state| {
+                    known.push(tuples.name(state));
+                    Flow::Continue(())
+                });
+                let arrivals = Statistics { transitions: known.len() as u64, ..Statistics::default() };
+                known.sort_unstable();
+                known.dedup();
+                (known.iter().map(|&name| (name, 0)).collect(), arrivals)
+            }
+        };
+        let table = table_for(crew, tuples, &known)?;
+        let (tuples, open) = (tuples.clone(), self.questions.open_goals());
+        Some(Begun { tuples, table, waiting, later: Vec::new(), before, open })
+    }
+
+    /// What a crew had when it was kept. The search of this thread is not what it was kept with, and has no part in it.
+    fn restore_crew(&mut self) -> ControlFlow<(), Option<Begun>> {
+        self.kept_by_crew = false;
+        self.loaded = None;
+        let mut open = self.questions.open_goals();
+        let Some(path) = self.keeper.as_ref().map(|keeper| keeper.checkpoint.path.clone()) else {
+            return ControlFlow::Continue(None);
+        };
+        // The stack of this thread keeps its names, so that others are given here.
+        let Names::Tuples(tuples) = &self.names else { return ControlFlow::Continue(None) };
+        let mut names = Names::Tuples(Box::new((**tuples).clone()));
+        let Restored { head, table, mut waiting, mut later } =
+            match kept::read(&path, &mut names, open.len(), self.meter) {
+                Ok(restored) => restored,
+                Err(Refused::Limit(limit)) => return self.stop(limit).map_continue(|()| None),
+                Err(Refused::File(error)) => {
+                    let message = format!("`{}`: {error}", path.display());
+                    return self.stop(Limit::Other { message }).map_continue(|()| None);
+                }
+            };
+        open.iter_mut().zip(&head.reached).for_each(|(open, reached)| *open &= !reached);
+        self.left_out = self.left_out.take().or(head.left_out);
+        if self.questions.check().order == Order::DepthFirst {
+            waiting.append(&mut later);
+        }
+        let (transitions, max_depth, reduced) = (head.transitions, head.depth, head.reduced);
+        let before = Statistics { transitions, max_depth, reduced, ..Statistics::default() };
+        if let Some(keeper) = &mut self.keeper {
+            keeper.restoring = false;
+            keeper.done(self.meter, std::time::Duration::ZERO);
+        }
+        let Names::Tuples(tuples) = names else { return ControlFlow::Continue(None) };
+        ControlFlow::Continue(Some(Begun { tuples: *tuples, table, waiting, later, before, open }))
     }
 
     pub(crate) fn meter(&self) -> &'a Meter {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 
 use volee_store::{Concurrent, Names, StateRef, Visited, mix};
-use volee_system::{Meter, Quiet, System, Witness};
+use volee_system::{Limit, Meter, Quiet, System, Witness};
 
 use super::yard::{End, Package, Taken};
 use super::{Common, Crew, Start, Sums};
@@ -36,7 +36,7 @@ pub(crate) struct Handle {
 }
 
 impl Handle {
-    fn count(&mut self) {
+    pub(super) fn count(&mut self) {
         self.table.add(std::mem::take(&mut self.uncounted));
     }
 }
@@ -116,6 +116,11 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
+    fn of(states: &[(StateRef, u32)]) -> Self {
+        let (names, depths) = states.iter().copied().unzip();
+        Waiting { names, depths }
+    }
+
     fn push(&mut self, name: StateRef, depth: u32) {
         self.names.push_back(name);
         self.depths.push_back(depth);
@@ -144,13 +149,18 @@ impl Waiting {
         }
     }
 
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = (StateRef, u32)> + '_ {
+        self.names.iter().copied().zip(self.depths.iter().copied())
+    }
+
     fn bytes(&self) -> u64 {
         (self.names.capacity() * 8 + self.depths.capacity() * 4) as u64
     }
 }
 
 pub(super) struct Worker<'w, 'c> {
-    number: usize,
+    pub(super) number: usize,
     pub(super) common: &'w Common,
     pub(super) explorer: Explorer<'w, 'c, dyn System, Handle>,
     pub(super) stack: Waiting,
@@ -202,7 +212,7 @@ pub(super) fn run(
         explorer,
         stack: Waiting::default(),
         next: if start.levels { Next::Last } else { Next::of(number) },
-        kept: start.levels.then(Waiting::default),
+        kept: start.levels.then(|| Waiting::of(if number == 0 { &start.later } else { &[] })),
         batch: Vec::new(),
         deepest: 0,
         until_account: ACCOUNT,
@@ -257,9 +267,14 @@ impl Worker<'_, '_> {
             self.batch.push(depth);
             self.deepest = self.deepest.max(depth);
             let (waits, bytes) = (self.stack.names.len() as u64, self.waiting_bytes());
-            let flow = self.explorer.visit(name, parent, u64::from(depth), &Nowhere, 0);
-            if flow.is_break() || self.explorer.tick(u64::from(depth), waits, bytes).is_break() {
+            if self.explorer.visit(name, parent, u64::from(depth), &Nowhere, 0).is_break() {
                 return self.end();
+            }
+            if self.explorer.tick(u64::from(depth), waits, bytes).is_break() {
+                if !self.is_to_be_kept() {
+                    return self.end();
+                }
+                break;
             }
             if self.explorer.batch_is_full() {
                 break;
@@ -303,6 +318,23 @@ impl Worker<'_, '_> {
         Some(())
     }
 
+    /// Whether the limit that was met is one of time, and the search is kept before it ends: the thread that watches ends it.
+    fn is_to_be_kept(&mut self) -> bool {
+        let kept =
+            self.common.keeps && matches!(self.explorer.limit, Some(Limit::Time { .. } | Limit::Cancelled));
+        if kept {
+            self.explorer.take_limit();
+            self.common.yard.call_to_keep();
+        }
+        kept
+    }
+
+    /// What was staged and is not looked up yet, with how deep it is.
+    pub(super) fn arrivals(&self) -> Vec<(StateRef, u32)> {
+        let depth = |parent: u32| self.batch.get(parent as usize).map_or(0, |depth| depth.saturating_add(1));
+        self.explorer.staged.iter().map(|staged| (staged.name, depth(staged.parent))).collect()
+    }
+
     /// There is an error, everything that was asked for is reached, or there is a limit.
     fn end(&mut self) -> Option<()> {
         let limit = self.explorer.take_limit();
@@ -315,7 +347,7 @@ impl Worker<'_, '_> {
 
     /// Tells the others how far this one is, and learns from them which goals are reached.
     #[cold]
-    fn account(&mut self) {
+    pub(super) fn account(&mut self) {
         self.until_account = ACCOUNT;
         let bytes = self.explorer.own_bytes(self.waiting_bytes());
         let mut sums = self.common.sums.lock().unwrap_or_else(PoisonError::into_inner);

@@ -57,6 +57,20 @@ struct State {
     end: Option<End>,
     /// Workers that have not ended.
     alive: usize,
+    /// Workers that have handed in what they have, and how often that was written.
+    handed: usize,
+    written: u64,
+    /// The next meeting is to keep the search.
+    is_kept: bool,
+}
+
+/// What the thread that watches sees.
+pub(super) enum Seen {
+    Nothing,
+    /// All have handed in what they have, and wait.
+    Handed,
+    /// How the search has ended, and all workers have left.
+    End(End),
 }
 
 pub(super) struct Yard {
@@ -196,10 +210,47 @@ impl Yard {
         self.changed.notify_all();
     }
 
-    /// The meeting has begun, and nobody needs to be asked any more.
-    pub fn open_meeting(&self) {
-        let _state = self.lock();
+    /// Asks all to meet and to hand in what they have.
+    pub fn call_to_keep(&self) {
+        self.lock().is_kept = true;
+        self.call_meeting();
+    }
+
+    /// The meeting has begun, and nobody needs to be asked any more. Whether the search is kept in it.
+    pub fn open_meeting(&self) -> bool {
+        let mut state = self.lock();
         self.is_meeting.store(false, Ordering::Relaxed);
+        std::mem::take(&mut state.is_kept)
+    }
+
+    /// A worker has handed in what it has, and waits until that is written. `None` when the search has ended.
+    pub fn hand_in(&self) -> Option<()> {
+        let mut state = self.lock();
+        state.handed += 1;
+        self.changed.notify_all();
+        let written = state.written;
+        while state.written == written {
+            if state.end.is_some() {
+                return None;
+            }
+            state = self.wait(state);
+        }
+        Some(())
+    }
+
+    /// What was handed in is written: all go on.
+    pub fn give_back(&self) {
+        let mut state = self.lock();
+        state.handed = 0;
+        state.written += 1;
+        self.changed.notify_all();
+    }
+
+    /// What waits for nobody in particular.
+    pub fn packages(&self) -> Vec<(StateRef, u32)> {
+        let state = self.lock();
+        let states = |p: &Package| p.names.iter().copied().zip(p.depths.iter().copied()).collect::<Vec<_>>();
+        state.packages.iter().flat_map(states).collect()
     }
 
     /// Waits for all others; one of them is told to lead. `None` when the search has ended.
@@ -242,12 +293,16 @@ impl Yard {
         (self.states.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
     }
 
-    /// For the thread that watches: how the search has ended, once all workers have left.
-    pub fn wait_for_end(&self, most: Duration) -> Option<End> {
+    /// For the thread that watches: waits for something to see, and not longer than this.
+    pub fn watch(&self, most: Duration) -> Seen {
         let state = self.lock();
-        let goes_on = |state: &mut State| state.alive > 0;
+        let goes_on = |state: &mut State| state.alive > 0 && state.handed < self.workers;
         let waited = self.changed.wait_timeout_while(state, most, goes_on);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        if state.alive > 0 { None } else { state.end.clone() }
+        match &state.end {
+            Some(end) if state.alive == 0 => Seen::End(end.clone()),
+            None if state.handed == self.workers => Seen::Handed,
+            _ => Seen::Nothing,
+        }
     }
 }

@@ -2,15 +2,16 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
-use volee_search::{Check, Checkpoint, Order, Outcome, check, read_header};
+use volee_search::{Check, Checkpoint, Crew, Order, Outcome, check, check_with, read_header};
 use volee_system::{
-    Budget, Fault, FaultId, Flow, Label, Limit, Meter, PredicateId, Quiet, Random, Sink, System,
+    Budget, Components, Fault, FaultId, Flow, Label, Limit, Meter, PredicateId, Quiet, Random, Sink, System,
 };
 
 use crate::graph::Graph;
+use crate::parallel::Walk;
 
 /// Two graphs side by side, which interrupts whoever searches it after this many expansions.
 struct Interrupting {
@@ -142,4 +143,83 @@ fn a_file_that_was_cut_or_changed_is_refused() {
         std::fs::write(&path, changed).expect("written");
         assert!(read_header(&path).is_err(), "changed at {at}");
     }
+}
+
+/// A system that several threads have copies of, and that interrupts them all after this many expansions of any.
+#[derive(Clone)]
+struct Shared {
+    walk: Walk,
+    expansions: Arc<AtomicI64>,
+    cancelled: Arc<AtomicBool>,
+}
+
+impl System for Shared {
+    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
+        self.walk.initial(push)
+    }
+
+    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        if self.expansions.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.cancelled.store(true, Ordering::Relaxed);
+        }
+        self.walk.steps(state, sink)
+    }
+
+    fn label(&self, label: Label) -> Cow<'_, str> {
+        self.walk.label(label)
+    }
+
+    fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
+        self.walk.holds(predicate, state)
+    }
+
+    fn components(&self) -> Option<Components> {
+        self.walk.components()
+    }
+}
+
+fn run_by_crew(walk: &Walk, expansions: i64, questions: &Check, workers: usize) -> Outcome {
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let (walk, expansions) = (walk.clone(), Arc::new(AtomicI64::new(expansions)));
+    let system = Shared { walk, expansions, cancelled: Arc::clone(&cancelled) };
+    let asked = questions.clone().checkpoint(None);
+    let another = || Some((Box::new(system.clone()) as Box<dyn System>, asked.clone()));
+    let crew = Crew::new(workers, &another).from(500);
+    let meter = Meter::start(Budget { cancelled, memory: Some(1 << 30), ..Budget::default() });
+    check_with(&mut system.clone(), questions, Some(&crew), &meter, &mut Quiet)
+}
+
+#[test]
+fn a_search_by_several_threads_goes_on_where_it_was_cut() {
+    let (mut cuts, mut random) = (0, Random::new(22));
+    for round in 0..12 {
+        let order = [Order::DepthFirst, Order::BreadthFirst][round % 2];
+        let states = 5_000 + 9_000 * (round as u32 % 3);
+        let walk = Walk { states, error: (round % 4 == 3).then_some(states - 7) };
+        let questions = Check::new().order(order).invariant("no error", PredicateId(0));
+        let whole = run_by_crew(&walk, i64::MAX, &questions, 1);
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("search");
+        let every = Duration::from_millis([1, 3_600_000][random.below(2)]);
+        let mut kept = Checkpoint { path: path.clone(), every, header: b"head".to_vec(), resume: false };
+        let pieces = loop {
+            let questions = questions.clone().checkpoint(Some(kept.clone()));
+            let few = 1_000 + random.below(4_000) as i64;
+            let outcome = run_by_crew(&walk, few, &questions, 2 + round % 3);
+            if outcome.limit != Some(Limit::Cancelled) {
+                break outcome;
+            }
+            assert_eq!(read_header(&path).expect("it is whole"), b"head");
+            (kept.resume, cuts) = (true, cuts + 1);
+        };
+        assert_eq!((&pieces.answers, &pieces.limit), (&whole.answers, &whole.limit), "round {round}");
+        let figures = |o: &Outcome| (o.statistics.states, o.statistics.transitions);
+        if walk.error.is_none() {
+            assert_eq!(figures(&pieces), figures(&whole), "round {round}");
+        }
+        if walk.error.is_none() && order == Order::BreadthFirst {
+            assert_eq!(pieces.statistics.max_depth, whole.statistics.max_depth, "round {round}");
+        }
+    }
+    assert!(cuts > 20, "only {cuts} searches were cut");
 }

@@ -118,9 +118,9 @@ fn random_programs_have_the_same_answers_with_any_number_of_workers() {
 
 /// Twelve bytes, each a component, that take all values one after the other, a few at a time.
 #[derive(Clone)]
-struct Walk {
-    states: u32,
-    error: Option<u32>,
+pub(crate) struct Walk {
+    pub(crate) states: u32,
+    pub(crate) error: Option<u32>,
 }
 
 impl Walk {

@@ -36,7 +36,7 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     }
     let kept = kept::prepare(job, &model, questions)?;
     let resumed = kept.as_ref().is_some_and(|kept| kept.resume);
-    if asked_for && (kept.is_some() || job.settings.spill.is_some()) {
+    if asked_for && job.settings.spill.is_some() {
         job.progress.say("what is kept on disk is searched by one thread");
     }
     let asked = |draft: &mut dyn Draft| {
