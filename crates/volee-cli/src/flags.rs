@@ -126,6 +126,8 @@ fn refused(refusal: &Refusal) -> Failure {
             let message = format!("{what} changes nothing for what is asked here");
             Failure::new(message).with_help(format!("it is for {about}{}", flags.join(", ")))
         }
+        Why::OneSearch => Failure::new(format!("{what} is for one search, and these questions need several"))
+            .with_help("ask one of them at a time: `--only` and `--skip` choose"),
         Why::NotWith(other) => Failure::new(format!("{what} and {} do not go together", of_setting(other)))
             .with_help(remedy(refusal.what, other)),
         Why::Needs(Setting::Emptiness) => Failure::new(format!("{what} needs --emptiness nested")),

@@ -29,7 +29,7 @@ pub fn work_on_claim<S: System + ?Sized>(
     driver: &mut Driver<'_>,
     system: &mut S,
     claim: &Claim,
-    options: ClaimOptions,
+    options: ClaimOptions<'_>,
 ) -> Result<PartialRuns, Stop> {
     let mut product = ClaimProduct::new(system, claim, options.reduces());
     let check = product.questions(&Check::new().faults(options.faults));
@@ -100,7 +100,7 @@ fn together(parts: Vec<PartialRuns>) -> Result<Together, PartError> {
 pub fn joined_claim<S: System + ?Sized>(
     system: &mut S,
     claim: &Claim,
-    options: ClaimOptions,
+    options: ClaimOptions<'_>,
     parts: Vec<PartialRuns>,
     meter: &Meter,
     progress: &mut dyn Progress,

@@ -125,6 +125,11 @@ impl<'a> Valuation<'a> {
         self.letters.meet(&self.letter);
     }
 
+    /// Letters that were met before this search went on.
+    pub fn met_before(&mut self, letters: &[u64]) {
+        self.letters.met_before(letters);
+    }
+
     /// The letters that were to be remembered.
     pub fn letters(&self) -> &[u64] {
         self.letters.all()

@@ -195,7 +195,7 @@ impl LtlQuestion {
     pub fn check<S: System + ?Sized>(
         &self,
         system: &mut S,
-        options: ClaimOptions,
+        options: ClaimOptions<'_>,
         meter: &Meter,
         progress: &mut dyn Progress,
     ) -> ClaimOutcome {

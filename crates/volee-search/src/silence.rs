@@ -115,6 +115,11 @@ impl Letters {
     pub fn all(&self) -> &[u64] {
         &self.met
     }
+
+    /// These were met before.
+    pub fn met_before(&mut self, letters: &[u64]) {
+        self.met.extend(letters);
+    }
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ impl Claim {
         &self,
         system: &mut S,
         how: &Check,
-        options: ClaimOptions,
+        options: ClaimOptions<'_>,
         meter: &Meter,
         progress: &mut dyn Progress,
     ) -> ClaimOutcome {

@@ -95,6 +95,8 @@ pub enum Why {
     NotWith(Setting),
     /// It makes sense only when this is set as well.
     Needs(Setting),
+    /// It is about one search, and what is asked needs several.
+    OneSearch,
     /// It does not change what this engine does.
     NoEffect {
         /// Who was asked.
@@ -125,6 +127,7 @@ impl fmt::Display for Refusal {
             }
             Why::NotWith(other) => write!(f, "{what} and {} do not go together", other.words()),
             Why::Needs(other) => write!(f, "{what} needs {}", other.words()),
+            Why::OneSearch => write!(f, "{what} is for one search, and these questions need several"),
             Why::NoEffect { asked, because } => write!(f, "{what} is not for the {asked} engine: {because}"),
         }
     }
@@ -275,8 +278,31 @@ impl Engine {
                 return Some(first);
             }
         }
-        contradiction(asked)
+        contradiction(asked).or_else(|| kept_apart(&ways, asked))
     }
+}
+
+/// Why what is asked is not kept: it is more than one search, or one by whole graphs.
+fn kept_apart(ways: &[Way], asked: &Asked<'_>) -> Option<Refusal> {
+    asked.settings.checkpoint.as_ref()?;
+    let refused = |why| Some(Refusal { what: Refused::Setting(Setting::Checkpoint), why });
+    let of_runs = ways.iter().filter(|way| **way != Way::Search).count();
+    if of_runs + usize::from(of_runs < ways.len()) > 1 {
+        return refused(Why::OneSearch);
+    }
+    if ways.contains(&Way::Cycles) {
+        let s = asked.settings;
+        if s.fairness == Fairness::Strong {
+            return refused(Why::NotWith(Setting::Fairness));
+        }
+        if s.order == Order::BreadthFirst {
+            return refused(Why::NotWith(Setting::Order));
+        }
+        if s.emptiness == Some(Emptiness::Nested) {
+            return refused(Why::NotWith(Setting::Emptiness));
+        }
+    }
+    None
 }
 
 /// Who answers a kind of question unless somebody else is asked.
@@ -475,14 +501,16 @@ impl Way {
                 Way::Search | Way::Monitor | Way::Cycles | Way::Deterministic => Ok(()),
                 _ => Err(self.no_effect("it does not execute statements one by one")),
             },
+            Setting::Checkpoint if matches!(self, Way::Cycles | Way::Monitor) => Ok(()),
             Setting::Checkpoint | Setting::Spill => match self {
                 Way::Search => Ok(()),
                 Way::SharedSearch | Way::SharedEquations => {
                     Err(self.no_effect("workers keep nothing on disk: ask on one machine"))
                 }
                 Way::Families | Way::Counters | Way::Channels => Err(self.not_a_search(REACHABILITY)),
-                _ => Err(self
-                    .no_effect("only a search of states is kept on disk: ask about runs and formulas apart")),
+                _ => Err(self.no_effect(
+                    "only a search of states is kept on disk: ask about equations and automata apart",
+                )),
             },
             Setting::Fairness | Setting::Emptiness if self == Way::Cycles => Ok(()),
             Setting::Fairness | Setting::Emptiness => Err(self.not_a_search(INFINITE)),

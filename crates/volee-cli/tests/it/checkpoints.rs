@@ -59,11 +59,14 @@ fn kill_when_kept(sandbox: &Sandbox, arguments: &[&str]) -> bool {
 
 #[test]
 fn a_search_that_was_killed_goes_on_to_the_same_answer() {
-    for order in ["", " --search bfs"] {
+    let bfs = format!("{QUESTION} --search bfs");
+    // Without --all-errors, and with no error, all cores search; lassos are looked for by components.
+    let by_threads = "check m.pml --reduction none --only deadlock --format json -D TOP=17";
+    let lassos = "check m.pml --reduction none --format json --ltl []<>(a<200)";
+    for call in [QUESTION, &bfs, by_threads, lassos] {
         let sandbox = Sandbox::new();
         sandbox.write("m.pml", MODEL);
-        let call = format!("{QUESTION}{order}");
-        let whole = sandbox.volee(&call);
+        let whole = sandbox.volee(call);
         let kept = format!("{call} --checkpoint kept.ck --checkpoint-every 30ms");
         assert!(kill_when_kept(&sandbox, &kept.split(' ').collect::<Vec<_>>()), "it was too quick");
         let again = sandbox.volee(&kept);
@@ -71,7 +74,7 @@ fn a_search_that_was_killed_goes_on_to_the_same_answer() {
         // Killed once more, from its checkpoint on.
         kill_when_kept(&sandbox, &["resume", "kept.ck"]);
         let resumed = sandbox.volee("resume kept.ck --format json");
-        assert_eq!(figures(&resumed), figures(&whole), "order {order:?}");
+        assert_eq!(figures(&resumed), figures(&whole), "{call}");
         assert_eq!(resumed.code, whole.code);
         assert!(!sandbox.path("kept.ck").exists() && !sandbox.path("kept.ck.part").exists());
     }
@@ -137,7 +140,7 @@ fn what_does_not_belong_together_is_refused_with_a_reason() {
     sandbox.write("kept.ck", MODEL);
     refused("not a checkpoint");
     sandbox.write("kept.ck", &whole);
-    let other = sandbox.volee("check m.pml --reduction none --checkpoint other.ck --ltl <>(a==1)");
+    let other = sandbox.volee("check m.pml --reduction none --checkpoint other.ck --ltl <>(a==1) --ltl <>b");
     assert!(other.code == 2 && other.stderr.contains("--checkpoint"), "{}", other.stderr);
     assert!(!sandbox.path("other.ck").exists());
 }

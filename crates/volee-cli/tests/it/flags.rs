@@ -119,7 +119,7 @@ const TABLE: &[(&str, &str)] = &[
     ("--trace t.svg", "ooooooooo"),
     ("--report r.html", "ooooooooo"),
     ("--coverage", "OOOOrOrrr"),
-    ("--checkpoint kept.ck", "rorrrrrrr"),
+    ("--checkpoint kept.ck", "rooorrrrr"),
     ("--checkpoint-every 1s", "rrrrrrrrr"),
     ("--spill .", "rorrrrrrr"),
     ("--every-step", "ooooooooo"),

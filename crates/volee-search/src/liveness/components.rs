@@ -13,6 +13,7 @@ use super::nodes::{DEAD, Nodes, UNVISITED};
 use super::product::{Arc, Product, STUTTER, Stop, UNNUMBERED};
 use super::{Claim, ClaimOptions, Found, reason};
 use crate::check::{Reduction, Statistics};
+use crate::checkpoint::Keeper;
 use volee_store::Full;
 
 /// How many nodes are expanded between two looks at the clock.
@@ -23,45 +24,48 @@ const SETTLE_AFTER: usize = 1 << 13;
 
 /// A node on the path, and its transitions that wait in `Search::waiting`.
 #[derive(Debug, Clone, Copy)]
-struct Frame {
-    node: u32,
-    first: usize,
-    next: usize,
+pub(super) struct Frame {
+    pub node: u32,
+    pub first: usize,
+    pub next: usize,
 }
 
 /// A component on the stack of open nodes.
-struct Root<const W: usize> {
+pub(super) struct Root<const W: usize> {
     /// Where it starts on the stack of open nodes.
-    start: usize,
+    pub start: usize,
     /// The marks on the transition that led into it.
-    entry: Marks<W>,
+    pub entry: Marks<W>,
     /// The marks inside it.
-    inside: Marks<W>,
+    pub inside: Marks<W>,
     /// A lasso in it was told.
-    told: bool,
+    pub told: bool,
 }
 
-struct Search<'a, S: System + ?Sized, const W: usize> {
-    product: Product<'a, S, W>,
+pub(super) struct Search<'a, S: System + ?Sized, const W: usize> {
+    pub product: Product<'a, S, W>,
     all: Marks<W>,
-    frames: Vec<Frame>,
-    waiting: Vec<Arc<W>>,
-    open: Vec<u32>,
-    roots: Vec<Root<W>>,
-    initial: u32,
-    max_depth: usize,
+    pub frames: Vec<Frame>,
+    pub waiting: Vec<Arc<W>>,
+    pub open: Vec<u32>,
+    pub roots: Vec<Root<W>>,
+    pub initial: u32,
+    pub max_depth: usize,
     /// The errors found, and how many are wanted.
-    errors: Vec<(Reason, Witness)>,
+    pub errors: Vec<(Reason, Witness)>,
     wanted: usize,
     /// Nodes after which the reduced system may be settled by itself.
-    settle_after: usize,
+    pub settle_after: usize,
+    /// Where the search is kept, if it is, and what the system had left out when it was.
+    pub keeper: Option<Keeper>,
+    pub left_out: Option<String>,
 }
 
 /// Looks for a lasso that the claim accepts.
 pub(crate) fn search<S: System + ?Sized, const W: usize>(
     system: &mut S,
     claim: &Claim,
-    options: ClaimOptions,
+    options: ClaimOptions<'_>,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> (Found, Statistics, Vec<u64>) {
@@ -77,11 +81,20 @@ pub(crate) fn search<S: System + ?Sized, const W: usize>(
         errors: Vec::new(),
         wanted: options.max_errors.max(1),
         settle_after: SETTLE_AFTER,
+        keeper: options.checkpoint.map(|kept| Keeper::new(kept.clone(), meter)),
+        left_out: None,
     };
-    if options.settles_first && search.product.reduces() {
-        search.product.settle_expansions(usize::MAX, meter);
-    }
-    let found = match search.run(claim, options.faults, meter, progress) {
+    let ended = match search.restore(claim, meter) {
+        Err(limit) => Some(limit),
+        Ok(()) => {
+            if options.settles_first && search.product.reduces() && search.product.expansions.is_none() {
+                search.product.settle_expansions(usize::MAX, meter);
+            }
+            search.run(claim, options.faults, meter, progress)
+        }
+    };
+    let ended = ended.or_else(|| search.left_out.take().map(|message| Limit::Other { message }));
+    let found = match ended {
         Some(limit) if search.errors.is_empty() => Found::Limit(limit),
         _ => Found::of(std::mem::take(&mut search.errors)),
     };
@@ -98,7 +111,7 @@ pub(crate) fn search<S: System + ?Sized, const W: usize>(
 }
 
 impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
-    fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.product.bytes()
             + (self.waiting.capacity() * size_of::<Arc<W>>()
                 + self.frames.capacity() * size_of::<Frame>()
@@ -149,11 +162,17 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
     ) -> ControlFlow<Option<Limit>> {
         let mut until_tick = TICK;
         for (ordinal, node) in self.product.initial().into_iter().enumerate() {
-            self.initial = ordinal as u32;
-            if self.product.nodes.order[node as usize] != UNVISITED {
+            let mut found = None;
+            if self.frames.is_empty() {
+                self.initial = ordinal as u32;
+                if self.product.nodes.order[node as usize] != UNVISITED {
+                    continue;
+                }
+                found = self.enter(node, Marks::EMPTY);
+            } else if ordinal as u32 != self.initial {
+                // The search goes on from a file, on the way from another initial state.
                 continue;
             }
-            let mut found = self.enter(node, Marks::EMPTY);
             loop {
                 match found {
                     Some(Found::Limit(limit)) => return ControlFlow::Break(Some(limit)),
@@ -199,13 +218,20 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
             pending: self.waiting.len() as u64,
             memory,
         });
-        meter.check()?;
-        meter.check_memory(memory, || {
-            format!(
-                "there are more than {} pairs of a state and a state of the claim",
-                self.product.nodes.len()
-            )
-        })
+        let nodes = self.product.nodes.len();
+        let mut checked = meter.check().and_then(|()| {
+            meter.check_memory(memory, || {
+                format!("there are more than {nodes} pairs of a state and a state of the claim")
+            })
+        });
+        if let Some(keeper) = &self.keeper {
+            let length = self.product.state_length();
+            checked = checked.and_then(|()| keeper.last_moment(meter, nodes as u64, length));
+            if checked.is_err() || keeper.is_time(meter) {
+                self.keep(meter, progress);
+            }
+        }
+        checked
     }
 
     /// Puts a new node on the path.

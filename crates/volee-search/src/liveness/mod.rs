@@ -9,6 +9,7 @@
 
 mod components;
 mod graph;
+mod kept;
 mod lasso;
 mod marks;
 mod nodes;
@@ -24,6 +25,7 @@ use volee_system::{Limit, Meter, Progress, Reason, ReasonKind, System, Verdict, 
 
 use crate::atoms::BoundAtom;
 use crate::check::{Check, Order, Reduction, Statistics};
+use crate::checkpoint::Checkpoint;
 use crate::nested::{NestedClaim, NestedStore};
 use crate::pairs::Faults;
 
@@ -107,7 +109,7 @@ pub enum Emptiness {
 
 /// How a claim is checked.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ClaimOptions {
+pub struct ClaimOptions<'k> {
     /// How accepted runs are looked for.
     pub emptiness: Emptiness,
     /// Which infinite runs count.
@@ -124,9 +126,11 @@ pub struct ClaimOptions {
     pub max_errors: usize,
     /// Whether a search by components whose memory is used up is followed by one that forgets; with the seed of that.
     pub forgets: Option<u64>,
+    /// Where the search is kept; only one by components is, without strong fairness and not for shortest runs.
+    pub checkpoint: Option<&'k Checkpoint>,
 }
 
-impl ClaimOptions {
+impl ClaimOptions<'_> {
     /// Whether persistent sets may stand for all steps: who is able to move is seen in all of them only.
     pub fn reduces(&self) -> bool {
         self.reduction == Reduction::Persistent && self.fairness == Fairness::None
@@ -148,7 +152,7 @@ pub struct ClaimOutcome {
 pub fn check_claim<S: System + ?Sized>(
     system: &mut S,
     claim: &Claim,
-    options: ClaimOptions,
+    options: ClaimOptions<'_>,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> ClaimOutcome {
@@ -169,7 +173,7 @@ pub fn check_claim<S: System + ?Sized>(
     let outcome = check_by_components(system, claim, options, meter, progress);
     match &outcome.verdict {
         Verdict::Unknown(Limit::Memory { budget, .. })
-            if options.fairness == Fairness::None && !options.shortest =>
+            if options.fairness == Fairness::None && !options.shortest && options.checkpoint.is_none() =>
         {
             let again = Forgetting { budget: *budget, first: outcome.statistics.clone() };
             again.check(system, claim, options, meter, progress).unwrap_or(outcome)
@@ -190,7 +194,7 @@ impl Forgetting {
         &self,
         system: &mut S,
         claim: &Claim,
-        options: ClaimOptions,
+        options: ClaimOptions<'_>,
         meter: &Meter,
         progress: &mut dyn Progress,
     ) -> Option<ClaimOutcome> {
@@ -212,7 +216,7 @@ impl Forgetting {
 fn check_by_components<S: System + ?Sized>(
     system: &mut S,
     claim: &Claim,
-    options: ClaimOptions,
+    options: ClaimOptions<'_>,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> ClaimOutcome {
@@ -240,7 +244,7 @@ fn check_by_components<S: System + ?Sized>(
 fn whole<S: System + ?Sized>(
     system: &mut S,
     claim: &Claim,
-    options: ClaimOptions,
+    options: ClaimOptions<'_>,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> (Found, Statistics, Vec<u64>) {

@@ -136,6 +136,35 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
         self.valuation.letters()
     }
 
+    /// Letters that were met when the search was kept.
+    pub fn met_before(&mut self, letters: &[u64]) {
+        self.valuation.met_before(letters);
+    }
+
+    /// The state of a name.
+    pub fn load(&mut self, name: StateRef) -> &[u8] {
+        self.names.load(name, &mut self.state);
+        &self.state
+    }
+
+    /// How many bytes the state has that was looked at last.
+    pub fn state_length(&self) -> usize {
+        self.state.len()
+    }
+
+    /// The name of a state. `None` where there is no room for it.
+    pub fn name(&mut self, state: &[u8]) -> Option<StateRef> {
+        self.steps.clear();
+        self.steps.push(Staged { name: self.names.name(state), ordinal: 0, label: None, process: None });
+        self.rename();
+        self.names.full().is_none().then(|| self.steps[0].name)
+    }
+
+    /// The number of a pair. `None` where there is no room for it.
+    pub fn intern(&mut self, state: &[u8], at: u32) -> Option<u32> {
+        self.name(state).map(|name| self.nodes.intern(name, at))
+    }
+
     pub fn bytes(&self) -> u64 {
         let settled = self.expansions.as_ref().map_or(0, Expansions::bytes);
         self.names.bytes() + self.nodes.bytes() + self.memo.bytes() + self.wide_memo.bytes() + settled

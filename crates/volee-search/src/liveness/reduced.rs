@@ -37,6 +37,25 @@ struct Frame {
 pub(crate) struct Expansions(Nodes);
 
 impl Expansions {
+    pub fn none() -> Self {
+        Expansions(Nodes::new())
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// A state, and what became of it.
+    pub fn get(&self, state: u32) -> (StateRef, u32) {
+        (self.0.key(state).0, self.0.order[state as usize])
+    }
+
+    /// What became of a state.
+    pub fn put(&mut self, name: StateRef, order: u32) {
+        let state = self.number(name);
+        *self.of(state) = order;
+    }
+
     pub fn bytes(&self) -> u64 {
         self.0.bytes()
     }
@@ -63,7 +82,7 @@ impl Expansions {
 impl<S: System + ?Sized, const W: usize> Product<'_, S, W> {
     /// Settles which states of the system have all their steps; whether that was possible with at most this many states.
     pub fn settle_expansions(&mut self, most: usize, meter: &Meter) -> bool {
-        self.expansions = Some(Expansions(Nodes::new()));
+        self.expansions = Some(Expansions::none());
         let settled = self.explore_reduced(most, meter).is_some();
         if !settled {
             self.expansions = None;

@@ -27,7 +27,7 @@ pub(super) fn open_cycle() -> Reason {
 pub fn conclude<S: System + ?Sized>(
     system: &mut S,
     claim: &Claim,
-    options: ClaimOptions,
+    options: ClaimOptions<'_>,
     parts: Vec<PartialOutcome>,
     memory: u64,
     meter: &Meter,
@@ -72,7 +72,7 @@ fn no_run() -> PartError {
 fn closed<S: System + ?Sized>(
     system: &mut S,
     claim: &Claim,
-    options: ClaimOptions,
+    options: ClaimOptions<'_>,
     mut way: Witness,
     pair: &[u8],
     meter: &Meter,

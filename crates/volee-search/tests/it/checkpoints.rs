@@ -5,9 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
-use volee_search::{Check, Checkpoint, Crew, Order, Outcome, check, check_with, read_header};
+use volee_logic::formula::parse;
+use volee_logic::ltl::translate;
+use volee_search::{
+    BoundAtom, Check, Checkpoint, Claim, ClaimOptions, ClaimOutcome, Crew, Fairness, Order, Outcome, check,
+    check_claim, check_with, read_header,
+};
 use volee_system::{
     Budget, Components, Fault, FaultId, Flow, Label, Limit, Meter, PredicateId, Quiet, Random, Sink, System,
+    Verdict,
 };
 
 use crate::graph::Graph;
@@ -222,4 +228,52 @@ fn a_search_by_several_threads_goes_on_where_it_was_cut() {
         }
     }
     assert!(cuts > 20, "only {cuts} searches were cut");
+}
+
+fn look_for_lassos(walk: &Walk, expansions: i64, claim: &Claim, options: ClaimOptions<'_>) -> ClaimOutcome {
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let (walk, expansions) = (walk.clone(), Arc::new(AtomicI64::new(expansions)));
+    let mut system = Shared { walk, expansions, cancelled: Arc::clone(&cancelled) };
+    let meter = Meter::start(Budget { cancelled, ..Budget::default() });
+    check_claim(&mut system, claim, options, &meter, &mut Quiet)
+}
+
+#[test]
+fn a_search_for_lassos_goes_on_where_it_was_cut() {
+    let (mut cuts, mut random) = (0, Random::new(23));
+    let mut violated = 0;
+    for (bad, fairness) in
+        [("<>[]!p", Fairness::None), ("[]<>!p", Fairness::None), ("<>[]p && <>!p", Fairness::Weak)]
+    {
+        for error in [None, Some(19_000), Some(24_321)] {
+            let walk = Walk { states: 25_000, error };
+            let automaton = translate(&parse(bad, "f").expect("a formula")).expect("small");
+            let claim = Claim::new(automaton, vec![BoundAtom::Predicate(PredicateId(0))]);
+            let options = ClaimOptions { fairness, ..ClaimOptions::default() };
+            let whole = look_for_lassos(&walk, i64::MAX, &claim, options);
+            violated += u32::from(matches!(whole.verdict, Verdict::Violated(_)));
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("search");
+            let every = Duration::from_millis([1, 3_600_000][random.below(2)]);
+            let mut kept = Checkpoint { path, every, header: b"head".to_vec(), resume: false };
+            let pieces = loop {
+                let options = ClaimOptions { checkpoint: Some(&kept), ..options };
+                let outcome = look_for_lassos(&walk, 3_000 + random.below(6_000) as i64, &claim, options);
+                if outcome.verdict != Verdict::Unknown(Limit::Cancelled) {
+                    break outcome;
+                }
+                assert_eq!(read_header(&kept.path).expect("it is whole"), b"head");
+                (kept.resume, cuts) = (true, cuts + 1);
+            };
+            assert_eq!(pieces.verdict, whole.verdict, "{bad}, {error:?}");
+            let figures =
+                |o: &ClaimOutcome| (o.statistics.states, o.statistics.transitions, o.statistics.max_depth);
+            assert_eq!(
+                (figures(&pieces), &pieces.letters),
+                (figures(&whole), &whole.letters),
+                "{bad}, {error:?}"
+            );
+        }
+    }
+    assert!(cuts > 10 && violated > 2, "{cuts} were cut, {violated} violated");
 }

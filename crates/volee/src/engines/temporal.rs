@@ -6,17 +6,18 @@ use volee_logic::formula;
 use volee_logic::hoa::read_hoa;
 use volee_program::MachineOptions;
 use volee_search::{
-    Answer as Found, Approximation, BoundAtom, Check, Claim, ClaimOptions, ClaimOutcome,
+    Answer as Found, Approximation, BoundAtom, Check, Checkpoint, Claim, ClaimOptions, ClaimOutcome,
     DeterministicProperty, Emptiness as Method, Fairness, LtlQuestion, Names, NestedStore, Order, Outcome,
-    Reduction, Statistics, TlQuestion, bind, check_claim,
+    Reduction, Statistics, TlQuestion, bind, check_claim, remove_checkpoint,
 };
-use volee_system::{Diagnostic, Reason, ReasonKind, Verdict};
+use volee_system::{Diagnostic, Limit, Reason, ReasonKind, Verdict};
 
 use super::explicit::stored;
 use super::{Job, Part, told};
 use crate::answer::{AskError, limit};
 use crate::claims::never_claim;
 use crate::engine::Way;
+use crate::kept;
 use crate::model::{Model, Options};
 use crate::question::Question;
 use crate::settings::Emptiness;
@@ -115,20 +116,23 @@ fn search(job: &mut Job<'_>, question: &Question, options: &Options) -> Result<S
     let usual = job.subject.options();
     let mut open = |options: &Options| if usual == *options { job.open() } else { job.open_as(options) };
     let Bound { mut model, options, what } = bound(&mut open, question, options, by_steps)?;
-    let how = claim_options(job, options.plain);
+    let kept = kept::prepare(job, &model, std::slice::from_ref(question))?;
+    let resumed = kept.as_ref().is_some_and(|kept| kept.resume);
+    let how = ClaimOptions { checkpoint: kept.as_ref(), ..claim_options(job, options.plain) };
     let mut unseen = Vec::new();
     let system = model.draft.system();
     let outcome = match what {
         Asked::Ltl(ltl) => {
             let safety =
                 stored(Check::new(), job.settings, options.plain).max_errors(job.settings.max_errors);
+            let safety = safety.checkpoint(kept.clone());
             let invariant = match how.emptiness {
                 Method::Components => ltl.check_as_invariant(system, &safety, job.meter, job.progress),
                 Method::Nested(_) => None,
             };
             match invariant {
                 Some((outcome, told)) => {
-                    unseen = told;
+                    unseen = if resumed { Vec::new() } else { told };
                     one_of(outcome)
                 }
                 None => {
@@ -138,13 +142,33 @@ fn search(job: &mut Job<'_>, question: &Question, options: &Options) -> Result<S
                 }
             }
         }
-        Asked::Tl(tl) => return monitored(job, question, &tl, model, options),
+        Asked::Tl(tl) => {
+            let mut searched = monitored(job, question, &tl, (model, options), kept.clone())?;
+            // What was met before the search was kept is not known here.
+            if resumed {
+                searched.unseen.clear();
+            }
+            forget_kept(kept.as_ref(), searched.found.iter().map(|(_, found)| &found.verdict));
+            return Ok(searched);
+        }
         Asked::Deterministic(property) => property.check(system, job.settings.seed, job.meter, job.progress),
         Asked::Claim(claim) => check_claim(system, &claim, how, job.meter, job.progress),
     };
+    forget_kept(kept.as_ref(), std::iter::once(&outcome.verdict));
     let statistics = outcome.statistics;
     let found = separated(question, outcome.verdict);
     Ok(Searched { found, statistics, model, options, unseen })
+}
+
+/// Removes the file of a search that has ended.
+fn forget_kept<'v>(kept: Option<&Checkpoint>, mut verdicts: impl Iterator<Item = &'v Verdict>) {
+    let open = |verdict: &Verdict| match verdict {
+        Verdict::Unknown(limit) => !matches!(limit, Limit::Depth { .. }),
+        _ => false,
+    };
+    if let Some(kept) = kept.filter(|_| !verdicts.any(open)) {
+        remove_checkpoint(&kept.path);
+    }
 }
 
 /// The never claim of a model, which is then the system as the claim sees it.
@@ -161,11 +185,11 @@ fn monitored(
     job: &mut Job<'_>,
     asked: &Question,
     question: &TlQuestion,
-    mut model: Model,
-    options: Options,
+    (mut model, options): (Model, Options),
+    kept: Option<Checkpoint>,
 ) -> Result<Searched, AskError> {
     let how = stored(Check::new(), job.settings, options.plain).reduction(Reduction::None);
-    let how = how.max_errors(job.settings.max_errors);
+    let how = how.max_errors(job.settings.max_errors).checkpoint(kept);
     let (outcome, mut unseen) =
         question.check_and_watch(model.draft.system(), job.settings.runs, &how, job.meter, job.progress);
     if outcome.answers.iter().any(|found| found.verdict != Verdict::Holds) {
@@ -176,7 +200,7 @@ fn monitored(
 }
 
 /// How infinite runs are looked for; what does not go together was refused before.
-fn claim_options(job: &Job<'_>, plain: bool) -> ClaimOptions {
+fn claim_options(job: &Job<'_>, plain: bool) -> ClaimOptions<'static> {
     let settings = job.settings;
     let memory = job.meter.budget().memory;
     let emptiness = match (settings.approximation, settings.emptiness) {
@@ -206,6 +230,7 @@ fn claim_options(job: &Job<'_>, plain: bool) -> ClaimOptions {
         shortest: settings.order == Order::BreadthFirst,
         max_errors: settings.max_errors,
         forgets: settings.replacement.map(|_| settings.seed),
+        checkpoint: None,
     }
 }
 

@@ -78,7 +78,7 @@ impl How {
         How { fairness: settings.fairness, runs: settings.runs, reduces }
     }
 
-    fn claim_options(self, faults: bool) -> ClaimOptions {
+    fn claim_options(self, faults: bool) -> ClaimOptions<'static> {
         let reduction = if self.reduces { Reduction::Persistent } else { Reduction::None };
         ClaimOptions { fairness: self.fairness, faults, reduction, ..ClaimOptions::default() }
     }
