@@ -98,7 +98,12 @@ pub(crate) fn unread_globals(program: &Program, observed: &Observed) -> Vec<(u32
 /// Takes globals that the model hides out of the state, as far as nobody reads them: (first byte, how many). This is no
 /// optimisation but what hiding means; what is hidden and read all the same stays. Gives what was taken out.
 pub fn drop_hidden(program: &mut Program, hidden: &[(u32, u32)]) -> Vec<(u32, u32)> {
-    let observed = Observed::by_program(program);
+    let mut observed = Observed::by_program(program);
+    // Questions come later, and may look at everything else.
+    let (mut all, mut kept_back) = (Cells::none(program.globals_size), Cells::none(program.globals_size));
+    all.add((0, program.globals_size));
+    hidden.iter().for_each(|extent| kept_back.add(*extent));
+    observed.globals.extend(all.runs_without(&kept_back));
     unread::drop_hidden(program, hidden, &observed)
 }
 

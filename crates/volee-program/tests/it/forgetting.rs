@@ -75,6 +75,18 @@ pub const PROGRAMS: &[(&str, &[&str])] = &[
     ),
     ("chan c = [1] of { byte }, d; byte out; active proctype P() { d = c; d!3; c?out }", &["out == 3"]),
     ("chan c = [1] of { byte, byte }; byte n, out; active proctype P() { c!1,2; c?n,out }", &["out == 2"]),
+    // Values that are there from the start, hidden or not, and hidden ones that are read all the same.
+    (
+        "byte n = 4, m = n + 1, out; active proctype P() { out = m; m = 0; out = n }",
+        &["out == 5", "out == 4"],
+    ),
+    ("byte n = 4, m = 7, out; active proctype P() { n++; out = m }", &["out == 7"]),
+    ("hidden byte h; byte out; active proctype P() { h = 1; out = h; h = 2 }", &["out == 1"]),
+    ("hidden byte h = 3; byte out; active proctype P() { out = h }", &["out == 3"]),
+    (
+        "byte z; hidden short h = 3, k = 4; byte out; active proctype P() { k = 5; out = h; h = 6; out = h }",
+        &["out == 3", "out == 6"],
+    ),
     (
         "typedef T { byte a, b } T t; byte out; active proctype P() { t.a = 1; t.b = 2; out = t.b }",
         &["out == 2"],

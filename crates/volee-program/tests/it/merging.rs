@@ -131,3 +131,14 @@ fn statements_that_can_fail_are_not_merged_with_each_other() {
         assert_eq!((plain.faults.len(), optimised.faults.len()), (2, 2), "{source}");
     }
 }
+
+#[test]
+fn at_most_256_statements_are_one_step() {
+    let states = |count: usize| {
+        let source = format!("byte g; active proctype P() {{ byte l; {} g = l }}", "l++; ".repeat(count));
+        compare(&source, &["g == 0"]).1.states
+    };
+    assert_eq!(states(255), states(256));
+    assert_eq!(states(256) + 1, states(257));
+    assert_eq!(states(257), states(300));
+}

@@ -555,4 +555,8 @@ pub const MODELS: &[(&str, &[&str])] = &[
         "byte n, g; active proctype P() { byte l; l = 1; L: n = 1; n = 2 } active proctype Q() { byte k; k = 0; P[k]@L; g = 1 }",
         &["g"],
     ),
+    (
+        "byte g; active proctype P() { byte a, b; if :: g = 1 :: g = 2 fi; d_step { a = g; b = 1 }; b = b + 1; g = b; g = 3 }",
+        &["g == 3"],
+    ),
 ];
