@@ -35,6 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 enum Kind {
     Kept,
     KeptBreadthFirst,
+    KeptThreads,
+    KeptLassos,
     Threads,
     Cluster,
 }
@@ -201,7 +203,9 @@ impl Stage {
         line.push_str(match kind {
             Kind::Kept => " -D TOP=11 --checkpoint kept.ck --checkpoint-every 20ms",
             Kind::KeptBreadthFirst => " -D TOP=9 --search bfs --checkpoint kept.ck --checkpoint-every 20ms",
-            Kind::Threads => " -D TOP=11 --workers 2",
+            Kind::KeptThreads => " -D TOP=20 --workers 2 --checkpoint kept.ck --checkpoint-every 20ms",
+            Kind::KeptLassos => " -D TOP=9 --ltl []<>(a<200) --checkpoint kept.ck --checkpoint-every 20ms",
+            Kind::Threads => " -D TOP=20 --workers 2",
             Kind::Cluster => " -D TOP=9 --cluster hosts.toml",
         });
         line.split(' ').map(String::from).collect()
@@ -291,7 +295,14 @@ fn in_folder(binary: &Path, folder: &Path, count: u32, seed: u64) -> Result<Tall
     std::fs::write(folder.join("hosts.toml"), hosts).map_err(|e| e.to_string())?;
     let (random, tally) = (Random::new(seed), Tally::default());
     let mut stage = Stage { binary: binary.into(), folder: folder.into(), workers, relay, random, tally };
-    let kinds = [Kind::Kept, Kind::KeptBreadthFirst, Kind::Threads, Kind::Cluster];
+    let kinds = [
+        Kind::Kept,
+        Kind::KeptBreadthFirst,
+        Kind::KeptThreads,
+        Kind::KeptLassos,
+        Kind::Threads,
+        Kind::Cluster,
+    ];
     let mut usual = Vec::new();
     for kind in kinds {
         let start = Instant::now();

@@ -128,6 +128,12 @@ impl Meter {
         Budget { time, since: None, ..self.budget.clone() }
     }
 
+    /// What is left, with one of this many shares of the time.
+    pub fn share(&self, shares: u32) -> Budget {
+        let left = self.left();
+        Budget { time: left.time.map(|time| time / shares.max(1)), ..left }
+    }
+
     /// The budget this meter watches.
     pub fn budget(&self) -> &Budget {
         &self.budget

@@ -86,3 +86,23 @@ fn what_is_not_linear_is_refused_with_its_place() {
     let (_, code) = ask(&sandbox, "check square.pml --parameter x");
     assert_eq!(code, 2);
 }
+
+/// Integers whose sets never come to an end.
+const ENDLESS: &str = "\
+int a, b, c, d;
+active proctype P() { do :: a = a + b + 1; c = c + a :: b < a -> b = b + c + 2 :: c = c + d - a :: d > a -> a = a - c od }
+";
+
+#[test]
+fn a_question_that_takes_all_its_time_leaves_some_to_the_others() {
+    let sandbox = Sandbox::new();
+    sandbox.write("m.pml", ENDLESS);
+    let (answer, code) =
+        ask(&sandbox, "check m.pml --engine counters --time 3s --invariant a!=-77 --reachable a==1");
+    let results = answer["results"].as_array().expect("results");
+    let verdict = |question: &str| {
+        let found = results.iter().find(|r| r["question"].as_str().is_some_and(|q| q.contains(question)));
+        found.and_then(|r| r["verdict"].as_str()).unwrap_or("none")
+    };
+    assert_eq!((verdict("a!=-77"), verdict("a==1"), code), ("unknown", "holds", 3), "{answer}");
+}

@@ -16,8 +16,8 @@ use volee_program::Expr;
 use volee_promela::{Lowered, parse_predicate};
 use volee_report::{count, seconds};
 use volee_system::{
-    Action, Budget, Diagnostic, FaultKind, Reason, ReasonKind, Run, RunState, RunStep, Variable, Verdict,
-    Witness, collect_initial,
+    Action, Budget, Diagnostic, FaultKind, Limit, Reason, ReasonKind, Run, RunState, RunStep, Variable,
+    Verdict, Witness, collect_initial,
 };
 
 use super::retrace::retrace;
@@ -63,13 +63,38 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     }
     let mut part = Part::default();
     let mut total = Statistics::default();
-    for search in &searches {
-        let program = Program { bad: search.bad.clone(), ..counted.program().clone() };
-        let answer = decide(job, &counted, search, &program, &mut total, &mut part)?;
+    // No question takes the time of those after it; who needs more than its share gets what the others have left.
+    let mut patient = Vec::new();
+    for (at, search) in searches.iter().enumerate() {
+        let budget = job.meter.share((searches.len() - at) as u32);
+        let remarks = part.remarks.len();
+        let answer = decide(job, &counted, search, (budget, &mut total), &mut part)?;
+        if searches.len() > 1 && is_out_of_time(&answer) {
+            patient.push(at);
+            part.remarks.truncate(remarks);
+        }
         part.answers.push(answer);
+    }
+    for (done, &at) in patient.iter().enumerate() {
+        let budget = job.meter.share((patient.len() - done) as u32);
+        part.answers[at] = decide(job, &counted, &searches[at], (budget, &mut total), &mut part)?;
+        whole_time(job, &mut part.answers[at]);
     }
     figures(job, &total, &mut part);
     Ok(part)
+}
+
+fn is_out_of_time(answer: &Answer) -> bool {
+    matches!(answer.verdict, Verdict::Unknown(Limit::Time { .. }))
+}
+
+/// A share that was not enough is told as the whole.
+fn whole_time(job: &Job<'_>, answer: &mut Answer) {
+    if let (Verdict::Unknown(Limit::Time { milliseconds }), Some(time)) =
+        (&mut answer.verdict, job.meter.budget().time)
+    {
+        *milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    }
 }
 
 /// Everything that the integers of a model can be, location by location.
@@ -264,11 +289,10 @@ fn decide(
     job: &Job<'_>,
     counted: &Counted,
     search: &Search,
-    program: &Program,
-    total: &mut Statistics,
+    (budget, total): (Budget, &mut Statistics),
     part: &mut Part,
 ) -> Result<Answer, AskError> {
-    let budget = job.meter.left();
+    let program = &Program { bad: search.bad.clone(), ..counted.program().clone() };
     if !program.parameters.is_empty() {
         let found =
             counters::parametric(program, &budget).map_err(|e| Diagnostic::error(e.to_string(), None))?;
