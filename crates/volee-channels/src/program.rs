@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use volee_program::{
     Action, ChannelInstance, ChannelSlots, Expr, Location, Machine, MachineOptions, Node, Pattern, Proctype,
-    Program,
+    Program, visit_expr,
 };
 use volee_system::{Diagnostic, EventKind, Flow, Limit, Place, Step, System};
 
@@ -368,24 +368,13 @@ impl Class<'_> {
     }
 
     fn expr(&mut self, expr: &Expr) {
-        match expr {
-            Expr::Const(_) | Expr::Pid | Expr::ProcessCount | Expr::Last | Expr::NonProgress => {}
-            Expr::Load(location) => self.location(location),
-            Expr::Not(e) | Expr::Neg(e) | Expr::Complement(e) | Expr::PcValue(e) | Expr::Priority(e) => {
-                self.expr(e)
-            }
-            Expr::Binary(_, a, b, _) => {
-                self.expr(a);
-                self.expr(b);
-            }
-            Expr::Cond(c, a, b) => [c, a, b].into_iter().for_each(|e| self.expr(e)),
+        visit_expr(expr, &mut |part| match part {
             Expr::Channel(_, _, place) | Expr::Poll { place, .. } => {
                 self.refuse("a question about what a channel holds", place);
             }
             Expr::Timeout => self.refuse("`timeout`", &None),
             Expr::Enabled(..) => self.refuse("`enabled`", &None),
-            Expr::At { .. } | Expr::Remote { .. } => {}
-            Expr::Run { arguments, .. } => arguments.iter().for_each(|e| self.expr(e)),
-        }
+            _ => {}
+        });
     }
 }

@@ -15,9 +15,8 @@
 //! hold for them. The reader takes any text and reports what it can.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use volee_system::{Diagnostic, Place};
+use volee_system::{Diagnostic, Scanner, is_word};
 
 use crate::machines::{Automaton, Machines, Move, Operation};
 
@@ -30,9 +29,10 @@ const MAX_PARTS: usize = 10_000;
 /// # Errors
 /// Everything that is wrong with the text; never empty.
 pub fn read_scm(file: &str, text: &str) -> Result<Machines, Vec<Diagnostic>> {
+    let mut text = Scanner::new(file, text);
     let mut reader = Reader {
-        file: file.into(),
-        tokens: tokens(text),
+        tokens: tokens(&mut text),
+        text,
         at: 0,
         errors: Vec::new(),
         machines: Machines::default(),
@@ -45,34 +45,25 @@ pub fn read_scm(file: &str, text: &str) -> Result<Machines, Vec<Diagnostic>> {
     if reader.errors.is_empty() { Ok(reader.machines) } else { Err(reader.errors) }
 }
 
-struct Token<'t> {
-    text: &'t str,
-    line: u32,
-    column: u32,
-}
-
-fn tokens(text: &str) -> Vec<Token<'_>> {
+/// Words and single marks, each with its offset.
+fn tokens<'t>(text: &mut Scanner<'t>) -> Vec<(&'t str, usize)> {
     let mut all = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let mut rest = line.split("--").next().unwrap_or("");
-        let mut column = 1;
-        while let Some(c) = rest.chars().next() {
-            let is_word = |c: char| c.is_alphanumeric() || c == '_';
-            let length =
-                if is_word(c) { rest.find(|c| !is_word(c)).unwrap_or(rest.len()) } else { c.len_utf8() };
-            if !c.is_whitespace() {
-                all.push(Token { text: &rest[..length], line: number as u32 + 1, column });
-            }
-            column += rest[..length].chars().count() as u32;
-            rest = &rest[length..];
-        }
+    loop {
+        // A comment ends with its line, so that none is open at the end.
+        let _ = text.skip(&[("--", "\n")]);
+        let at = text.at;
+        let token = match text.peek() {
+            None => return all,
+            Some(c) if is_word(c) => text.take_while(is_word),
+            Some(c) => text.take(c.len_utf8()),
+        };
+        all.push((token, at));
     }
-    all
 }
 
 struct Reader<'t> {
-    file: Arc<str>,
-    tokens: Vec<Token<'t>>,
+    text: Scanner<'t>,
+    tokens: Vec<(&'t str, usize)>,
     at: usize,
     errors: Vec<Diagnostic>,
     machines: Machines,
@@ -83,7 +74,7 @@ struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     fn peek(&self) -> &'t str {
-        self.tokens.get(self.at).map_or("", |t| t.text)
+        self.tokens.get(self.at).map_or("", |t| t.0)
     }
 
     fn next(&mut self) -> &'t str {
@@ -96,11 +87,9 @@ impl<'t> Reader<'t> {
         if self.errors.len() >= MAX_ERRORS {
             return;
         }
-        let last = self.tokens.last().map_or((1, 1), |t| (t.line, t.column));
-        let (line, column) = self.tokens.get(at).map_or(last, |t| (t.line, t.column));
-        let place = Place::new(self.file.clone(), line, column);
-        let length = self.tokens.get(at).map_or(0, |t| t.text.chars().count() as u32);
-        self.errors.push(Diagnostic::error(message, place).spanning(length));
+        let last = self.tokens.last().map_or(0, |t| t.1);
+        let part = self.tokens.get(at).map_or(last..last, |t| t.1..t.1 + t.0.len());
+        self.errors.push(self.text.error(part, message));
     }
 
     fn error(&mut self, message: impl Into<String>) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use num_bigint::BigInt;
 use volee_integers::{Int, Row};
-use volee_system::{Diagnostic, Place};
+use volee_system::{Diagnostic, Place, Scanner};
 
 /// Parentheses inside parentheses before the input counts as malformed.
 const NESTING: usize = 200;
@@ -53,40 +53,21 @@ pub(crate) type Parsed<T> = Result<T, Diagnostic>;
 
 impl Tokens {
     pub(crate) fn of(file: &str, text: &str) -> Parsed<Tokens> {
-        let file: Arc<str> = file.into();
-        let mut tokens = Vec::new();
-        let mut glued = Vec::new();
-        let mut gap = true;
-        let (mut line, mut column) = (1_u32, 1_u32);
-        let mut rest = text;
-        while let Some(first) = rest.chars().next() {
-            let length = if first.is_whitespace() {
-                gap = true;
-                first.len_utf8()
-            } else if let Some(length) = comment_length(rest) {
-                gap = true;
-                length
-            } else {
-                let place = || Place::new(Arc::clone(&file), line, column);
-                let (token, length) = token(rest).map_err(|message| Diagnostic::error(message, place()))?;
-                tokens.push((token, line, column));
-                glued.push(!gap);
-                gap = false;
-                length
-            };
-            for c in rest[..length].chars() {
-                if c == '\n' {
-                    line = line.saturating_add(1);
-                    column = 1;
-                } else {
-                    column = column.saturating_add(1);
-                }
+        let mut text = Scanner::new(file, text);
+        let (mut tokens, mut glued, mut end) = (Vec::new(), Vec::new(), usize::MAX);
+        loop {
+            // A comment without an end ends with the text.
+            let _ = text.skip(&[("//", "\n"), ("/*", "*/")]);
+            let place = text.place();
+            glued.push(text.at == end);
+            if text.rest().is_empty() {
+                tokens.push((Token::End, place.line, place.column));
+                return Ok(Tokens { tokens, glued, at: 0, file: text.file });
             }
-            rest = &rest[length..];
+            let token = token(&mut text).map_err(|message| Diagnostic::error(message, place.clone()))?;
+            tokens.push((token, place.line, place.column));
+            end = text.at;
         }
-        tokens.push((Token::End, line, column));
-        glued.push(false);
-        Ok(Tokens { tokens, glued, at: 0, file })
     }
 
     pub(crate) fn peek(&self) -> &Token {
@@ -169,37 +150,26 @@ impl Tokens {
     }
 }
 
-fn comment_length(rest: &str) -> Option<usize> {
-    if rest.starts_with("//") {
-        return Some(rest.find('\n').unwrap_or(rest.len()));
-    }
-    rest.starts_with("/*").then(|| rest.find("*/").map_or(rest.len(), |i| i + 2))
-}
-
-fn token(rest: &str) -> Result<(Token, usize), String> {
-    let first = rest.chars().next().unwrap_or(' ');
+fn token(text: &mut Scanner<'_>) -> Result<Token, String> {
+    let first = text.peek().unwrap_or(' ');
     if first.is_ascii_digit() {
-        let length = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-        if length > DIGITS {
-            return Err(format!("a number of {length} digits is too long: at most {DIGITS}"));
+        let digits = text.take_while(|c| c.is_ascii_digit());
+        if digits.len() > DIGITS {
+            return Err(format!("a number of {} digits is too long: at most {DIGITS}", digits.len()));
         }
-        let number = rest[..length].parse::<BigInt>().map_err(|e| e.to_string())?;
-        return Ok((Token::Number(Int::from(number)), length));
+        let number = digits.parse::<BigInt>().map_err(|e| e.to_string())?;
+        return Ok(Token::Number(Int::from(number)));
     }
     if first.is_ascii_alphabetic() || first == '_' {
-        let length = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-        return Ok((Token::Word(rest[..length].to_owned()), length));
+        return Ok(Token::Word(text.take_while(|c| c.is_ascii_alphanumeric() || c == '_').to_owned()));
     }
     if first == '"' {
-        return match rest[1..].find('"') {
-            Some(end) => Ok((Token::Text, end + 2)),
-            None => Err("this string has no end".to_owned()),
-        };
+        let end = text.rest()[1..].find('"').ok_or("this string has no end")?;
+        text.take(end + 2);
+        return Ok(Token::Text);
     }
-    match SYMBOLS.iter().find(|s| rest.starts_with(**s)) {
-        Some(symbol) => Ok((Token::Symbol(symbol), symbol.len())),
-        None => Err(format!("`{}` has no meaning here", first.escape_debug())),
-    }
+    let symbol = text.symbol(&SYMBOLS).map(Token::Symbol);
+    symbol.ok_or_else(|| format!("`{}` has no meaning here", first.escape_debug()))
 }
 
 /// A conjunction of rows that must not be negative.

@@ -15,9 +15,8 @@
 //! no harm. The reader takes any text, reports every error it can with its place, and allocates in proportion to it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
 
-use volee_system::{Diagnostic, Place};
+use volee_system::{Diagnostic, Place, Scanner};
 
 use crate::net::{Bound, Initial, MAX_TOKENS, Net, PlaceId, Row, Target, Transition};
 
@@ -33,11 +32,10 @@ const MAX_INITIAL: usize = 256;
 /// Everything that is wrong with the text, in its order; never empty.
 pub fn read_spec(file: &str, text: &str) -> Result<Net, Vec<Diagnostic>> {
     let mut errors = Vec::new();
-    let file: Arc<str> = file.into();
-    let tokens = lex(&file, text, &mut errors);
-    let mut reader = Reader { file, tokens, at: 0, errors, names: HashMap::new(), net: Net::default() };
+    let tokens = lex(file, text, &mut errors);
+    let mut reader = Reader { tokens, at: 0, errors, names: HashMap::new(), net: Net::default() };
     reader.net();
-    let Reader { net, mut errors, file, .. } = reader;
+    let Reader { net, mut errors, .. } = reader;
     if errors.is_empty()
         && let Err(error) = net.validate()
     {
@@ -52,12 +50,11 @@ pub fn read_spec(file: &str, text: &str) -> Result<Net, Vec<Diagnostic>> {
 /// What is wrong with the text first.
 pub(crate) fn read_condition(net: &Net, text: &str) -> Result<Target, Diagnostic> {
     let mut errors = Vec::new();
-    let file: Arc<str> = "the condition".into();
-    let tokens = lex(&file, text, &mut errors);
+    let tokens = lex("the condition", text, &mut errors);
     let names: HashMap<&str, PlaceId> =
         net.places.iter().enumerate().map(|(i, name)| (name.as_str(), PlaceId(i as u32))).collect();
     let asked = Net { places: net.places.clone(), ..Net::default() };
-    let mut reader = Reader { file, tokens, at: 0, errors, names, net: asked };
+    let mut reader = Reader { tokens, at: 0, errors, names, net: asked };
     let bounds = reader.conjunction().and_then(|atoms| reader.bounds(0, atoms));
     if reader.errors.is_empty() && *reader.peek() != Kind::End {
         reader.unexpected("`,` between conditions");
@@ -69,30 +66,18 @@ pub(crate) fn read_condition(net: &Net, text: &str) -> Result<Target, Diagnostic
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind<'t> {
     Name(&'t str),
     Number(u32),
-    AtLeast,
-    AtMost,
-    Above,
-    Below,
-    Equal,
-    Arrow,
-    Times,
-    Comma,
-    Semicolon,
-    Prime,
-    Plus,
-    Minus,
+    Symbol(&'static str),
     End,
 }
 
 #[derive(Debug, Clone)]
 struct Token<'t> {
     kind: Kind<'t>,
-    line: u32,
-    column: u32,
+    place: Place,
     length: u32,
 }
 
@@ -100,57 +85,38 @@ fn is_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '.' | '@' | ':' | '$' | '[' | ']' | '~')
 }
 
-fn lex<'t>(file: &Arc<str>, text: &'t str, errors: &mut Vec<Diagnostic>) -> Vec<Token<'t>> {
+const SYMBOLS: [&str; 14] = [">=", "<=", "->", "&&", "==", ">", "<", "*", "=", ",", ";", "'", "+", "-"];
+
+fn lex<'t>(file: &str, text: &'t str, errors: &mut Vec<Diagnostic>) -> Vec<Token<'t>> {
+    let mut text = Scanner::new(file, text);
     let mut tokens = Vec::new();
-    let mut last_line = 1;
-    for (number, line) in text.split('\n').enumerate() {
-        let line_number = u32::try_from(number + 1).unwrap_or(u32::MAX);
-        last_line = line_number;
-        let code = line.split('#').next().unwrap_or("");
-        let mut column = 0u32;
-        let mut rest = code;
-        while let Some(c) = rest.chars().next() {
-            let (kind, bytes) = match c {
-                c if c.is_whitespace() || c == '\u{feff}' => (None, c.len_utf8()),
-                '>' if rest.starts_with(">=") => (Some(Kind::AtLeast), 2),
-                '<' if rest.starts_with("<=") => (Some(Kind::AtMost), 2),
-                '-' if rest.starts_with("->") => (Some(Kind::Arrow), 2),
-                '>' => (Some(Kind::Above), 1),
-                '<' => (Some(Kind::Below), 1),
-                '*' => (Some(Kind::Times), 1),
-                '&' if rest.starts_with("&&") => (Some(Kind::Comma), 2),
-                '=' if rest.starts_with("==") => (Some(Kind::Equal), 2),
-                '=' => (Some(Kind::Equal), 1),
-                ',' => (Some(Kind::Comma), 1),
-                ';' => (Some(Kind::Semicolon), 1),
-                '\'' => (Some(Kind::Prime), 1),
-                '+' => (Some(Kind::Plus), 1),
-                '-' => (Some(Kind::Minus), 1),
-                c if is_name(c) => {
-                    let bytes = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
-                    (Some(name_or_number(&rest[..bytes])), bytes)
-                }
-                c => {
-                    if errors.len() < MAX_ERRORS {
-                        let place = Place::new(file.clone(), line_number, column + 1);
-                        errors.push(
-                            Diagnostic::error(format!("`{c}` means nothing in a .spec net"), place)
-                                .spanning(1),
-                        );
-                    }
-                    (None, c.len_utf8())
-                }
-            };
-            let length = u32::try_from(rest[..bytes].chars().count()).unwrap_or(u32::MAX);
-            if let Some(kind) = kind {
-                tokens.push(Token { kind, line: line_number, column: column + 1, length });
+    loop {
+        // A comment ends with its line, so that none is open at the end.
+        let _ = text.skip(&[("#", "\n")]);
+        let (start, place) = (text.at, text.place());
+        let kind = match text.peek() {
+            None => Some(Kind::End),
+            Some(c) if is_name(c) => Some(name_or_number(text.take_while(is_name))),
+            Some(_) => text.symbol(&SYMBOLS).map(|symbol| match symbol {
+                "&&" => Kind::Symbol(","),
+                "==" => Kind::Symbol("="),
+                symbol => Kind::Symbol(symbol),
+            }),
+        };
+        let Some(kind) = kind else {
+            let c = text.peek().unwrap_or_default();
+            text.take(c.len_utf8());
+            if errors.len() < MAX_ERRORS && c != '\u{feff}' {
+                errors.push(text.error(start..text.at, format!("`{c}` means nothing in a .spec net")));
             }
-            column = column.saturating_add(length);
-            rest = &rest[bytes..];
+            continue;
+        };
+        let length = u32::try_from(text.text[start..text.at].chars().count()).unwrap_or(u32::MAX);
+        tokens.push(Token { kind, place, length });
+        if kind == Kind::End {
+            return tokens;
         }
     }
-    tokens.push(Token { kind: Kind::End, line: last_line, column: 1, length: 0 });
-    tokens
 }
 
 fn name_or_number(word: &str) -> Kind<'_> {
@@ -170,7 +136,6 @@ struct Atom {
 }
 
 struct Reader<'t> {
-    file: Arc<str>,
     tokens: Vec<Token<'t>>,
     at: usize,
     errors: Vec<Diagnostic>,
@@ -184,7 +149,7 @@ impl<'t> Reader<'t> {
     }
 
     fn next(&mut self) -> Kind<'t> {
-        let kind = self.tokens[self.at].kind.clone();
+        let kind = self.tokens[self.at].kind;
         if self.at + 1 < self.tokens.len() {
             self.at += 1;
         }
@@ -204,8 +169,7 @@ impl<'t> Reader<'t> {
             return;
         }
         let token = &self.tokens[at];
-        let place = Place::new(self.file.clone(), token.line, token.column);
-        let mut error = Diagnostic::error(message, place).spanning(token.length);
+        let mut error = Diagnostic::error(message, token.place.clone()).spanning(token.length);
         error.help = help.map(String::from);
         self.errors.push(error);
     }
@@ -214,18 +178,7 @@ impl<'t> Reader<'t> {
         let found = match self.peek() {
             Kind::Name(name) => format!("`{name}`"),
             Kind::Number(n) => format!("`{n}`"),
-            Kind::AtLeast => "`>=`".into(),
-            Kind::AtMost => "`<=`".into(),
-            Kind::Above => "`>`".into(),
-            Kind::Below => "`<`".into(),
-            Kind::Times => "`*`".into(),
-            Kind::Equal => "`=`".into(),
-            Kind::Arrow => "`->`".into(),
-            Kind::Comma => "`,`".into(),
-            Kind::Semicolon => "`;`".into(),
-            Kind::Prime => "`'`".into(),
-            Kind::Plus => "`+`".into(),
-            Kind::Minus => "`-`".into(),
+            Kind::Symbol(symbol) => format!("`{symbol}`"),
             Kind::End => "the end of the text".into(),
         };
         self.error_at(self.at, format!("expected {wanted}, found {found}"), None);
@@ -234,10 +187,7 @@ impl<'t> Reader<'t> {
     /// A place may be called like a section; it is then followed by a comparison or a prime.
     fn at_section(&self) -> bool {
         let next = self.tokens.get(self.at + 1).map(|t| &t.kind);
-        let compared = matches!(
-            next,
-            Some(Kind::AtLeast | Kind::AtMost | Kind::Above | Kind::Below | Kind::Equal | Kind::Prime)
-        );
+        let compared = matches!(next, Some(Kind::Symbol(">=" | "<=" | ">" | "<" | "=" | "'")));
         match self.peek() {
             Kind::End => true,
             Kind::Name("rules" | "init" | "target" | "invariants") => !compared,
@@ -296,7 +246,7 @@ impl<'t> Reader<'t> {
             }
             self.net.places.push(name.to_string());
             self.next();
-            self.accept(&Kind::Comma);
+            self.accept(&Kind::Symbol(","));
         }
     }
 
@@ -335,17 +285,17 @@ impl<'t> Reader<'t> {
         let operator = self.next();
         let at = self.at;
         let (least, most) = match operator {
-            Kind::AtLeast => (self.number()?, None),
-            Kind::Above => (self.number()?.saturating_add(1), None),
-            Kind::AtMost => (0, Some(self.number()?)),
-            Kind::Below => {
+            Kind::Symbol(">=") => (self.number()?, None),
+            Kind::Symbol(">") => (self.number()?.saturating_add(1), None),
+            Kind::Symbol("<=") => (0, Some(self.number()?)),
+            Kind::Symbol("<") => {
                 let Some(most) = self.number()?.checked_sub(1) else {
                     self.error_at(at, "no place holds less than 0 tokens".into(), None);
                     return None;
                 };
                 (0, Some(most))
             }
-            Kind::Equal => {
+            Kind::Symbol("=") => {
                 let exactly = self.number()?;
                 (exactly, Some(exactly))
             }
@@ -367,7 +317,7 @@ impl<'t> Reader<'t> {
             match self.next() {
                 Kind::Name(word) => text.push_str(word),
                 Kind::Number(n) => text.push_str(&n.to_string()),
-                Kind::Comma => text.push(','),
+                Kind::Symbol(",") => text.push(','),
                 _ => break,
             }
         }
@@ -383,7 +333,7 @@ impl<'t> Reader<'t> {
     /// Atoms joined by commas; a comma at the end of a line may be followed by the next section.
     fn conjunction(&mut self) -> Option<Vec<Atom>> {
         let mut atoms = vec![self.atom()?];
-        while self.accept(&Kind::Comma) {
+        while self.accept(&Kind::Symbol(",")) {
             if self.at_section() {
                 break;
             }
@@ -411,30 +361,30 @@ impl<'t> Reader<'t> {
 
     fn rule(&mut self) {
         if self.try_rule().is_none() {
-            while !matches!(self.peek(), Kind::Semicolon) && !self.at_section() {
+            while !matches!(self.peek(), Kind::Symbol(";")) && !self.at_section() {
                 self.next();
             }
-            self.accept(&Kind::Semicolon);
+            self.accept(&Kind::Symbol(";"));
         }
     }
 
     fn try_rule(&mut self) -> Option<()> {
         let start = self.at;
         let guard = match self.peek() {
-            Kind::Arrow => Vec::new(),
+            Kind::Symbol("->") => Vec::new(),
             Kind::Name("true") if !self.names.contains_key("true") => {
                 self.next();
                 Vec::new()
             }
             _ => self.conjunction()?,
         };
-        if !self.accept(&Kind::Arrow) {
+        if !self.accept(&Kind::Symbol("->")) {
             self.unexpected("`->` or `,`");
             return None;
         }
         let mut rows: Vec<Row> = Vec::new();
         let mut assigned = HashSet::new();
-        while !matches!(self.peek(), Kind::Semicolon) {
+        while !matches!(self.peek(), Kind::Symbol(";")) {
             let at = self.at;
             let row = self.update()?;
             if !assigned.insert(row.place) {
@@ -442,11 +392,11 @@ impl<'t> Reader<'t> {
                 self.error_at(at, format!("`{name}` is assigned twice in one rule"), None);
             }
             rows.push(row);
-            if !self.accept(&Kind::Comma) {
+            if !self.accept(&Kind::Symbol(",")) {
                 break;
             }
         }
-        if !self.accept(&Kind::Semicolon) {
+        if !self.accept(&Kind::Symbol(";")) {
             self.unexpected("`,` or `;`");
             return None;
         }
@@ -454,7 +404,7 @@ impl<'t> Reader<'t> {
         rows.retain(|r| !(r.is_plain() && r.constant == 0));
         rows.sort_by_key(|r| r.place);
         let name = format!("rule {}", self.net.transitions.len() + 1);
-        let source = Some(Place::new(self.file.clone(), self.tokens[start].line, self.tokens[start].column));
+        let source = Some(self.tokens[start].place.clone());
         self.net.transitions.push(Transition { name, at_least, at_most, rows, movers: Vec::new(), source });
         Some(())
     }
@@ -462,24 +412,24 @@ impl<'t> Reader<'t> {
     /// `x' = y + z - 1`
     fn update(&mut self) -> Option<Row> {
         let place = self.place()?;
-        if !self.accept(&Kind::Prime) {
+        if !self.accept(&Kind::Symbol("'")) {
             self.unexpected("`'`");
             return None;
         }
-        if !self.accept(&Kind::Equal) {
+        if !self.accept(&Kind::Symbol("=")) {
             self.unexpected("`=`");
             return None;
         }
         let mut constant = 0_i64;
         let mut factors: BTreeMap<PlaceId, i64> = BTreeMap::new();
-        let mut negative = self.accept(&Kind::Minus);
+        let mut negative = self.accept(&Kind::Symbol("-"));
         loop {
             let at = self.at;
             let mut factor = 1;
             let mut is_term = true;
             if let Kind::Number(_) = self.peek() {
                 factor = i64::from(self.number()?);
-                is_term = self.accept(&Kind::Times);
+                is_term = self.accept(&Kind::Symbol("*"));
             }
             let signed = if negative { -factor } else { factor };
             let sum = if is_term { factors.entry(self.place()?).or_default() } else { &mut constant };
@@ -489,8 +439,8 @@ impl<'t> Reader<'t> {
                 return None;
             }
             negative = match self.peek() {
-                Kind::Plus => false,
-                Kind::Minus => true,
+                Kind::Symbol("+") => false,
+                Kind::Symbol("-") => true,
                 _ => break,
             };
             self.next();
@@ -564,7 +514,7 @@ impl<'t> Reader<'t> {
 
     fn targets(&mut self) {
         for (at, atoms) in self.alternatives() {
-            let line = self.tokens[at].line;
+            let line = self.tokens[at].place.line;
             if let Some((at_least, at_most)) = self.bounds(at, atoms) {
                 let name = format!("target {} (line {line})", self.net.targets.len() + 1);
                 self.net.targets.push(Target { name, at_least, at_most });

@@ -11,7 +11,7 @@ use volee_system::{Fault, FaultId, FaultKind, Place};
 
 use crate::code::{
     Body, Cell, Code, Compiled, Element, Field, Monitor, Move, Observation, Op, Poll, Receive, Run, Send,
-    Target, Width, apply,
+    Target, Width,
 };
 use crate::frame::Layout;
 use crate::optimise::{extent, visit_stores};
@@ -311,10 +311,9 @@ fn cell_of(code: &Code) -> Option<Cell> {
 
 fn fold(op: BinaryOp, a: i32, b: i32) -> Option<i32> {
     match op {
+        // What a division by zero means is told where it is done.
         BinaryOp::Div | BinaryOp::Rem => None,
-        BinaryOp::And => Some(i32::from(a != 0 && b != 0)),
-        BinaryOp::Or => Some(i32::from(a != 0 || b != 0)),
-        _ => Some(apply(op, a, b)),
+        _ => op.apply(a, b),
     }
 }
 

@@ -5,7 +5,7 @@
 
 use volee_system::FaultId;
 
-use crate::code::{Cell, Code, Compiled, Element, Poll, Target, Width, apply};
+use crate::code::{Cell, Code, Compiled, Element, Poll, Target, Width};
 use crate::frame::{ChannelAt, Frame};
 use crate::program::{BinaryOp, ChannelTest};
 use crate::types::Scalar;
@@ -65,7 +65,7 @@ impl<'a> Context<'a> {
                 match op {
                     BinaryOp::Eq => i32::from(value == *k),
                     BinaryOp::Ne => i32::from(value != *k),
-                    _ => apply(*op, value, *k),
+                    _ => op.apply(value, *k).unwrap_or(0),
                 }
             }
             Code::Load(cell) => self.read(*cell, self.base),
@@ -76,15 +76,12 @@ impl<'a> Context<'a> {
             Code::Binary(op, sides) => {
                 let a = self.eval(&sides.0);
                 let b = self.eval(&sides.1);
-                apply(*op, a, b)
+                op.apply(a, b).unwrap_or(0)
             }
             Code::Divide(op, sides, fault) => {
                 let a = self.eval(&sides.0);
                 let b = self.eval(&sides.1);
-                if b == 0 {
-                    return self.fail(*fault);
-                }
-                if *op == BinaryOp::Div { a.wrapping_div(b) } else { a.wrapping_rem(b) }
+                op.apply(a, b).unwrap_or_else(|| self.fail(*fault))
             }
             Code::And(sides) => i32::from(self.truth(&sides.0) && self.truth(&sides.1)),
             Code::Or(sides) => i32::from(self.truth(&sides.0) || self.truth(&sides.1)),

@@ -29,6 +29,7 @@ mod why;
 
 pub use constant::constants;
 pub use machine::{ChannelSlots, LabelStyle, Machine, MachineOptions, PredicateCompiler};
+pub use optimise::visit_expr;
 pub use program::{
     Action, BinaryOp, ChannelId, ChannelInstance, ChannelTest, ChannelType, Claim, EventMonitor, Expr, Index,
     Location, MonitorKind, MonitorStep, Node, NodeId, Pattern, Piece, Proctype, ProctypeId, Program, Scope,

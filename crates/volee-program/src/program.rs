@@ -322,11 +322,71 @@ pub enum BinaryOp {
 
 impl BinaryOp {
     /// The value of `a op b` for 32-bit integers, as every engine has it; none for a division by zero.
+    #[inline]
     pub fn apply(self, a: i32, b: i32) -> Option<i32> {
+        Some(match self {
+            BinaryOp::Add => a.wrapping_add(b),
+            BinaryOp::Sub => a.wrapping_sub(b),
+            BinaryOp::Mul => a.wrapping_mul(b),
+            BinaryOp::Div | BinaryOp::Rem if b == 0 => return None,
+            BinaryOp::Div => a.wrapping_div(b),
+            BinaryOp::Rem => a.wrapping_rem(b),
+            BinaryOp::BitAnd => a & b,
+            BinaryOp::BitOr => a | b,
+            BinaryOp::BitXor => a ^ b,
+            BinaryOp::Shl => a.wrapping_shl(b as u32),
+            BinaryOp::Shr => a.wrapping_shr(b as u32),
+            BinaryOp::Eq => i32::from(a == b),
+            BinaryOp::Ne => i32::from(a != b),
+            BinaryOp::Lt => i32::from(a < b),
+            BinaryOp::Le => i32::from(a <= b),
+            BinaryOp::Gt => i32::from(a > b),
+            BinaryOp::Ge => i32::from(a >= b),
+            BinaryOp::And => i32::from(a != 0 && b != 0),
+            BinaryOp::Or => i32::from(a != 0 || b != 0),
+        })
+    }
+
+    /// The value of `a op b` for constants of a model and conditions of its preprocessor, in 64 bits; none for a division by zero or
+    /// an overflow.
+    pub fn apply_exactly(self, a: i64, b: i64) -> Option<i64> {
         match self {
-            BinaryOp::Div => (b != 0).then(|| a.wrapping_div(b)),
-            BinaryOp::Rem => (b != 0).then(|| a.wrapping_rem(b)),
-            op => Some(crate::code::apply(op, a, b)),
+            BinaryOp::Add => a.checked_add(b),
+            BinaryOp::Sub => a.checked_sub(b),
+            BinaryOp::Mul => a.checked_mul(b),
+            BinaryOp::Div => a.checked_div(b),
+            BinaryOp::Rem => a.checked_rem(b),
+            BinaryOp::BitAnd => Some(a & b),
+            BinaryOp::BitOr => Some(a | b),
+            BinaryOp::BitXor => Some(a ^ b),
+            BinaryOp::Shl => u32::try_from(b).ok().and_then(|b| a.checked_shl(b)),
+            BinaryOp::Shr => u32::try_from(b).ok().and_then(|b| a.checked_shr(b)),
+            BinaryOp::And | BinaryOp::Or => self.apply(i32::from(a != 0), i32::from(b != 0)).map(i64::from),
+            _ => self.apply(a.cmp(&b) as i32, 0).map(i64::from),
+        }
+    }
+
+    /// As it is written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
+            BinaryOp::Rem => "%",
+            BinaryOp::BitAnd => "&",
+            BinaryOp::BitOr => "|",
+            BinaryOp::BitXor => "^",
+            BinaryOp::Shl => "<<",
+            BinaryOp::Shr => ">>",
+            BinaryOp::Eq => "==",
+            BinaryOp::Ne => "!=",
+            BinaryOp::Lt => "<",
+            BinaryOp::Le => "<=",
+            BinaryOp::Gt => ">",
+            BinaryOp::Ge => ">=",
+            BinaryOp::And => "&&",
+            BinaryOp::Or => "||",
         }
     }
 

@@ -425,7 +425,7 @@ impl Counter<'_> {
             }
             ExprKind::Channel(test, path) => {
                 self.met(match test {
-                    ChannelTest::Length => "len",
+                    ChannelTest::Len => "len",
                     ChannelTest::Full => "full",
                     ChannelTest::Empty => "empty",
                     ChannelTest::NotFull => "nfull",

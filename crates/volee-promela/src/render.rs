@@ -233,7 +233,7 @@ impl Names<'_> {
             }
             ExprKind::Channel(test, channel) => {
                 out.push_str(match test {
-                    ChannelTest::Length => "len(",
+                    ChannelTest::Len => "len(",
                     ChannelTest::Full => "full(",
                     ChannelTest::Empty => "empty(",
                     ChannelTest::NotFull => "nfull(",

@@ -4,7 +4,7 @@
 //! any of the names of its step: `Sender[2]:c!msg,3`, or the statement `Sender[2] c!msg,n` behind it.
 
 use volee_logic::formula::{Atom, AtomKind, EventMatcher, EventPattern, Formula, LabelPattern};
-use volee_system::{Diagnostic, Draft, FaultId, Label, Place, PredicateId, System};
+use volee_system::{Diagnostic, Draft, FaultId, Label, PredicateId, Scanner, System};
 
 use crate::silence::Letters;
 
@@ -75,11 +75,9 @@ fn predicate(
     file: &str,
 ) -> Result<BoundAtom, Diagnostic> {
     draft.predicate(expression).map(BoundAtom::Predicate).map_err(|wrong| {
-        let before = &text[..atom.span.start.min(text.len())];
-        let line = before.matches('\n').count() as u32 + 1;
-        let column = before.rsplit('\n').next().unwrap_or("").chars().count() as u32 + 1;
-        let inside = wrong.place.as_ref().filter(|p| p.line == 1).map_or(0, |p| p.column - 1);
-        Diagnostic { place: Some(Place::new(file, line, column + inside)), ..wrong }
+        let mut place = Scanner::new(file, text).place_of(atom.span.start);
+        place.column += wrong.place.as_ref().filter(|p| p.line == 1).map_or(0, |p| p.column - 1);
+        Diagnostic { place: Some(place), ..wrong }
     })
 }
 

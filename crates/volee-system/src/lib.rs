@@ -22,6 +22,7 @@ mod progress;
 mod random;
 mod reducible;
 mod run;
+mod scanner;
 mod scc;
 mod system;
 mod verdict;
@@ -40,6 +41,7 @@ pub use progress::{Progress, Quiet, Snapshot};
 pub use random::{Random, Whole};
 pub use reducible::{Awake, PersistentSet, ProcessSet, Reducible, SleepSet};
 pub use run::{ReplayError, Run, RunState, RunStep, Witness, replay, replay_end, walk};
+pub use scanner::{Comment, Scanner, is_word};
 pub use scc::{Scc, UNREACHED, strong_components};
 pub use system::{
     Action, Event, EventKind, Fault, FaultId, FaultKind, Flow, Label, Marks, PredicateId, Sink, Step, System,

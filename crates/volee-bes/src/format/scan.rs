@@ -1,8 +1,6 @@
 //! Words, numbers, quoted texts and single marks, with their places.
 
-use std::sync::Arc;
-
-use volee_system::{Diagnostic, Place};
+use volee_system::{Diagnostic, Place, is_word};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token<'t> {
@@ -13,24 +11,18 @@ pub(super) enum Token<'t> {
 }
 
 pub(super) struct Scanner<'t> {
-    file: Arc<str>,
-    rest: &'t str,
-    line: u32,
-    column: u32,
+    text: volee_system::Scanner<'t>,
     /// The token that was looked at, and where it stands.
-    ahead: Option<(Token<'t>, Place)>,
+    ahead: Option<(Token<'t>, usize)>,
 }
 
 impl<'t> Scanner<'t> {
     pub fn new(file: &str, text: &'t str) -> Self {
-        Scanner { file: file.into(), rest: text, line: 1, column: 1, ahead: None }
+        Scanner { text: volee_system::Scanner::new(file, text), ahead: None }
     }
 
     pub fn peek(&mut self) -> Token<'t> {
-        if self.ahead.is_none() {
-            self.ahead = Some(self.scan());
-        }
-        self.ahead.as_ref().map_or(Token::End, |(token, _)| *token)
+        self.look().0
     }
 
     pub fn next(&mut self) -> Token<'t> {
@@ -41,8 +33,8 @@ impl<'t> Scanner<'t> {
 
     /// The place of the token that comes next.
     pub fn place(&mut self) -> Place {
-        self.peek();
-        self.ahead.as_ref().map_or_else(|| self.here(), |(_, place)| place.clone())
+        let (_, at) = self.look();
+        self.text.place_of(at)
     }
 
     pub fn unexpected(&mut self, wanted: &str) -> Diagnostic {
@@ -83,51 +75,30 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    fn here(&self) -> Place {
-        Place::new(self.file.clone(), self.line, self.column)
+    fn look(&mut self) -> (Token<'t>, usize) {
+        let ahead = self.ahead.unwrap_or_else(|| self.scan());
+        self.ahead = Some(ahead);
+        ahead
     }
 
-    fn take(&mut self, bytes: usize) -> &'t str {
-        let (taken, rest) = self.rest.split_at(bytes);
-        self.rest = rest;
-        for c in taken.chars() {
-            if c == '\n' {
-                self.line = self.line.saturating_add(1);
-                self.column = 1;
-            } else {
-                self.column = self.column.saturating_add(1);
-            }
-        }
-        taken
-    }
-
-    fn scan(&mut self) -> (Token<'t>, Place) {
-        loop {
-            let blanks = self.rest.len() - self.rest.trim_start().len();
-            self.take(blanks);
-            if !self.rest.starts_with("--") {
-                break;
-            }
-            let end = self.rest.find('\n').unwrap_or(self.rest.len());
-            self.take(end);
-        }
-        let place = self.here();
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        let token = match self.rest.chars().next() {
+    fn scan(&mut self) -> (Token<'t>, usize) {
+        let text = &mut self.text;
+        // A comment ends with its line, so that none is open at the end.
+        let _ = text.skip(&[("--", "\n")]);
+        let at = text.at;
+        let token = match text.peek() {
             None => Token::End,
-            Some(c) if is_word(c) => {
-                let end = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
-                Token::Word(self.take(end))
-            }
+            Some(c) if is_word(c) => Token::Word(text.take_while(is_word)),
             Some('"') => {
-                let end = self.rest[1..].find('"').map_or(self.rest.len(), |at| at + 2);
-                Token::Quoted(self.take(end).trim_matches('"'))
+                let rest = text.rest();
+                let end = rest[1..].find('"').map_or(rest.len(), |at| at + 2);
+                Token::Quoted(text.take(end).trim_matches('"'))
             }
             Some(c) => {
-                self.take(c.len_utf8());
+                text.take(c.len_utf8());
                 Token::Mark(c)
             }
         };
-        (token, place)
+        (token, at)
     }
 }

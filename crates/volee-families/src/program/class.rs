@@ -5,7 +5,7 @@
 //! processes, nothing that asks whether somebody else *cannot* do something (`else` beside a rendezvous, `timeout`,
 //! `enabled`, escapes), and `run` of a single process only where it can happen once.
 
-use volee_program::{Action, Expr, Location, Node, Pattern, Proctype, ProctypeId, Program};
+use volee_program::{Action, Expr, Location, Node, Pattern, Proctype, ProctypeId, Program, visit_expr};
 use volee_system::{Diagnostic, Place};
 
 use super::world::World;
@@ -214,22 +214,8 @@ impl Class<'_> {
     }
 
     fn expr(&mut self, expr: &Expr) {
-        match expr {
-            Expr::Const(_) => {}
-            Expr::Load(location) => self.location(location),
-            Expr::Not(e) | Expr::Neg(e) | Expr::Complement(e) => self.expr(e),
-            Expr::Binary(_, a, b, _) => {
-                self.expr(a);
-                self.expr(b);
-            }
-            Expr::Cond(c, a, b) => [c, a, b].into_iter().for_each(|e| self.expr(e)),
-            Expr::Channel(_, channel, _) => self.expr(channel),
-            Expr::Poll { channel, patterns, .. } => {
-                self.expr(channel);
-                self.patterns(patterns);
-            }
-            Expr::Pid if self.inside => {}
-            Expr::Pid => self.refuse(
+        visit_expr(expr, &mut |part| match part {
+            Expr::Pid if !self.inside => self.refuse(
                 "a process number (`_pid`)",
                 &None,
                 Some("processes of a family cannot be told apart from outside"),
@@ -245,7 +231,8 @@ impl Class<'_> {
                 self.refuse("a remote reference", place, None)
             }
             Expr::Run { place, .. } => self.refuse("a `run` inside an expression", place, None),
-        }
+            _ => {}
+        });
     }
 }
 

@@ -9,10 +9,12 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use volee_system::Diagnostic;
+use volee_system::{Diagnostic, Scanner};
 
 use super::patterns::{Macro, library};
-use super::scan::{BINARY_WORDS, Binary, PREFIX_WORDS, Prefix, Scanner, nearest};
+use super::scan::{
+    BINARY_WORDS, Binary, PREFIX_WORDS, Prefix, binary, nearest, next_span, prefix, skip_space,
+};
 use super::{AtomKind, Formula, NodeId, Pool, Span};
 
 /// How deep macros may use macros.
@@ -28,7 +30,7 @@ pub fn parse(text: &str, file: &str) -> Result<Formula, Diagnostic> {
         macros: library(),
         expansions: HashMap::with_hasher(FixedState::default()),
     };
-    let mut parser = Parser::new(Scanner::new(text, file.into()), &mut shared, &[], 0);
+    let mut parser = Parser::new(Scanner::new(file, text), &mut shared, &[], 0);
     parser.definitions()?;
     let root = parser.formula()?;
     Ok(Formula { pool: shared.pool, root })
@@ -91,24 +93,24 @@ impl<'a, 'p> Parser<'a, 'p> {
     /// `let name(p, q) = body;` any number of times before the formula.
     fn definitions(&mut self) -> Result<(), Diagnostic> {
         loop {
-            self.scanner.skip_space();
+            skip_space(&mut self.scanner);
             if self.scanner.word() != "let" {
                 return Ok(());
             }
             self.scanner.at += "let".len();
-            self.scanner.skip_space();
+            skip_space(&mut self.scanner);
             let name = self.scanner.word().to_string();
             if name.is_empty() {
                 return Err(self.unexpected("the name of a macro"));
             }
             self.scanner.at += name.len();
-            self.scanner.skip_space();
+            skip_space(&mut self.scanner);
             let mut parameters = Vec::new();
             if self.scanner.peek() == Some('(') {
                 let inside = self.scanner.balanced()?;
                 parameters = inside.split(',').map(|p| p.trim().to_string()).collect();
             }
-            self.scanner.skip_space();
+            skip_space(&mut self.scanner);
             if !self.scanner.eat("=") {
                 return Err(self.unexpected("`=` and the formula that the macro stands for"));
             }
@@ -135,11 +137,11 @@ impl<'a, 'p> Parser<'a, 'p> {
     /// Reads prefix operators and opening brackets up to and including one operand.
     fn operand(&mut self) -> Result<(), Diagnostic> {
         loop {
-            self.scanner.skip_space();
+            skip_space(&mut self.scanner);
             let start = self.scanner.at;
             if self.scanner.eat("(") {
                 self.frames.push(Frame::Paren(start));
-            } else if let Some(prefix) = self.scanner.prefix() {
+            } else if let Some(prefix) = prefix(&mut self.scanner) {
                 self.frames.push(Frame::Prefix(prefix, start));
             } else if !self.open_call()? {
                 let operand = self.primary()?;
@@ -152,7 +154,7 @@ impl<'a, 'p> Parser<'a, 'p> {
     /// `name(` of a macro opens a call.
     fn open_call(&mut self) -> Result<bool, Diagnostic> {
         let word = self.scanner.word();
-        let name = self.scanner.next_span();
+        let name = next_span(&self.scanner);
         let after = self.scanner.text[name.end..].trim_start();
         if word.is_empty() || !after.starts_with('(') || self.parameters.iter().any(|(p, _)| p == word) {
             return Ok(false);
@@ -175,7 +177,7 @@ impl<'a, 'p> Parser<'a, 'p> {
     /// Reads what may follow an operand; whether another operand must come.
     fn operator(&mut self) -> Result<bool, Diagnostic> {
         loop {
-            self.scanner.skip_space();
+            skip_space(&mut self.scanner);
             let start = self.scanner.at;
             match self.scanner.peek() {
                 None => {
@@ -202,7 +204,7 @@ impl<'a, 'p> Parser<'a, 'p> {
                     return Ok(true);
                 }
                 Some(_) => {
-                    let Some(op) = self.scanner.binary() else {
+                    let Some(op) = binary(&mut self.scanner) else {
                         return Err(self.unexpected_operator());
                     };
                     self.reduce(op.precedence())?;
@@ -376,7 +378,7 @@ impl<'a, 'p> Parser<'a, 'p> {
         let bound: Vec<(String, NodeId)> =
             called.parameters.iter().cloned().zip(arguments.iter().copied()).collect();
         let file: Arc<str> = self.scanner.file.clone();
-        let mut scanner = Scanner::new(&called.text, file);
+        let mut scanner = Scanner::new(file, &called.text);
         scanner.at = called.start;
         let node = Parser::new(scanner, self.shared, &bound, self.depth + 1).formula()?;
         self.shared.expansions.insert((index, arguments), node);
@@ -385,7 +387,7 @@ impl<'a, 'p> Parser<'a, 'p> {
 
     /// The error for something else than what may stand here.
     pub fn unexpected(&self, expected: &str) -> Diagnostic {
-        let span = self.scanner.next_span();
+        let span = next_span(&self.scanner);
         let found = &self.scanner.text[span.start..span.end];
         if found.is_empty() {
             return self.scanner.error(span, format!("the formula ends where {expected} must come"));

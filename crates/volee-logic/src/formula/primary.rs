@@ -4,7 +4,7 @@ use volee_system::Diagnostic;
 
 use super::events::{EventPattern, LabelPattern};
 use super::parse::{Operand, Parser};
-use super::scan::BINARY_WORDS;
+use super::scan::{BINARY_WORDS, next_span, quoted, skip_space};
 use super::{AtomKind, Pool, Span};
 
 impl Parser<'_, '_> {
@@ -21,11 +21,11 @@ impl Parser<'_, '_> {
                 Ok(self.atom(AtomKind::Predicate(inside), start))
             }
             Some('"') => {
-                let text = self.scanner.quoted('"', "quoted label")?;
+                let text = quoted(&mut self.scanner, '"', "quoted label")?;
                 self.event(LabelPattern::Exact(text), None, start)
             }
             Some('/') => {
-                let text = self.scanner.quoted('/', "regular expression")?;
+                let text = quoted(&mut self.scanner, '/', "regular expression")?;
                 self.event(LabelPattern::Regex(text), None, start)
             }
             Some('⊤') => self.constant(true),
@@ -39,7 +39,7 @@ impl Parser<'_, '_> {
     }
 
     fn constant(&mut self, value: bool) -> Result<Operand, Diagnostic> {
-        self.scanner.at = self.scanner.next_span().end;
+        self.scanner.at = next_span(&self.scanner).end;
         Ok(Operand::Formula(if value { Pool::TRUE } else { Pool::FALSE }))
     }
 
@@ -71,7 +71,7 @@ impl Parser<'_, '_> {
             _ if BINARY_WORDS.iter().any(|(w, _)| *w == word) => return Err(self.unexpected("a formula")),
             _ => {}
         }
-        let span = self.scanner.next_span();
+        let span = next_span(&self.scanner);
         self.scanner.at = span.end;
         if let Some((_, node)) = self.parameters.iter().find(|(p, _)| p == word) {
             return Ok(Operand::Formula(*node));
@@ -91,7 +91,7 @@ impl Parser<'_, '_> {
         loop {
             let end = self.scanner.at;
             let adjacent = self.scanner.peek();
-            self.scanner.skip_space();
+            skip_space(&mut self.scanner);
             let rest = self.scanner.rest();
             match self.scanner.peek() {
                 Some('[') if !rest.starts_with("[]") => {
@@ -107,9 +107,9 @@ impl Parser<'_, '_> {
                 Some(':') => {
                     process = Some(end);
                     self.scanner.at += 1;
-                    self.scanner.skip_space();
+                    skip_space(&mut self.scanner);
                     if self.scanner.peek() == Some('"') {
-                        let text = self.scanner.quoted('"', "quoted label")?;
+                        let text = quoted(&mut self.scanner, '"', "quoted label")?;
                         let process = self.process(start, end)?;
                         return self.event(LabelPattern::Exact(text), Some(process), start);
                     }
@@ -130,7 +130,7 @@ impl Parser<'_, '_> {
     }
 
     fn take_word(&mut self, what: &str) -> Result<(), Diagnostic> {
-        self.scanner.skip_space();
+        skip_space(&mut self.scanner);
         let length = self.scanner.word().len();
         if length == 0 {
             return Err(self.unexpected(what));
@@ -144,7 +144,7 @@ impl Parser<'_, '_> {
         while matches!(self.scanner.peek(), Some('!' | '?')) {
             self.scanner.at += 1;
         }
-        self.scanner.skip_space();
+        skip_space(&mut self.scanner);
         self.scanner.eat("-");
         let length = self.scanner.word().len().max(self.scanner.digits().len());
         if length == 0 {

@@ -3,9 +3,9 @@
 //! The scanner is told whether an operand or an operator may come next, because characters mean different things
 //! in the two places: `!` negates or sends, `/` opens a regular expression or divides.
 
-use std::sync::Arc;
+use std::ops::Range;
 
-use volee_system::{Diagnostic, Place};
+use volee_system::{Diagnostic, Scanner};
 
 use super::Span;
 
@@ -139,159 +139,48 @@ pub(super) const BINARY_WORDS: &[(&str, Binary)] = &[
     ("xor", Binary::Xor),
 ];
 
-/// A cursor in the text.
-pub(super) struct Scanner<'a> {
-    pub text: &'a str,
-    pub at: usize,
-    pub file: Arc<str>,
+/// The comments of formulas.
+pub(super) fn skip_space(scanner: &mut Scanner<'_>) {
+    // A comment without an end ends with the formula.
+    let _ = scanner.skip(&[("//", "\n"), ("/*", "*/")]);
 }
 
-impl<'a> Scanner<'a> {
-    pub fn new(text: &'a str, file: Arc<str>) -> Self {
-        Scanner { text, at: 0, file }
-    }
+pub(super) fn prefix(scanner: &mut Scanner<'_>) -> Option<Prefix> {
+    operator(scanner, PREFIX_WORDS, PREFIX_SYMBOLS)
+}
 
-    pub fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
+pub(super) fn binary(scanner: &mut Scanner<'_>) -> Option<Binary> {
+    operator(scanner, BINARY_WORDS, BINARY_SYMBOLS)
+}
 
-    pub fn peek(&self) -> Option<char> {
-        self.rest().chars().next()
+fn operator<T: Copy>(scanner: &mut Scanner<'_>, words: &[(&str, T)], symbols: &[(&str, T)]) -> Option<T> {
+    let word = scanner.word();
+    if word.is_empty() {
+        return symbols.iter().find(|(symbol, _)| scanner.eat(symbol)).map(|(_, op)| *op);
     }
+    let (_, op) = words.iter().find(|(w, _)| *w == word)?;
+    scanner.take(word.len());
+    Some(*op)
+}
 
-    pub fn skip_space(&mut self) {
-        loop {
-            let trimmed = self.rest().trim_start();
-            self.at = self.text.len() - trimmed.len();
-            if trimmed.starts_with("//") || trimmed.starts_with("/*") {
-                let end = if trimmed.starts_with("//") { trimmed.find('\n') } else { trimmed.find("*/") };
-                self.at = end.map_or(self.text.len(), |e| self.at + e + 2).min(self.text.len());
-                while !self.text.is_char_boundary(self.at) {
-                    self.at += 1;
-                }
-                continue;
-            }
-            return;
-        }
-    }
+/// Takes a text between two `delimiter`s, the cursor being on the first; a backslash protects the next one.
+pub(super) fn quoted(scanner: &mut Scanner<'_>, delimiter: char, what: &str) -> Result<String, Diagnostic> {
+    let (start, text) = (scanner.at, scanner.quoted(delimiter, |c| c == delimiter));
+    text.ok_or_else(|| scanner.error(start..start + 1, format!("this {what} has no closing `{delimiter}`")))
+}
 
-    /// Takes `symbol` if it comes next.
-    pub fn eat(&mut self, symbol: &str) -> bool {
-        let found = self.rest().starts_with(symbol);
-        if found {
-            self.at += symbol.len();
-        }
-        found
-    }
+/// The span of what comes next, for messages: a word, a number, or one character.
+pub(super) fn next_span(scanner: &Scanner<'_>) -> Span {
+    let length = match (scanner.word().len(), scanner.digits().len()) {
+        (0, 0) => scanner.peek().map_or(0, char::len_utf8),
+        (w, d) => w.max(d),
+    };
+    Span { start: scanner.at, end: scanner.at + length }
+}
 
-    /// The identifier at the cursor, not taken; empty if there is none.
-    pub fn word(&self) -> &'a str {
-        let rest = self.rest();
-        let starts = rest.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
-        if !starts {
-            return "";
-        }
-        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        &rest[..end]
-    }
-
-    /// The number at the cursor, not taken; empty if there is none.
-    pub fn digits(&self) -> &'a str {
-        let rest = self.rest();
-        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-        &rest[..end]
-    }
-
-    pub fn prefix(&mut self) -> Option<Prefix> {
-        let word = self.word();
-        if !word.is_empty() {
-            let op = PREFIX_WORDS.iter().find(|(w, _)| *w == word)?.1;
-            self.at += word.len();
-            return Some(op);
-        }
-        PREFIX_SYMBOLS.iter().find(|(s, _)| self.eat(s)).map(|(_, op)| *op)
-    }
-
-    pub fn binary(&mut self) -> Option<Binary> {
-        let word = self.word();
-        if !word.is_empty() {
-            let op = BINARY_WORDS.iter().find(|(w, _)| *w == word)?.1;
-            self.at += word.len();
-            return Some(op);
-        }
-        BINARY_SYMBOLS.iter().find(|(s, _)| self.eat(s)).map(|(_, op)| *op)
-    }
-
-    /// Takes everything up to the bracket that closes the one at the cursor; gives what is between.
-    pub fn balanced(&mut self) -> Result<&'a str, Diagnostic> {
-        let start = self.at;
-        let mut closing: Vec<char> = Vec::new();
-        for (offset, c) in self.rest().char_indices() {
-            match c {
-                '(' => closing.push(')'),
-                '[' => closing.push(']'),
-                '{' => closing.push('}'),
-                ')' | ']' | '}' => {
-                    if closing.pop() != Some(c) {
-                        let here = start + offset;
-                        let span = Span { start: here, end: here + 1 };
-                        return Err(self.error(span, format!("`{c}` closes nothing that is open here")));
-                    }
-                    if closing.is_empty() {
-                        self.at = start + offset + 1;
-                        return Ok(&self.text[start + 1..start + offset]);
-                    }
-                }
-                _ => {}
-            }
-        }
-        let open = &self.text[start..start + 1];
-        Err(self.error(Span { start, end: start + 1 }, format!("this `{open}` is never closed")))
-    }
-
-    /// Takes a text between two `delimiter`s, the cursor being on the first; a backslash protects the next one.
-    pub fn quoted(&mut self, delimiter: char, what: &str) -> Result<String, Diagnostic> {
-        let start = self.at;
-        let mut text = String::new();
-        let mut protected = false;
-        for (offset, c) in self.rest().char_indices().skip(1) {
-            match c {
-                '\\' if !protected => {
-                    protected = true;
-                    continue;
-                }
-                c if c == delimiter && !protected => {
-                    self.at = start + offset + c.len_utf8();
-                    return Ok(text);
-                }
-                c => {
-                    if protected && c != delimiter {
-                        text.push('\\');
-                    }
-                    text.push(c);
-                }
-            }
-            protected = false;
-        }
-        Err(self.error(Span { start, end: start + 1 }, format!("this {what} has no closing `{delimiter}`")))
-    }
-
-    /// An error about a part of the text.
-    pub fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {
-        let before = &self.text[..span.start];
-        let line = before.matches('\n').count() as u32 + 1;
-        let column = before.rsplit('\n').next().unwrap_or("").chars().count() as u32 + 1;
-        let length = self.text[span.start..span.end.min(self.text.len())].chars().count() as u32;
-        Diagnostic::error(message, Place::new(self.file.clone(), line, column)).spanning(length)
-    }
-
-    /// The span of what comes next, for messages: a word, a number, or one character.
-    pub fn next_span(&self) -> Span {
-        let length = match (self.word().len(), self.digits().len()) {
-            (0, 0) => self.peek().map_or(0, char::len_utf8),
-            (w, d) => w.max(d),
-        };
-        Span { start: self.at, end: self.at + length }
+impl From<Span> for Range<usize> {
+    fn from(span: Span) -> Self {
+        span.start..span.end
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
-use volee_system::{Diagnostic, Place};
+use volee_system::{Diagnostic, Scanner, is_word};
 
 use crate::automaton::{Automaton, Edge, MAX_SETS};
 use crate::bdd::{Bdd, Manager};
@@ -20,9 +20,7 @@ const MAX_ATOMS: u32 = 1024;
 /// The text is not HOA, or uses something that is not supported; with its place.
 pub fn read_hoa(text: &str, file: &str) -> Result<Automaton, Diagnostic> {
     let mut reader = Reader {
-        text,
-        file,
-        at: 0,
+        text: Scanner::new(file, text),
         aliases: HashMap::new(),
         automaton: Automaton::empty(Vec::new()),
         states: BTreeMap::new(),
@@ -46,9 +44,7 @@ enum Token<'a> {
 }
 
 struct Reader<'a> {
-    text: &'a str,
-    file: &'a str,
-    at: usize,
+    text: Scanner<'a>,
     aliases: HashMap<String, Bdd>,
     automaton: Automaton,
     /// The states that the text mentions, by their numbers there.
@@ -57,99 +53,53 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn error(&self, at: usize, message: impl Into<String>) -> Diagnostic {
-        let before = &self.text[..at.min(self.text.len())];
-        let line = before.matches('\n').count() as u32 + 1;
-        let column = before.rsplit('\n').next().unwrap_or("").chars().count() as u32 + 1;
-        Diagnostic::error(message, Place::new(self.file, line, column))
+        self.text.error(at..at, message)
     }
 
-    fn skip(&mut self) {
-        loop {
-            let rest = &self.text[self.at..];
-            let trimmed = rest.trim_start();
-            self.at += rest.len() - trimmed.len();
-            if !trimmed.starts_with("/*") {
-                return;
-            }
-            self.at += trimmed.find("*/").map_or(trimmed.len(), |e| e + 2);
-        }
+    /// Takes blanks and comments; where the next token begins.
+    fn skip(&mut self) -> usize {
+        // A comment without an end ends with the text.
+        let _ = self.text.skip(&[("/*", "*/")]);
+        self.text.at
     }
 
     fn next(&mut self) -> Result<Token<'a>, Diagnostic> {
-        self.skip();
-        let start = self.at;
-        let rest = &self.text[start..];
-        let Some(c) = rest.chars().next() else { return Ok(Token::Eof) };
-        let name = |from: usize| {
-            let tail = &rest[from..];
-            let end =
-                tail.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-'))).unwrap_or(tail.len());
-            &tail[..end]
-        };
-        if rest.starts_with("--BODY--") {
-            self.at += 8;
+        let start = self.skip();
+        let text = &mut self.text;
+        let Some(c) = text.peek() else { return Ok(Token::Eof) };
+        let is_name = |c: char| is_word(c) || c == '-';
+        if text.eat("--BODY--") {
             return Ok(Token::Body);
         }
-        if rest.starts_with("--END--") {
-            self.at += 7;
+        if text.eat("--END--") {
             return Ok(Token::End);
         }
         if c.is_ascii_digit() {
-            let digits = &rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())];
-            self.at += digits.len();
+            let digits = text.take_while(|c| c.is_ascii_digit());
             let value = digits.parse().map_err(|_| self.error(start, "this number is too large"))?;
             return Ok(Token::Number(value));
         }
         if c.is_alphabetic() || c == '_' {
-            let word = name(0);
-            self.at += word.len();
-            if self.text[self.at..].starts_with(':') {
-                self.at += 1;
-                return Ok(Token::Header(word));
-            }
-            return Ok(Token::Word(word));
-        }
-        if c == '@' {
-            let word = name(1);
-            self.at += 1 + word.len();
-            return Ok(Token::Alias(word));
+            let word = text.take_while(is_name);
+            return Ok(if text.eat(":") { Token::Header(word) } else { Token::Word(word) });
         }
         if c == '"' {
-            return self.string(start);
+            let value = text.quoted('"', |_| true);
+            return value.map(Token::Text).ok_or_else(|| self.error(start, "this string is not closed"));
         }
-        self.at += c.len_utf8();
-        Ok(Token::Symbol(c))
-    }
-
-    fn string(&mut self, start: usize) -> Result<Token<'a>, Diagnostic> {
-        let mut value = String::new();
-        let mut escaped = false;
-        for (offset, c) in self.text[start..].char_indices().skip(1) {
-            match c {
-                '\\' if !escaped => escaped = true,
-                '"' if !escaped => {
-                    self.at = start + offset + 1;
-                    return Ok(Token::Text(value));
-                }
-                c => {
-                    value.push(c);
-                    escaped = false;
-                }
-            }
-        }
-        Err(self.error(start, "this string is not closed"))
+        text.take(c.len_utf8());
+        Ok(if c == '@' { Token::Alias(text.take_while(is_name)) } else { Token::Symbol(c) })
     }
 
     fn peek(&mut self) -> Result<Token<'a>, Diagnostic> {
-        let at = self.at;
+        let at = self.text.at;
         let token = self.next()?;
-        self.at = at;
+        self.text.at = at;
         Ok(token)
     }
 
     fn number(&mut self, what: &str) -> Result<u32, Diagnostic> {
-        self.skip();
-        let at = self.at;
+        let at = self.skip();
         match self.next()? {
             Token::Number(n) => Ok(n),
             _ => Err(self.error(at, format!("expected {what}"))),
@@ -168,8 +118,7 @@ impl<'a> Reader<'a> {
         }
         let mut initial = None;
         loop {
-            self.skip();
-            let at = self.at;
+            let at = self.skip();
             match self.next()? {
                 Token::Body => break,
                 Token::Header("Start") => {
@@ -178,7 +127,7 @@ impl<'a> Reader<'a> {
                     }
                     initial = Some(self.number("the number of the initial state")?);
                     if self.peek()? == Token::Symbol('&') {
-                        return Err(self.error(self.at, "alternating automata are not supported"));
+                        return Err(self.error(self.text.at, "alternating automata are not supported"));
                     }
                 }
                 Token::Header("AP") => self.propositions()?,
@@ -189,12 +138,12 @@ impl<'a> Reader<'a> {
             }
         }
         initial.ok_or_else(|| {
-            self.error(self.at, "the header has no `Start:`, so the automaton has no initial state")
+            self.error(self.text.at, "the header has no `Start:`, so the automaton has no initial state")
         })
     }
 
     fn propositions(&mut self) -> Result<(), Diagnostic> {
-        let at = self.at;
+        let at = self.text.at;
         let count = self.number("the number of atomic propositions")?;
         if count > MAX_ATOMS {
             return Err(
@@ -216,17 +165,16 @@ impl<'a> Reader<'a> {
 
     /// Only conjunctions of `Inf(set)`, each set once, and `t`.
     fn acceptance(&mut self) -> Result<(), Diagnostic> {
-        self.skip();
-        let at = self.at;
+        let at = self.skip();
         let sets = self.number("the number of acceptance sets")?;
         if sets > MAX_SETS {
             return Err(self.error(at, format!("more than {MAX_SETS} acceptance sets are not supported")));
         }
-        let start = self.at;
+        let start = self.text.at;
         while !matches!(self.peek()?, Token::Header(_) | Token::Body | Token::Eof) {
             self.next()?;
         }
-        let condition: String = self.text[start..self.at].split_whitespace().collect();
+        let condition: String = self.text.text[start..self.text.at].split_whitespace().collect();
         let condition = condition.replace(['(', ')'], "");
         let mut named: Vec<u32> = Vec::new();
         for part in condition.split('&').filter(|p| *p != "t") {
@@ -249,7 +197,7 @@ impl<'a> Reader<'a> {
     }
 
     fn alias(&mut self) -> Result<(), Diagnostic> {
-        let at = self.at;
+        let at = self.text.at;
         let Token::Alias(name) = self.next()? else {
             return Err(self.error(at, "expected the name of the alias, as `@name`"));
         };
@@ -263,8 +211,7 @@ impl<'a> Reader<'a> {
         let mut operands: Vec<Bdd> = Vec::new();
         let mut operators: Vec<char> = Vec::new();
         loop {
-            self.skip();
-            let at = self.at;
+            let at = self.skip();
             match self.next()? {
                 Token::Symbol(c @ ('!' | '(')) => {
                     operators.push(c);
@@ -279,7 +226,7 @@ impl<'a> Reader<'a> {
                 while operators.last() == Some(&'!') {
                     self.reduce(&mut operands, &mut operators);
                 }
-                let mark = self.at;
+                let mark = self.text.at;
                 match self.next()? {
                     Token::Symbol(c @ ('&' | '|')) => {
                         while operators.last().is_some_and(|&o| o != '(' && (o == '&' || c == '|')) {
@@ -301,7 +248,7 @@ impl<'a> Reader<'a> {
                         return Err(self.error(mark, "expected `&`, `|` or the end of the label"));
                     }
                     _ => {
-                        self.at = mark;
+                        self.text.at = mark;
                         return Ok(self.close(operands, operators));
                     }
                 }
@@ -359,8 +306,7 @@ impl<'a> Reader<'a> {
         self.next()?;
         let mut marks = 0;
         loop {
-            self.skip();
-            let at = self.at;
+            let at = self.skip();
             match self.next()? {
                 Token::Symbol('}') => return Ok(marks),
                 Token::Number(set) if set < self.automaton.sets => marks |= 1 << set,
@@ -378,8 +324,7 @@ impl<'a> Reader<'a> {
 
     fn body(&mut self) -> Result<(), Diagnostic> {
         loop {
-            self.skip();
-            let at = self.at;
+            let at = self.skip();
             match self.next()? {
                 Token::End => return Ok(()),
                 Token::Header("State") => self.state()?,
@@ -401,8 +346,7 @@ impl<'a> Reader<'a> {
         let state_marks = self.marks()?;
         let mut implicit = 0u32;
         loop {
-            self.skip();
-            let at = self.at;
+            let at = self.skip();
             let own = match self.peek()? {
                 Token::Symbol('[') => {
                     self.next()?;
@@ -413,7 +357,7 @@ impl<'a> Reader<'a> {
             };
             let target = self.state_number()?;
             if self.peek()? == Token::Symbol('&') {
-                return Err(self.error(self.at, "alternating automata are not supported"));
+                return Err(self.error(self.text.at, "alternating automata are not supported"));
             }
             let guard = match (own, state_label) {
                 (Some(guard), _) | (None, Some(guard)) => guard,
@@ -440,7 +384,7 @@ impl<'a> Reader<'a> {
     fn finish(mut self, initial: u32) -> Result<Automaton, Diagnostic> {
         if !self.states.contains_key(&initial) {
             return Err(
-                self.error(self.text.len(), format!("the initial state {initial} is not in the body"))
+                self.error(self.text.text.len(), format!("the initial state {initial} is not in the body"))
             );
         }
         if self.automaton.manager.exhausted() {

@@ -3,9 +3,7 @@
 //! Written by hand because two tokens are raw text: `/regex/` and `{state predicate}`; the latter belongs to the
 //! system's own expression language and must reach it untouched.
 
-use std::sync::Arc;
-
-use volee_system::{Diagnostic, Place};
+use volee_system::{Diagnostic, Place, Scanner};
 
 /// Where a token stands: its first character and how many it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,151 +59,79 @@ const MARKS: [&str; 19] =
 
 /// Splits a text into tokens; the last one is always [`Token::End`].
 pub(super) fn lex(file: &str, text: &str) -> Result<Vec<Spanned>, Vec<Diagnostic>> {
-    let mut lexer = Lexer { file: file.into(), rest: text, line: 1, column: 1 };
-    let mut tokens = Vec::new();
-    let mut errors = Vec::new();
-    loop {
-        match lexer.next() {
-            Ok(token) => {
-                let end = token.token == Token::End;
-                tokens.push(token);
-                if end {
-                    break;
-                }
-            }
+    let mut text = Scanner::new(file, text);
+    let (mut tokens, mut errors) = (Vec::new(), Vec::new());
+    while tokens.last().is_none_or(|last: &Spanned| last.token != Token::End) {
+        match next(&mut text) {
+            Ok(token) => tokens.push(token),
             Err(error) => errors.push(error),
         }
     }
     if errors.is_empty() { Ok(tokens) } else { Err(errors) }
 }
 
-struct Lexer<'a> {
-    file: Arc<str>,
-    rest: &'a str,
-    line: u32,
-    column: u32,
+fn next(text: &mut Scanner<'_>) -> Result<Spanned, Diagnostic> {
+    text.skip(&[("--", "\n"), ("(*", "*)")])
+        .map_err(|start| text.error(start..start + 2, "this comment is never closed with `*)`"))?;
+    let (start, place) = (text.at, text.place());
+    let token = token(text)?;
+    let length = text.text[start..text.at].chars().count() as u32;
+    Ok(Spanned { token, span: Span { place, length } })
 }
 
-impl Lexer<'_> {
-    fn place(&self) -> Place {
-        Place::new(self.file.clone(), self.line, self.column)
+fn token(text: &mut Scanner<'_>) -> Result<Token, Diagnostic> {
+    let Some(first) = text.peek() else { return Ok(Token::End) };
+    let word = text.word();
+    if !word.is_empty() {
+        return Ok(Token::Word(text.take(word.len()).into()));
     }
-
-    /// Takes `bytes` bytes of the text and counts lines and columns.
-    fn take(&mut self, bytes: usize) -> (String, u32) {
-        let (taken, rest) = self.rest.split_at(bytes);
-        self.rest = rest;
-        let mut characters = 0;
-        for c in taken.chars() {
-            characters += 1;
-            if c == '\n' {
-                self.line = self.line.saturating_add(1);
-                self.column = 1;
-            } else {
-                self.column = self.column.saturating_add(1);
-            }
+    match first {
+        '"' | '/' | '\'' => {
+            // In labels `\"` and `\\` are unescaped, in patterns only the delimiter is.
+            let unescaped = |c| c == first || first == '"' && c == '\\';
+            let quoted = text.quoted(first, unescaped);
+            let quoted =
+                quoted.ok_or_else(|| unclosed(text, format!("this text is never closed with `{first}`")))?;
+            Ok(if first == '"' { Token::Label(quoted) } else { Token::Pattern(quoted) })
         }
-        (taken.into(), characters)
+        '{' => braces(text),
+        _ => match text.symbol(&MARKS) {
+            Some(mark) => Ok(Token::Mark(mark)),
+            None => Err(meaningless(text, first)),
+        },
     }
+}
 
-    fn skip_blanks(&mut self) -> Result<(), Diagnostic> {
-        loop {
-            let blanks = self.rest.len() - self.rest.trim_start().len();
-            self.take(blanks);
-            if self.rest.starts_with("--") {
-                let end = self.rest.find('\n').unwrap_or(self.rest.len());
-                self.take(end);
-            } else if self.rest.starts_with("(*") {
-                let place = self.place();
-                match self.rest.find("*)") {
-                    Some(end) => {
-                        self.take(end + 2);
-                    }
-                    None => {
-                        self.take(self.rest.len());
-                        return Err(
-                            Diagnostic::error("this comment is never closed with `*)`", place).spanning(2)
-                        );
-                    }
-                }
-            } else {
-                return Ok(());
-            }
+fn braces(text: &mut Scanner<'_>) -> Result<Token, Diagnostic> {
+    let mut depth = 0u32;
+    for (at, c) in text.rest().char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Ok(Token::Braces(text.take(at + 1)[1..at].to_string()));
         }
     }
+    Err(unclosed(text, "this state predicate is never closed with `}`".into()))
+}
 
-    fn next(&mut self) -> Result<Spanned, Diagnostic> {
-        self.skip_blanks()?;
-        let place = self.place();
-        let Some(first) = self.rest.chars().next() else {
-            return Ok(Spanned { token: Token::End, span: Span { place, length: 0 } });
-        };
-        if first.is_alphabetic() || first == '_' {
-            let end = self.rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(self.rest.len());
-            let (word, length) = self.take(end);
-            return Ok(Spanned { token: Token::Word(word), span: Span { place, length } });
-        }
-        match first {
-            '"' | '/' | '\'' => self.quoted(first, place),
-            '{' => self.braces(place),
-            _ => {
-                if let Some(mark) = MARKS.iter().find(|mark| self.rest.starts_with(**mark)) {
-                    let (_, length) = self.take(mark.len());
-                    return Ok(Spanned { token: Token::Mark(mark), span: Span { place, length } });
-                }
-                self.take(first.len_utf8());
-                let error =
-                    Diagnostic::error(format!("`{first}` means nothing in a formula"), place).spanning(1);
-                Err(match first {
-                    '0'..='9' | '=' | '!' | '%' => error
-                        .with_help("a condition on the model's variables stands in braces, as in AG {x < 3}"),
-                    _ => error,
-                })
-            }
-        }
-    }
+/// An error about what has no end; nothing more can be read.
+fn unclosed(text: &mut Scanner<'_>, message: String) -> Diagnostic {
+    let start = text.at;
+    text.at = text.text.len();
+    text.error(start..start + 1, message)
+}
 
-    /// A label or pattern; a backslash keeps the delimiter from ending it. In labels `\"` and `\\` are unescaped, in
-    /// patterns only the delimiter is.
-    fn quoted(&mut self, quote: char, place: Place) -> Result<Spanned, Diagnostic> {
-        let mut text = String::new();
-        let mut escaped = false;
-        for (at, c) in self.rest.char_indices().skip(1) {
-            if escaped {
-                if c != quote && !(quote == '"' && c == '\\') {
-                    text.push('\\');
-                }
-                text.push(c);
-                escaped = false;
-            } else if c == '\\' {
-                escaped = true;
-            } else if c == quote {
-                let (_, length) = self.take(at + 1);
-                let token = if quote == '"' { Token::Label(text) } else { Token::Pattern(text) };
-                return Ok(Spanned { token, span: Span { place, length } });
-            } else {
-                text.push(c);
-            }
+fn meaningless(text: &mut Scanner<'_>, first: char) -> Diagnostic {
+    let start = text.at;
+    text.take(first.len_utf8());
+    let error = text.error(start..text.at, format!("`{first}` means nothing in a formula"));
+    match first {
+        '0'..='9' | '=' | '!' | '%' => {
+            error.with_help("a condition on the model's variables stands in braces, as in AG {x < 3}")
         }
-        self.take(self.rest.len());
-        Err(Diagnostic::error(format!("this text is never closed with `{quote}`"), place).spanning(1))
-    }
-
-    fn braces(&mut self, place: Place) -> Result<Spanned, Diagnostic> {
-        let mut depth = 0u32;
-        for (at, c) in self.rest.char_indices() {
-            match c {
-                '{' => depth += 1,
-                '}' => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                let (text, length) = self.take(at + 1);
-                let inner = text[1..text.len() - 1].to_string();
-                return Ok(Spanned { token: Token::Braces(inner), span: Span { place, length } });
-            }
-        }
-        self.take(self.rest.len());
-        Err(Diagnostic::error("this state predicate is never closed with `}`", place).spanning(1))
+        _ => error,
     }
 }

@@ -3,7 +3,7 @@
 use crate::program::{Action, Expr, Location, Pattern, Piece, Program, Scope};
 
 /// Calls `f` on an expression and all its parts.
-pub(crate) fn visit_expr(expr: &Expr, f: &mut dyn FnMut(&Expr)) {
+pub fn visit_expr(expr: &Expr, f: &mut dyn FnMut(&Expr)) {
     f(expr);
     match expr {
         Expr::Const(_) | Expr::Pid | Expr::ProcessCount | Expr::Last | Expr::Timeout | Expr::NonProgress => {}

@@ -17,7 +17,8 @@ use std::collections::BTreeSet;
 
 use crate::program::{Expr, NodeId, ProctypeId, Program};
 
-pub(crate) use effects::{Cells, extent, visit_action, visit_expr, visit_program, visit_stores};
+pub use effects::visit_expr;
+pub(crate) use effects::{Cells, extent, visit_action, visit_program, visit_stores};
 
 /// What properties look at from outside, and optimisations must not touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

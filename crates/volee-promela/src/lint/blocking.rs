@@ -15,7 +15,7 @@ use super::values::Key;
 use super::walk::{self, Owner, behaviours, has_label};
 use crate::model::{
     Behaviour, Expr, ExprKind, GlobalId, Init, Label, LocalId, Model, Reference, Sequence, Statement,
-    StatementKind, Type, UnaryOp,
+    StatementKind, Type,
 };
 use crate::render;
 
@@ -237,14 +237,7 @@ fn value(expr: &Expr, lookup: &impl Fn(&Reference) -> Option<i32>) -> Option<i32
     match &expr.kind {
         ExprKind::Constant { value, .. } => Some(*value),
         ExprKind::Variable(reference) => lookup(reference),
-        ExprKind::Unary(op, a) => {
-            let a = value(a, lookup)?;
-            Some(match op {
-                UnaryOp::Not => i32::from(a == 0),
-                UnaryOp::Negate => a.wrapping_neg(),
-                UnaryOp::Complement => !a,
-            })
-        }
+        ExprKind::Unary(op, a) => Some(op.apply(value(a, lookup)?)),
         ExprKind::Binary(op, a, b) => Some(apply(*op, value(a, lookup)?, value(b, lookup)?)),
         ExprKind::Conditional(a, b, c) => match value(a, lookup)? {
             0 => value(c, lookup),

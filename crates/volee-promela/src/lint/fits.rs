@@ -151,15 +151,8 @@ pub(super) fn comparisons(context: &Context, out: &mut Vec<Diagnostic>) {
 
 fn comparison(context: &Context, _: Owner, locals: &[Variable], expr: &Expr, out: &mut Vec<Diagnostic>) {
     let ExprKind::Binary(op, a, b) = &expr.kind else { return };
-    let is_comparison = matches!(
-        op,
-        BinaryOp::Less
-            | BinaryOp::LessEqual
-            | BinaryOp::Greater
-            | BinaryOp::GreaterEqual
-            | BinaryOp::Equal
-            | BinaryOp::NotEqual
-    );
+    let is_comparison =
+        matches!(op, BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge | BinaryOp::Eq | BinaryOp::Ne);
     let (reference, value) = match (&a.kind, &b.kind) {
         (ExprKind::Variable(r), ExprKind::Constant { value, .. })
         | (ExprKind::Constant { value, .. }, ExprKind::Variable(r)) => (r, *value),

@@ -251,7 +251,7 @@ impl Flow<'_> {
             }
         };
         match &condition.kind {
-            ExprKind::Variable(reference) => narrow(reference, BinaryOp::NotEqual, 0, known),
+            ExprKind::Variable(reference) => narrow(reference, BinaryOp::Ne, 0, known),
             ExprKind::Unary(UnaryOp::Not, inner) => self.assume(inner, !outcome, known),
             ExprKind::Binary(BinaryOp::And, a, b) if outcome => {
                 self.assume(a, true, known);
@@ -314,12 +314,12 @@ fn join(paths: Vec<Known>) -> Option<Known> {
 
 fn negated(op: BinaryOp) -> Option<BinaryOp> {
     Some(match op {
-        BinaryOp::Less => BinaryOp::GreaterEqual,
-        BinaryOp::LessEqual => BinaryOp::Greater,
-        BinaryOp::Greater => BinaryOp::LessEqual,
-        BinaryOp::GreaterEqual => BinaryOp::Less,
-        BinaryOp::Equal => BinaryOp::NotEqual,
-        BinaryOp::NotEqual => BinaryOp::Equal,
+        BinaryOp::Lt => BinaryOp::Ge,
+        BinaryOp::Le => BinaryOp::Gt,
+        BinaryOp::Gt => BinaryOp::Le,
+        BinaryOp::Ge => BinaryOp::Lt,
+        BinaryOp::Eq => BinaryOp::Ne,
+        BinaryOp::Ne => BinaryOp::Eq,
         _ => return None,
     })
 }

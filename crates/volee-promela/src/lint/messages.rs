@@ -57,7 +57,7 @@ fn looks<'m>(context: &Context<'m>, owner: Owner, expr: &'m Expr, all: &mut Hash
     walk::expression(expr, &mut |e| {
         let channel: &Reference = match &e.kind {
             ExprKind::Poll(poll) => &poll.channel,
-            ExprKind::Channel(ChannelTest::Length | ChannelTest::Empty | ChannelTest::NotEmpty, channel) => {
+            ExprKind::Channel(ChannelTest::Len | ChannelTest::Empty | ChannelTest::NotEmpty, channel) => {
                 channel
             }
             _ => return,

@@ -101,13 +101,13 @@ impl Set {
                 let (mut low, mut high) = (i64::from(*low), i64::from(*high));
                 let bound = i64::from(bound);
                 match op {
-                    BinaryOp::Less => high = high.min(bound - 1),
-                    BinaryOp::LessEqual => high = high.min(bound),
-                    BinaryOp::Greater => low = low.max(bound + 1),
-                    BinaryOp::GreaterEqual => low = low.max(bound),
-                    BinaryOp::Equal => (low, high) = (low.max(bound), high.min(bound)),
-                    BinaryOp::NotEqual if bound == low => low += 1,
-                    BinaryOp::NotEqual if bound == high => high -= 1,
+                    BinaryOp::Lt => high = high.min(bound - 1),
+                    BinaryOp::Le => high = high.min(bound),
+                    BinaryOp::Gt => low = low.max(bound + 1),
+                    BinaryOp::Ge => low = low.max(bound),
+                    BinaryOp::Eq => (low, high) = (low.max(bound), high.min(bound)),
+                    BinaryOp::Ne if bound == low => low += 1,
+                    BinaryOp::Ne if bound == high => high -= 1,
                     _ => {}
                 }
                 if low > high { Set::none() } else { Set::between(low, high) }
@@ -127,13 +127,8 @@ impl Set {
     }
 
     pub(crate) fn unary(op: UnaryOp, of: &Set) -> Set {
-        let each = |v: i32| match op {
-            UnaryOp::Not => i32::from(v == 0),
-            UnaryOp::Negate => v.wrapping_neg(),
-            UnaryOp::Complement => !v,
-        };
         match (of, op) {
-            (Set::Few(all), _) => all.iter().map(|&v| each(v)).collect(),
+            (Set::Few(all), _) => all.iter().map(|&v| op.apply(v)).collect(),
             (_, UnaryOp::Not) => Set::truth(),
             (Set::Range(a, b), UnaryOp::Negate) => Set::between(-i64::from(*b), -i64::from(*a)),
             (Set::Range(a, b), UnaryOp::Complement) => Set::Range(!b, !a),
@@ -150,22 +145,22 @@ impl Set {
         let (a, b, c, d) = (i64::from(a), i64::from(b), i64::from(c), i64::from(d));
         match op {
             BinaryOp::Add => Set::between(a + c, b + d),
-            BinaryOp::Subtract => Set::between(a - d, b - c),
-            BinaryOp::Multiply => {
+            BinaryOp::Sub => Set::between(a - d, b - c),
+            BinaryOp::Mul => {
                 let all = [a * c, a * d, b * c, b * d];
                 Set::between(*all.iter().min().unwrap_or(&a), *all.iter().max().unwrap_or(&b))
             }
-            BinaryOp::Divide if c > 0 => Set::between((a / c).min(a / d), (b / c).max(b / d)),
-            BinaryOp::Remainder if c > 0 && a >= 0 => Set::between(0, b.min(d - 1)),
-            BinaryOp::Remainder if c > 0 => Set::between(1 - d, d - 1),
+            BinaryOp::Div if c > 0 => Set::between((a / c).min(a / d), (b / c).max(b / d)),
+            BinaryOp::Rem if c > 0 && a >= 0 => Set::between(0, b.min(d - 1)),
+            BinaryOp::Rem if c > 0 => Set::between(1 - d, d - 1),
             BinaryOp::BitAnd if a >= 0 && c >= 0 => Set::between(0, b.min(d)),
-            BinaryOp::ShiftRight if a >= 0 && c >= 0 => Set::between(0, b),
-            BinaryOp::Less => decided(b < c, a >= d),
-            BinaryOp::LessEqual => decided(b <= c, a > d),
-            BinaryOp::Greater => decided(a > d, b <= c),
-            BinaryOp::GreaterEqual => decided(a >= d, b < c),
-            BinaryOp::Equal => decided(false, b < c || d < a),
-            BinaryOp::NotEqual => decided(b < c || d < a, false),
+            BinaryOp::Shr if a >= 0 && c >= 0 => Set::between(0, b),
+            BinaryOp::Lt => decided(b < c, a >= d),
+            BinaryOp::Le => decided(b <= c, a > d),
+            BinaryOp::Gt => decided(a > d, b <= c),
+            BinaryOp::Ge => decided(a >= d, b < c),
+            BinaryOp::Eq => decided(false, b < c || d < a),
+            BinaryOp::Ne => decided(b < c || d < a, false),
             BinaryOp::And | BinaryOp::Or => Set::truth(),
             _ => Set::all(),
         }
@@ -192,26 +187,7 @@ fn decided(is_true: bool, is_false: bool) -> Set {
 
 /// The value of an operation; where it has none (division by zero) any will do, as the step fails.
 pub(crate) fn apply(op: BinaryOp, a: i32, b: i32) -> i32 {
-    match op {
-        BinaryOp::Add => a.wrapping_add(b),
-        BinaryOp::Subtract => a.wrapping_sub(b),
-        BinaryOp::Multiply => a.wrapping_mul(b),
-        BinaryOp::Divide => a.checked_div(b).unwrap_or(0),
-        BinaryOp::Remainder => a.checked_rem(b).unwrap_or(0),
-        BinaryOp::BitAnd => a & b,
-        BinaryOp::BitXor => a ^ b,
-        BinaryOp::BitOr => a | b,
-        BinaryOp::ShiftLeft => a.wrapping_shl(b as u32),
-        BinaryOp::ShiftRight => a.wrapping_shr(b as u32),
-        BinaryOp::Less => i32::from(a < b),
-        BinaryOp::LessEqual => i32::from(a <= b),
-        BinaryOp::Greater => i32::from(a > b),
-        BinaryOp::GreaterEqual => i32::from(a >= b),
-        BinaryOp::Equal => i32::from(a == b),
-        BinaryOp::NotEqual => i32::from(a != b),
-        BinaryOp::And => i32::from(a != 0 && b != 0),
-        BinaryOp::Or => i32::from(a != 0 || b != 0),
-    }
+    op.apply(a, b).unwrap_or(0)
 }
 
 /// The least and the greatest value of a type.
@@ -242,21 +218,21 @@ mod tests {
 
     const OPS: [BinaryOp; 18] = [
         BinaryOp::Add,
-        BinaryOp::Subtract,
-        BinaryOp::Multiply,
-        BinaryOp::Divide,
-        BinaryOp::Remainder,
+        BinaryOp::Sub,
+        BinaryOp::Mul,
+        BinaryOp::Div,
+        BinaryOp::Rem,
         BinaryOp::BitAnd,
         BinaryOp::BitXor,
         BinaryOp::BitOr,
-        BinaryOp::ShiftLeft,
-        BinaryOp::ShiftRight,
-        BinaryOp::Less,
-        BinaryOp::LessEqual,
-        BinaryOp::Greater,
-        BinaryOp::GreaterEqual,
-        BinaryOp::Equal,
-        BinaryOp::NotEqual,
+        BinaryOp::Shl,
+        BinaryOp::Shr,
+        BinaryOp::Lt,
+        BinaryOp::Le,
+        BinaryOp::Gt,
+        BinaryOp::Ge,
+        BinaryOp::Eq,
+        BinaryOp::Ne,
         BinaryOp::And,
         BinaryOp::Or,
     ];
@@ -271,7 +247,7 @@ mod tests {
                     for x in a..=b {
                         for y in c..=d {
                             // A division by zero has no result.
-                            let partial = matches!(op, BinaryOp::Divide | BinaryOp::Remainder);
+                            let partial = matches!(op, BinaryOp::Div | BinaryOp::Rem);
                             let value = apply(op, x, y);
                             assert!(partial && y == 0 || set.contains(value), "{x} {op:?} {y} in {set:?}");
                         }

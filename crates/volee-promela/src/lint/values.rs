@@ -400,10 +400,10 @@ impl<'m> Collector<'m, '_> {
                     self.hold(owner, reference, op, *value);
                 }
             }
-            ExprKind::Variable(reference) => self.hold(owner, reference, BinaryOp::NotEqual, 0),
+            ExprKind::Variable(reference) => self.hold(owner, reference, BinaryOp::Ne, 0),
             ExprKind::Unary(UnaryOp::Not, inner) => {
                 if let ExprKind::Variable(reference) = &inner.kind {
-                    self.hold(owner, reference, BinaryOp::Equal, 0);
+                    self.hold(owner, reference, BinaryOp::Eq, 0);
                 }
             }
             _ => {}
@@ -426,11 +426,11 @@ impl<'m> Collector<'m, '_> {
 /// `a op b` as `b op' a`.
 pub(crate) fn turned(op: BinaryOp) -> Option<BinaryOp> {
     Some(match op {
-        BinaryOp::Less => BinaryOp::Greater,
-        BinaryOp::LessEqual => BinaryOp::GreaterEqual,
-        BinaryOp::Greater => BinaryOp::Less,
-        BinaryOp::GreaterEqual => BinaryOp::LessEqual,
-        BinaryOp::Equal | BinaryOp::NotEqual => op,
+        BinaryOp::Lt => BinaryOp::Gt,
+        BinaryOp::Le => BinaryOp::Ge,
+        BinaryOp::Gt => BinaryOp::Lt,
+        BinaryOp::Ge => BinaryOp::Le,
+        BinaryOp::Eq | BinaryOp::Ne => op,
         _ => return None,
     })
 }

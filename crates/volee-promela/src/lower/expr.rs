@@ -1,6 +1,6 @@
 //! Lowering of expressions, references and initial values.
 
-use volee_program::{BinaryOp, ChannelTest, Expr, Index, Location, NodeId, Pattern, ProctypeId, Scope};
+use volee_program::{Expr, Index, Location, NodeId, Pattern, ProctypeId, Scope};
 use volee_system::{Diagnostic, Place};
 
 use super::control::Control;
@@ -71,15 +71,13 @@ impl<'a> Lowering<'a> {
                 }
             }
             ExprKind::Binary(op, a, b) => {
-                Expr::Binary(binary(*op), Box::new(self.operand(a)), Box::new(self.operand(b)), place)
+                Expr::Binary(*op, Box::new(self.operand(a)), Box::new(self.operand(b)), place)
             }
             ExprKind::Conditional(c, a, b) => {
                 Expr::Cond(Box::new(self.operand(c)), Box::new(self.operand(a)), Box::new(self.operand(b)))
             }
             ExprKind::Run(run) => self.run(run, place),
-            ExprKind::Channel(test, channel) => {
-                Expr::Channel(channel_test(*test), Box::new(self.load(channel)), place)
-            }
+            ExprKind::Channel(test, channel) => Expr::Channel(*test, Box::new(self.load(channel)), place),
             ExprKind::Poll(poll) => Expr::Poll {
                 channel: Box::new(self.load(&poll.channel)),
                 patterns: poll.arguments.iter().map(|a| self.pattern(a)).collect(),
@@ -310,38 +308,5 @@ impl<'a> Lowering<'a> {
     /// A variable of the current proctype.
     pub fn local(&self, local: model::LocalId) -> Option<&'a model::Variable> {
         Some(&self.model.proctypes[self.proctype?].behaviour.locals[local.0 as usize])
-    }
-}
-
-fn binary(op: model::BinaryOp) -> BinaryOp {
-    match op {
-        model::BinaryOp::Add => BinaryOp::Add,
-        model::BinaryOp::Subtract => BinaryOp::Sub,
-        model::BinaryOp::Multiply => BinaryOp::Mul,
-        model::BinaryOp::Divide => BinaryOp::Div,
-        model::BinaryOp::Remainder => BinaryOp::Rem,
-        model::BinaryOp::BitAnd => BinaryOp::BitAnd,
-        model::BinaryOp::BitXor => BinaryOp::BitXor,
-        model::BinaryOp::BitOr => BinaryOp::BitOr,
-        model::BinaryOp::ShiftLeft => BinaryOp::Shl,
-        model::BinaryOp::ShiftRight => BinaryOp::Shr,
-        model::BinaryOp::Less => BinaryOp::Lt,
-        model::BinaryOp::LessEqual => BinaryOp::Le,
-        model::BinaryOp::Greater => BinaryOp::Gt,
-        model::BinaryOp::GreaterEqual => BinaryOp::Ge,
-        model::BinaryOp::Equal => BinaryOp::Eq,
-        model::BinaryOp::NotEqual => BinaryOp::Ne,
-        model::BinaryOp::And => BinaryOp::And,
-        model::BinaryOp::Or => BinaryOp::Or,
-    }
-}
-
-fn channel_test(test: model::ChannelTest) -> ChannelTest {
-    match test {
-        model::ChannelTest::Length => ChannelTest::Len,
-        model::ChannelTest::Full => ChannelTest::Full,
-        model::ChannelTest::Empty => ChannelTest::Empty,
-        model::ChannelTest::NotFull => ChannelTest::NotFull,
-        model::ChannelTest::NotEmpty => ChannelTest::NotEmpty,
     }
 }

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use volee_program::{BinaryOp, ChannelTest};
 use volee_system::Place;
 
 use super::{FieldId, GlobalId, LabelId, LocalId, ProctypeId, Type};
@@ -89,65 +90,15 @@ pub enum UnaryOp {
     Complement,
 }
 
-/// Operators with two operands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum BinaryOp {
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Remainder,
-    BitAnd,
-    BitXor,
-    BitOr,
-    ShiftLeft,
-    ShiftRight,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-    Equal,
-    NotEqual,
-    And,
-    Or,
-}
-
-impl BinaryOp {
-    /// As it is written.
-    pub fn symbol(self) -> &'static str {
+impl UnaryOp {
+    /// The value of `op a`.
+    pub fn apply(self, a: i32) -> i32 {
         match self {
-            BinaryOp::Add => "+",
-            BinaryOp::Subtract => "-",
-            BinaryOp::Multiply => "*",
-            BinaryOp::Divide => "/",
-            BinaryOp::Remainder => "%",
-            BinaryOp::BitAnd => "&",
-            BinaryOp::BitOr => "|",
-            BinaryOp::BitXor => "^",
-            BinaryOp::ShiftLeft => "<<",
-            BinaryOp::ShiftRight => ">>",
-            BinaryOp::Equal => "==",
-            BinaryOp::NotEqual => "!=",
-            BinaryOp::Less => "<",
-            BinaryOp::LessEqual => "<=",
-            BinaryOp::Greater => ">",
-            BinaryOp::GreaterEqual => ">=",
-            BinaryOp::And => "&&",
-            BinaryOp::Or => "||",
+            UnaryOp::Not => i32::from(a == 0),
+            UnaryOp::Negate => a.wrapping_neg(),
+            UnaryOp::Complement => !a,
         }
     }
-}
-
-/// Questions about a channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum ChannelTest {
-    Length,
-    Full,
-    Empty,
-    NotFull,
-    NotEmpty,
 }
 
 /// `run P(arguments) priority n`

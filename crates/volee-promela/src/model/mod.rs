@@ -15,10 +15,9 @@ use std::sync::Arc;
 
 use volee_system::Place;
 
-pub use expr::{
-    Access, Base, BinaryOp, ChannelTest, Expr, ExprKind, Ltl, Poll, ReceiveArgument, Reference, Run, UnaryOp,
-};
+pub use expr::{Access, Base, Expr, ExprKind, Ltl, Poll, ReceiveArgument, Reference, Run, UnaryOp};
 pub use statement::{Conversion, FormatPiece, LoopOrigin, Receive, Sequence, Statement, StatementKind};
+pub use volee_program::{BinaryOp, ChannelTest};
 
 /// Index into [`Model::globals`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -49,27 +49,10 @@ impl Parser<'_> {
             return Some((Infix::Temporal(op), strength, tokens));
         }
         let (op, strength) = match token.tok {
-            Tok::OrOr => (BinaryOp::Or, 2),
             Tok::Vee if self.in_ltl => (BinaryOp::Or, 2),
-            Tok::AndAnd => (BinaryOp::And, 3),
             Tok::Wedge if self.in_ltl => (BinaryOp::And, 3),
-            Tok::Pipe => (BinaryOp::BitOr, 5),
-            Tok::Caret => (BinaryOp::BitXor, 6),
-            Tok::Amp => (BinaryOp::BitAnd, 7),
-            Tok::EqEq => (BinaryOp::Equal, 8),
-            Tok::NotEq => (BinaryOp::NotEqual, 8),
-            Tok::Gt => (BinaryOp::Greater, 9),
-            Tok::Lt => (BinaryOp::Less, 9),
-            Tok::Ge => (BinaryOp::GreaterEqual, 9),
-            Tok::Le => (BinaryOp::LessEqual, 9),
-            Tok::Shl => (BinaryOp::ShiftLeft, 10),
-            Tok::Shr => (BinaryOp::ShiftRight, 10),
-            Tok::Plus => (BinaryOp::Add, 11),
-            Tok::Minus if !self.at_line_end() => (BinaryOp::Subtract, 11),
-            Tok::Star => (BinaryOp::Multiply, 12),
-            Tok::Slash => (BinaryOp::Divide, 12),
-            Tok::Percent => (BinaryOp::Remainder, 12),
-            _ => return None,
+            Tok::Minus if self.at_line_end() => return None,
+            tok => binary(tok)?,
         };
         Some((Infix::Plain(op), strength, 1))
     }
@@ -208,7 +191,7 @@ impl Parser<'_> {
                 Ok(Expr::new(at, ExprKind::NonProgress))
             }
             kw::RUN => self.run(at),
-            kw::LEN => self.channel_test(ChannelTest::Length),
+            kw::LEN => self.channel_test(ChannelTest::Len),
             kw::FULL => self.channel_test(ChannelTest::Full),
             kw::EMPTY => self.channel_test(ChannelTest::Empty),
             kw::NFULL => self.channel_test(ChannelTest::NotFull),
@@ -426,4 +409,29 @@ fn character(text: &str) -> i32 {
         None => '\'',
     };
     c as i32
+}
+
+/// An operator with two operands, and how tightly it binds.
+pub(crate) fn binary(tok: Tok) -> Option<(BinaryOp, u8)> {
+    Some(match tok {
+        Tok::OrOr => (BinaryOp::Or, 2),
+        Tok::AndAnd => (BinaryOp::And, 3),
+        Tok::Pipe => (BinaryOp::BitOr, 5),
+        Tok::Caret => (BinaryOp::BitXor, 6),
+        Tok::Amp => (BinaryOp::BitAnd, 7),
+        Tok::EqEq => (BinaryOp::Eq, 8),
+        Tok::NotEq => (BinaryOp::Ne, 8),
+        Tok::Gt => (BinaryOp::Gt, 9),
+        Tok::Lt => (BinaryOp::Lt, 9),
+        Tok::Ge => (BinaryOp::Ge, 9),
+        Tok::Le => (BinaryOp::Le, 9),
+        Tok::Shl => (BinaryOp::Shl, 10),
+        Tok::Shr => (BinaryOp::Shr, 10),
+        Tok::Plus => (BinaryOp::Add, 11),
+        Tok::Minus => (BinaryOp::Sub, 11),
+        Tok::Star => (BinaryOp::Mul, 12),
+        Tok::Slash => (BinaryOp::Div, 12),
+        Tok::Percent => (BinaryOp::Rem, 12),
+        _ => return None,
+    })
 }

@@ -24,6 +24,7 @@ use crate::limits::{MAX_EXPRESSION_DEPTH, MAX_NESTING};
 use crate::source::{Advice, At, Sources};
 use crate::suggest::closest;
 use crate::token::{Tok, Token};
+pub(crate) use expr::binary;
 use inline::Inline;
 
 /// The input made no sense here; a diagnostic says so.

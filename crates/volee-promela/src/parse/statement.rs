@@ -425,7 +425,7 @@ impl Parser<'_> {
             }
             Tok::Decr => {
                 self.next();
-                StatementKind::Step(path, BinaryOp::Subtract)
+                StatementKind::Step(path, BinaryOp::Sub)
             }
             Tok::Bang | Tok::BangBang if !self.at_line_end() => {
                 self.next();

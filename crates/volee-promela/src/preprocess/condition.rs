@@ -1,10 +1,11 @@
 //! The conditions of `#if`, `#elif`, `#ifdef` and `#ifndef`.
 //!
-//! Values are 64-bit integers that wrap; an unknown name is 0, as in C.
+//! Values are 64-bit integers; an unknown name is 0, as in C.
 
 use super::Preprocessor;
 use crate::intern::kw;
 use crate::limits::MAX_MACRO_NESTING;
+use crate::parse::binary;
 use crate::source::{Advice, At};
 use crate::token::{Tok, Token};
 
@@ -67,6 +68,9 @@ impl Preprocessor<'_> {
 
 type Value = Result<i64, (At, &'static str)>;
 
+/// How tightly `?` binds: looser than all other operators.
+const CHOICE: u8 = 1;
+
 /// A condition being evaluated.
 struct Evaluation<'t> {
     tokens: &'t [Token],
@@ -92,20 +96,23 @@ impl Evaluation<'_> {
         }
         let mut left = self.unary(pre)?;
         while let Some(token) = self.peek() {
-            let Some(strength) = strength(token.tok).filter(|&s| s >= least) else { break };
-            self.position += 1;
-            if token.tok == Tok::Quest {
+            if token.tok == Tok::Quest && least <= CHOICE {
+                self.position += 1;
                 let yes = self.binary(0, pre)?;
                 if self.peek().is_none_or(|t| t.tok != Tok::Colon) {
                     return Err((self.here(), "`:` is missing after `?`"));
                 }
                 self.position += 1;
-                let no = self.binary(strength, pre)?;
+                let no = self.binary(CHOICE, pre)?;
                 left = if left != 0 { yes } else { no };
                 continue;
             }
+            let Some((op, strength)) = binary(token.tok).filter(|(_, strength)| *strength >= least) else {
+                break;
+            };
+            self.position += 1;
             let right = self.binary(strength + 1, pre)?;
-            left = apply(token.tok, left, right).ok_or((token.at, "division by zero"))?;
+            left = op.apply_exactly(left, right).ok_or((token.at, "division by zero, or an overflow"))?;
         }
         self.depth -= 1;
         Ok(left)
@@ -145,44 +152,4 @@ impl Evaluation<'_> {
             return Ok(value);
         }
     }
-}
-
-fn strength(tok: Tok) -> Option<u8> {
-    Some(match tok {
-        Tok::Quest => 1,
-        Tok::OrOr => 2,
-        Tok::AndAnd => 3,
-        Tok::Pipe => 4,
-        Tok::Caret => 5,
-        Tok::Amp => 6,
-        Tok::EqEq | Tok::NotEq => 7,
-        Tok::Lt | Tok::Le | Tok::Gt | Tok::Ge => 8,
-        Tok::Shl | Tok::Shr => 9,
-        Tok::Plus | Tok::Minus => 10,
-        Tok::Star | Tok::Slash | Tok::Percent => 11,
-        _ => return None,
-    })
-}
-
-fn apply(tok: Tok, a: i64, b: i64) -> Option<i64> {
-    Some(match tok {
-        Tok::OrOr => i64::from(a != 0 || b != 0),
-        Tok::AndAnd => i64::from(a != 0 && b != 0),
-        Tok::Pipe => a | b,
-        Tok::Caret => a ^ b,
-        Tok::Amp => a & b,
-        Tok::EqEq => i64::from(a == b),
-        Tok::NotEq => i64::from(a != b),
-        Tok::Lt => i64::from(a < b),
-        Tok::Le => i64::from(a <= b),
-        Tok::Gt => i64::from(a > b),
-        Tok::Ge => i64::from(a >= b),
-        Tok::Shl => a.wrapping_shl(b as u32),
-        Tok::Shr => a.wrapping_shr(b as u32),
-        Tok::Plus => a.wrapping_add(b),
-        Tok::Minus => a.wrapping_sub(b),
-        Tok::Star => a.wrapping_mul(b),
-        Tok::Slash => a.checked_div(b)?,
-        _ => a.checked_rem(b)?,
-    })
 }

@@ -6,8 +6,8 @@ use crate::index::Role;
 use crate::index::notes::Entity;
 use crate::limits::{MAX_ARRAY, MAX_CAPACITY, MAX_FIELDS, MAX_MESSAGE_FIELDS, MAX_STRUCT_NESTING};
 use crate::model::{
-    BinaryOp, ChannelInit, FieldId, GlobalId, Init, MtypeId, MtypeName, MtypeSet, StructId, StructType, Type,
-    UnaryOp, Variable, Visibility,
+    ChannelInit, FieldId, GlobalId, Init, MtypeId, MtypeName, MtypeSet, StructId, StructType, Type, UnaryOp,
+    Variable, Visibility,
 };
 use crate::source::{Advice, At};
 
@@ -313,20 +313,11 @@ impl Resolver<'_> {
             ExprKind::Unary(UnaryOp::Negate, operand) => Ok(-self.constant(operand)?),
             ExprKind::Binary(op, left, right) => {
                 let (a, b) = (self.constant(left)?, self.constant(right)?);
-                let value = match op {
-                    BinaryOp::Add => a.checked_add(b),
-                    BinaryOp::Subtract => a.checked_sub(b),
-                    BinaryOp::Multiply => a.checked_mul(b),
-                    BinaryOp::Divide => a.checked_div(b),
-                    BinaryOp::Remainder => a.checked_rem(b),
-                    BinaryOp::ShiftLeft => u32::try_from(b).ok().and_then(|b| a.checked_shl(b)),
-                    BinaryOp::ShiftRight => u32::try_from(b).ok().and_then(|b| a.checked_shr(b)),
-                    _ => {
-                        self.sources.error(expr.at, 1, "this operator cannot stand in a constant");
-                        return Err(Failed);
-                    }
-                };
-                value.ok_or_else(|| {
+                if !matches!(op.symbol(), "+" | "-" | "*" | "/" | "%" | "<<" | ">>") {
+                    self.sources.error(expr.at, 1, "this operator cannot stand in a constant");
+                    return Err(Failed);
+                }
+                op.apply_exactly(a, b).ok_or_else(|| {
                     self.sources.error(
                         expr.at,
                         1,

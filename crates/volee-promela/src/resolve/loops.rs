@@ -26,7 +26,7 @@ impl Resolver<'_> {
         let to = self.state_expr(to, "a range");
         let Ok(counter) = counter else { return self.skip_body(body) };
         let (Ok(from), Ok(to)) = (from, to) else { return self.skip_body(body) };
-        self.count(&counter, from, BinaryOp::LessEqual, to, Vec::new(), body, at, out);
+        self.count(&counter, from, BinaryOp::Le, to, Vec::new(), body, at, out);
         Ok(())
     }
 
@@ -113,7 +113,7 @@ impl Resolver<'_> {
         };
         let Ok(counter) = self.counter(variable, "for") else { return self.skip_body(body) };
         let (from, to) = (self.number(0, at), self.number(length as i32 - 1, at));
-        self.count(&counter, from, BinaryOp::LessEqual, to, Vec::new(), body, at, out);
+        self.count(&counter, from, BinaryOp::Le, to, Vec::new(), body, at, out);
         Ok(())
     }
 
@@ -152,7 +152,7 @@ impl Resolver<'_> {
         let counter = self.hidden_counter(&channel, at);
         let place = self.sources.place(at);
         let length = Expr {
-            kind: ExprKind::Channel(ChannelTest::Length, Box::new(channel.clone())),
+            kind: ExprKind::Channel(ChannelTest::Len, Box::new(channel.clone())),
             place: place.clone(),
         };
         let values =
@@ -166,7 +166,7 @@ impl Resolver<'_> {
             arguments: scalars.into_iter().map(ReceiveArgument::Store).collect(),
         });
         let from = self.number(0, at);
-        self.count(&counter, from, BinaryOp::Less, length, vec![receive, send], body, at, out);
+        self.count(&counter, from, BinaryOp::Lt, length, vec![receive, send], body, at, out);
         Ok(())
     }
 
@@ -226,7 +226,7 @@ impl Resolver<'_> {
             return Ok(());
         }
         out.push(self.finish(StatementKind::Assign { target: counter.clone(), value: low }, at));
-        let condition = self.comparison(&counter, BinaryOp::Less, high);
+        let condition = self.comparison(&counter, BinaryOp::Lt, high);
         let next = self.step(counter, BinaryOp::Add);
         let go_on = vec![self.finish(StatementKind::Expression(condition), at), self.finish(next, at)];
         let stop = vec![self.finish(StatementKind::Break, at)];
