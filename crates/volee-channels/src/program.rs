@@ -333,7 +333,7 @@ impl Class<'_> {
             Action::Skip | Action::Else | Action::Print(_) | Action::End | Action::DStep(_) => {}
             Action::Guard(e) | Action::Assert(e) => self.expr(e),
             Action::Assign(location, e) => {
-                self.location(location);
+                location.parts().for_each(|e| self.expr(e));
                 self.expr(e);
             }
             Action::Send { channel, values, sorted } => {
@@ -345,7 +345,7 @@ impl Class<'_> {
             }
             Action::Receive { channel, patterns, anywhere, keep } => {
                 self.expr(channel);
-                patterns.iter().for_each(|p| self.pattern(p));
+                patterns.iter().flat_map(Pattern::parts).for_each(|e| self.expr(e));
                 if *anywhere || *keep {
                     self.refuse("a receive that looks past the front or leaves the message", &None);
                 }
@@ -353,18 +353,6 @@ impl Class<'_> {
             Action::SetPriority(..) => self.refuse("priorities", &None),
             Action::Sequence(actions) => actions.iter().for_each(|a| self.action(a)),
         }
-    }
-
-    fn pattern(&mut self, pattern: &Pattern) {
-        match pattern {
-            Pattern::Match(e) => self.expr(e),
-            Pattern::Bind(location) => self.location(location),
-            Pattern::Any => {}
-        }
-    }
-
-    fn location(&mut self, location: &Location) {
-        location.indices.iter().for_each(|i| self.expr(&i.value));
     }
 
     fn expr(&mut self, expr: &Expr) {

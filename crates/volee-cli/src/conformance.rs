@@ -1,7 +1,7 @@
 //! What the verbs `tests` and `conform` share: the flags about the interface of a specification.
 
 use clap::Args;
-use volee::conform::Livelock;
+use volee::conformance::Livelock;
 use volee::names::LIVELOCKS;
 use volee::{Contract, Source};
 

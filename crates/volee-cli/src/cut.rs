@@ -45,7 +45,7 @@ pub fn leave() {
 /// What must not outlive the process.
 fn clear_away() {
     files::abandon();
-    volee::conform::run::end_programs();
+    volee::conformance::end_programs();
 }
 
 /// Somebody else answers, and then ends the process.

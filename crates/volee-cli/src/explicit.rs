@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use volee::graphs::Labels;
-use volee::lts::{Format, Lts, LtsError, write_as, write_file};
+use volee::graphs::{Format, Labels, Lts, LtsError, write_as, write_file};
 use volee::names::LABELS;
 use volee::report::{Answer, QuestionAnswer};
 use volee::system::{Diagnostic, Limit};

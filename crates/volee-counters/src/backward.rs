@@ -6,11 +6,11 @@
 use std::collections::VecDeque;
 
 use volee_integers::{Conjunct, Effort, Int};
-use volee_system::{Limit, Meter};
+use volee_system::Meter;
 
 use crate::approximation::Approximation;
 use crate::cycle::Cycles;
-use crate::forward::{bytes, effort_within, within};
+use crate::forward::{Progress, bytes, effort_within, meets, within};
 use crate::program::{Domain, LocationId, Program, TransitionId, naturals};
 use crate::witness::{Count, Part, Witness};
 
@@ -32,19 +32,6 @@ struct Node {
     set: Conjunct,
     next: Next,
     alive: bool,
-}
-
-/// Where a search stands.
-pub(crate) enum Progress {
-    Working,
-    Closed,
-    /// An initial vector can reach a bad one.
-    Bad {
-        node: usize,
-        values: Vec<Int>,
-    },
-    /// The budget is used up.
-    Stopped(Limit),
 }
 
 /// A backward search.
@@ -193,14 +180,8 @@ impl<'a> Backward<'a> {
 
     fn initial_vector(&mut self, node: usize) -> Option<Progress> {
         let Node { location, set, .. } = &self.nodes[node];
-        for region in self.program.initial.iter().filter(|r| r.location == *location) {
-            match set.intersect(&region.conjunct).sample(&self.effort) {
-                Ok(Some(values)) => return Some(Progress::Bad { node, values }),
-                Ok(None) => {}
-                Err(_) => self.doubt = true,
-            }
-        }
-        None
+        let met = meets(&self.program.initial, *location, set, &self.effort, &mut self.doubt);
+        met.map(|values| Progress::Bad { node, values })
     }
 
     /// The run from an initial vector of a node to a bad one.

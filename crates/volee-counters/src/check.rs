@@ -1,11 +1,11 @@
 //! The question "can a bad vector be reached", by both searches in turn, and answers that have been checked.
 
-use volee_integers::{Effort, Exhausted, Set};
+use volee_integers::{Effort, Exhausted, Int, Set};
 use volee_system::{Budget, Limit, Meter};
 
-use crate::backward::{self, Backward};
+use crate::backward::Backward;
 use crate::certificate::{CertificateError, check_closed_within, check_safe_within, check_unreachable};
-use crate::forward::{self, Forward, effort_within};
+use crate::forward::{Forward, Progress, effort_within};
 use crate::program::Program;
 use crate::witness::{State, Witness};
 
@@ -127,9 +127,9 @@ impl Race<'_> {
             let f = spent(forward_open, self.forward.as_ref().map(|s| s.effort.spent()));
             let b = spent(backward_open, self.backward.as_ref().map(|s| s.effort.spent()));
             let outcome = if f <= b {
-                self.forward_step(&mut forward_open, meter)
+                self.step(Direction::Forward, &mut forward_open, meter)
             } else {
-                self.backward_step(&mut backward_open, meter)
+                self.step(Direction::Backward, &mut backward_open, meter)
             };
             if let Some(outcome) = outcome {
                 return outcome;
@@ -144,69 +144,55 @@ impl Race<'_> {
 
     fn start(&mut self) -> Option<Outcome> {
         let first = self.forward.as_mut().map(Forward::start);
-        if let Some(forward::Progress::Bad { node, values }) = first {
-            return self.forward_bad(node, &values);
+        if let Some(Progress::Bad { node, values }) = first {
+            return self.bad(Direction::Forward, node, &values);
         }
         let first = self.backward.as_mut().map(Backward::start);
-        if let Some(backward::Progress::Bad { node, values }) = first {
-            return self.backward_bad(node, &values);
+        if let Some(Progress::Bad { node, values }) = first {
+            return self.bad(Direction::Backward, node, &values);
         }
         None
     }
 
-    fn forward_step(&mut self, open: &mut bool, meter: &Meter) -> Option<Outcome> {
-        let search = self.forward.as_mut()?;
-        match search.step(meter) {
-            forward::Progress::Working => None,
-            forward::Progress::Stopped(limit) => {
+    /// Advances one search; whether it is still open.
+    fn step(&mut self, by: Direction, open: &mut bool, meter: &Meter) -> Option<Outcome> {
+        let progress = match by {
+            Direction::Backward => self.backward.as_mut()?.step(meter),
+            _ => self.forward.as_mut()?.step(meter),
+        };
+        match progress {
+            Progress::Working => None,
+            Progress::Stopped(limit) => {
                 // Its memory is used up; the other search may still know.
                 *open = false;
                 self.failed = Some(limit);
                 None
             }
-            forward::Progress::Bad { node, values } => {
-                let outcome = self.forward_bad(node, &values);
+            Progress::Bad { node, values } => {
+                let outcome = self.bad(by, node, &values);
                 *open = outcome.is_some();
                 outcome
             }
-            forward::Progress::Closed => {
+            Progress::Closed => {
                 *open = false;
-                if search.doubt {
-                    return None;
-                }
-                match check_safe_within(self.program, &search.sets(), &effort_within(meter, 0)) {
-                    Ok(()) => Some(Outcome::Holds { by: Direction::Forward }),
+                match self.certified(by, &effort_within(meter, 0))? {
+                    Ok(()) => Some(Outcome::Holds { by }),
                     Err(e) => self.doubtful(&e),
                 }
             }
         }
     }
 
-    fn backward_step(&mut self, open: &mut bool, meter: &Meter) -> Option<Outcome> {
-        let search = self.backward.as_mut()?;
-        match search.step(meter) {
-            backward::Progress::Working => None,
-            backward::Progress::Stopped(limit) => {
-                // Its memory is used up; the other search may still know.
-                *open = false;
-                self.failed = Some(limit);
-                None
+    /// Checks what a search that is closed has found; nothing where some question was too hard for it.
+    fn certified(&self, by: Direction, effort: &Effort) -> Option<Result<(), CertificateError>> {
+        match by {
+            Direction::Backward => {
+                let search = self.backward.as_ref().filter(|search| !search.doubt)?;
+                Some(check_unreachable(self.program, &search.sets(), search.approximation(), effort))
             }
-            backward::Progress::Bad { node, values } => {
-                let outcome = self.backward_bad(node, &values);
-                *open = outcome.is_some();
-                outcome
-            }
-            backward::Progress::Closed => {
-                *open = false;
-                if search.doubt {
-                    return None;
-                }
-                let effort = effort_within(meter, 0);
-                match check_unreachable(self.program, &search.sets(), search.approximation(), &effort) {
-                    Ok(()) => Some(Outcome::Holds { by: Direction::Backward }),
-                    Err(e) => self.doubtful(&e),
-                }
+            _ => {
+                let search = self.forward.as_ref().filter(|search| !search.doubt)?;
+                Some(check_safe_within(self.program, &search.sets(), effort))
             }
         }
     }
@@ -217,14 +203,12 @@ impl Race<'_> {
         None
     }
 
-    fn forward_bad(&mut self, node: usize, values: &[volee_integers::Int]) -> Option<Outcome> {
-        let witness = self.forward.as_ref()?.witness(node, values).ok().flatten();
-        self.violated(witness, Direction::Forward)
-    }
-
-    fn backward_bad(&mut self, node: usize, values: &[volee_integers::Int]) -> Option<Outcome> {
-        let witness = self.backward.as_ref()?.witness(node, values);
-        self.violated(witness, Direction::Backward)
+    fn bad(&mut self, by: Direction, node: usize, values: &[Int]) -> Option<Outcome> {
+        let witness = match by {
+            Direction::Backward => self.backward.as_ref()?.witness(node, values),
+            _ => self.forward.as_ref()?.witness(node, values).ok().flatten(),
+        };
+        self.violated(witness, by)
     }
 
     /// Only a run that replays is an answer.
@@ -266,12 +250,12 @@ pub fn reachable(program: &Program, budget: &Budget) -> Reachable {
             break;
         }
         match search.step(&meter) {
-            forward::Progress::Working => {}
-            forward::Progress::Stopped(reached) => {
+            Progress::Working => {}
+            Progress::Stopped(reached) => {
                 limit = Some(reached);
                 break;
             }
-            forward::Progress::Closed | forward::Progress::Bad { .. } => break,
+            Progress::Closed | Progress::Bad { .. } => break,
         }
     }
     let sets = search.sets();

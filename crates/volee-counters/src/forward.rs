@@ -12,7 +12,7 @@ use volee_integers::{Conjunct, Effort, Exhausted, Int, Set};
 use volee_system::{Limit, Meter};
 
 use crate::cycle::Cycles;
-use crate::program::{LocationId, Program, TransitionId};
+use crate::program::{LocationId, Program, Region, TransitionId};
 use crate::witness::{Count, Part, Witness};
 
 /// Work for one question about sets.
@@ -48,7 +48,7 @@ pub(crate) enum Progress {
     Working,
     /// The sets are closed under all transitions.
     Closed,
-    /// A bad vector is reachable.
+    /// A bad vector is reachable, or an initial one reaches it.
     Bad { node: usize, values: Vec<Int> },
     /// The budget is used up.
     Stopped(Limit),
@@ -81,6 +81,24 @@ pub(crate) fn within(meter: &Meter, memory: u64) -> Result<(), Limit> {
 pub(crate) fn effort_within(meter: &Meter, units: u64) -> Effort {
     let meter = meter.clone();
     Effort::new(units).stopped_by(move || meter.check().is_err())
+}
+
+/// A vector that a set shares with one of these regions; where that is too hard to tell, there is doubt.
+pub(crate) fn meets(
+    regions: &[Region],
+    location: LocationId,
+    set: &Conjunct,
+    effort: &Effort,
+    doubt: &mut bool,
+) -> Option<Vec<Int>> {
+    for region in regions.iter().filter(|region| region.location == location) {
+        match set.intersect(&region.conjunct).sample(effort) {
+            Ok(Some(values)) => return Some(values),
+            Ok(None) => {}
+            Err(Exhausted) => *doubt = true,
+        }
+    }
+    None
 }
 
 /// About the bytes that a set takes.
@@ -223,14 +241,8 @@ impl<'a> Forward<'a> {
 
     fn bad_vector(&mut self, node: usize) -> Option<Progress> {
         let Node { location, set, .. } = &self.nodes[node];
-        for region in self.program.bad.iter().filter(|r| r.location == *location) {
-            match set.intersect(&region.conjunct).sample(&self.effort) {
-                Ok(Some(values)) => return Some(Progress::Bad { node, values }),
-                Ok(None) => {}
-                Err(Exhausted) => self.doubt = true,
-            }
-        }
-        None
+        let met = meets(&self.program.bad, *location, set, &self.effort, &mut self.doubt);
+        met.map(|values| Progress::Bad { node, values })
     }
 
     /// Merges the node with others of its location while that is exact; the node that remains.

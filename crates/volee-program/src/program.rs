@@ -257,6 +257,18 @@ pub enum Pattern {
     Any,
 }
 
+impl Pattern {
+    /// The expressions in it: the value it matches, or the indices of where it goes.
+    pub fn parts(&self) -> impl Iterator<Item = &Expr> {
+        let (value, bound) = match self {
+            Pattern::Match(value) => (Some(value), None),
+            Pattern::Bind(location) => (None, Some(location)),
+            Pattern::Any => (None, None),
+        };
+        value.into_iter().chain(bound.into_iter().flat_map(Location::parts))
+    }
+}
+
 /// Where a variable lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
@@ -283,6 +295,13 @@ pub struct Location {
     pub kind: Kind,
     /// Where it is used, for run-time errors.
     pub place: Option<Place>,
+}
+
+impl Location {
+    /// The expressions in it: its indices.
+    pub fn parts(&self) -> impl Iterator<Item = &Expr> {
+        self.indices.iter().map(|index| &index.value)
+    }
 }
 
 /// One index of a [`Location`].

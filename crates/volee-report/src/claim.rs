@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     /// Of which kind it is.
-    pub kind: ClaimKind,
+    pub kind: Kind,
     /// The expression, formula or automaton it is about, or the name of a claim of the model; empty if it needs none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
@@ -32,65 +32,91 @@ pub struct Claim {
     pub error: bool,
 }
 
-/// The kinds of claims.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// The kinds of questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ClaimKind {
-    /// The run ends where it should not.
+#[allow(missing_docs, reason = "each is a kind of question, explained where they are asked")]
+pub enum Kind {
     Deadlock,
-    /// The last step fails an assertion, or does what has no meaning.
     Assertions,
-    /// An expression is false in the last state.
+    RuntimeErrors,
     Invariant,
-    /// An expression is true in the last state.
     Reachable,
-    /// A formula of linear temporal logic is false of the run.
     Ltl,
-    /// A finite-trace formula is false of the run.
     Tl,
-    /// An automaton does not accept the run.
     Automaton,
-    /// The model's never claim comes true.
     Never,
-    /// The run goes on for ever without progress.
     Progress,
-    /// The run passes accept labels for ever.
     Acceptance,
+    Mu,
+    Apart,
+    Coverable,
+    Target,
+    Bounded,
 }
 
-impl ClaimKind {
-    const ALL: [(ClaimKind, &'static str); 10] = [
-        (ClaimKind::Deadlock, "deadlock"),
-        (ClaimKind::Assertions, "assertions"),
-        (ClaimKind::Invariant, "invariant"),
-        (ClaimKind::Reachable, "reachable"),
-        (ClaimKind::Ltl, "ltl"),
-        (ClaimKind::Tl, "tl"),
-        (ClaimKind::Automaton, "automaton"),
-        (ClaimKind::Never, "never"),
-        (ClaimKind::Progress, "progress"),
-        (ClaimKind::Acceptance, "acceptance"),
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 16] = [
+        Kind::Deadlock,
+        Kind::Assertions,
+        Kind::RuntimeErrors,
+        Kind::Invariant,
+        Kind::Reachable,
+        Kind::Ltl,
+        Kind::Tl,
+        Kind::Automaton,
+        Kind::Never,
+        Kind::Progress,
+        Kind::Acceptance,
+        Kind::Mu,
+        Kind::Apart,
+        Kind::Coverable,
+        Kind::Target,
+        Kind::Bounded,
     ];
+
+    /// The word that names of questions of this kind are or begin with.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Deadlock => "deadlock",
+            Kind::Assertions => "assertions",
+            Kind::RuntimeErrors => "run-time errors",
+            Kind::Invariant => "invariant",
+            Kind::Reachable => "reachable",
+            Kind::Ltl => "ltl",
+            Kind::Tl => "tl",
+            Kind::Automaton => "automaton",
+            Kind::Never => "never",
+            Kind::Progress => "progress",
+            Kind::Acceptance => "acceptance",
+            Kind::Mu => "mu",
+            Kind::Apart => "never together",
+            Kind::Coverable => "no target is covered",
+            Kind::Target => "target",
+            Kind::Bounded => "channels are bounded",
+        }
+    }
+
+    /// Whether a run can show it, which is then what is wrong, or for `reachable` what was looked for.
+    pub fn has_runs(self) -> bool {
+        (Kind::Deadlock..=Kind::Acceptance).contains(&self) && self != Kind::RuntimeErrors
+    }
 
     /// Whether it may speak of steps by their names.
     pub fn is_about_steps(self) -> bool {
-        matches!(self, ClaimKind::Ltl | ClaimKind::Tl | ClaimKind::Automaton)
-    }
-
-    fn word(self) -> &'static str {
-        Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
+        matches!(self, Kind::Ltl | Kind::Tl | Kind::Automaton)
     }
 
     /// Whether it is about an expression, a formula or an automaton.
     fn has_text(self) -> bool {
-        use ClaimKind::{Automaton, Invariant, Ltl, Reachable, Tl};
-        matches!(self, Invariant | Reachable | Ltl | Tl | Automaton)
+        self.is_about_steps() || matches!(self, Kind::Invariant | Kind::Reachable)
     }
 }
 
 impl Claim {
     /// A claim about a text, which is empty where it needs none.
-    pub fn new(kind: ClaimKind, text: impl Into<String>) -> Self {
+    pub fn new(kind: Kind, text: impl Into<String>) -> Self {
         Claim { kind, text: text.into(), fair: false, strongly_fair: false, maximal: false, error: false }
     }
 }
@@ -123,7 +149,7 @@ impl FromStr for Claim {
 
     fn from_str(text: &str) -> Result<Self, NoClaim> {
         let no_claim = || NoClaim(text.chars().take(80).collect());
-        let mut claim = Claim::new(ClaimKind::Deadlock, "");
+        let mut claim = Claim::new(Kind::Deadlock, "");
         let mut rest = text.trim();
         loop {
             let (word, more) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -134,14 +160,14 @@ impl FromStr for Claim {
                 "strongly-fair" => claim.strongly_fair = true,
                 "maximal" => claim.maximal = true,
                 _ => {
-                    let known = ClaimKind::ALL.iter().find(|(_, known)| *known == word);
-                    claim.kind = known.ok_or_else(no_claim)?.0;
+                    let known = Kind::ALL.into_iter().find(|kind| kind.has_runs() && kind.word() == word);
+                    claim.kind = known.ok_or_else(no_claim)?;
                     break;
                 }
             }
         }
         claim.text = rest.to_string();
-        let complete = claim.kind.has_text() != claim.text.is_empty() || claim.kind == ClaimKind::Never;
+        let complete = claim.kind.has_text() != claim.text.is_empty() || claim.kind == Kind::Never;
         if complete { Ok(claim) } else { Err(no_claim()) }
     }
 }

@@ -33,7 +33,7 @@ mod why;
 
 pub use answer::{Answer, ErrorEntry, QuestionAnswer, VerdictWord, run_value};
 pub use changes::{changes, is_location};
-pub use claim::{Claim, ClaimKind};
+pub use claim::{Claim, Kind};
 pub use coverage::{annotated_source, shares};
 pub use excerpt::{diagnostics_text, excerpt};
 pub use figures::{brief, bytes, count, counted, seconds};

@@ -16,12 +16,14 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use volee_bes::Solver;
-use volee_conform::run::{Mapping, RandomWalk, Report, Rules, StoredTest, Wire, execute};
+pub use volee_conform::run::{Mapping, Rules, Wire, end_programs};
+use volee_conform::run::{RandomWalk, Report, StoredTest, execute};
 use volee_conform::{
-    ConformError, DELTA, Determinised, Interface, Livelock, Matcher, MetaId, Moves, PartialTests, Purpose,
-    Selected, Specification, Suite, TestFile, TestGraph, by_equations, covering_suite, direct, ioco, join,
-    read_test, start, test_of_trace, write_dot,
+    ConformError, DELTA, Determinised, Interface, Matcher, MetaId, Moves, PartialTests, Purpose,
+    Specification, Suite, TestFile, by_equations, covering_suite, direct, ioco, join, read_test, start,
+    test_of_trace, write_dot,
 };
+pub use volee_conform::{Livelock, Selected, TestGraph, Verdict};
 use volee_logic::formula;
 use volee_system::{Diagnostic, Meter, Progress, Snapshot};
 

@@ -17,10 +17,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use volee_logic::formula::{EventPattern, split_process};
+pub use volee_lts::generate::{FAMILIES, Family, family};
 use volee_lts::{
-    Composition, Difference, Divergence, Format, Info, Lts, Meant, Method, Reduction, Relabelling, Relation,
-    apply_all, compare, compare_on_the_fly, events, explore, explore_as, info, read_file, reduce, relabel,
+    Composition, Difference, Divergence, Info, Meant, Relabelling, apply_all, compare, compare_on_the_fly,
+    events, explore_as, info, read_file, reduce, relabel,
 };
+pub use volee_lts::{Format, Lts, LtsError, Method, Reduction, Relation, explore, write_as, write_file};
 use volee_report::Filter;
 use volee_system::{Diagnostic, Fault, FaultId, Flow, Label, Limit, Meter, Progress, Sink, System};
 

@@ -12,7 +12,7 @@ use volee_logic::formula;
 use volee_logic::hoa::read_hoa;
 use volee_program::{LabelStyle, Machine, MachineOptions};
 use volee_promela::Lowered;
-use volee_report::{Claim, ClaimKind, run_to_word};
+use volee_report::{Claim, Kind, run_to_word};
 use volee_search::{
     BoundAtom, DeterministicProperty, LtlQuestion, Names, Runs, TlQuestion, bind, is_fair, is_strongly_fair,
 };
@@ -80,19 +80,17 @@ impl Confirmed {
         }
         let loops = self.witness.loop_start.is_some();
         let (kind, message) = match claim.kind {
-            ClaimKind::Reachable => return None,
-            ClaimKind::Deadlock => return Some(invalid_end()),
-            ClaimKind::Assertions => return self.ending.reason(),
-            ClaimKind::Invariant => (ReasonKind::Invariant, format!("`{}` is false", claim.text)),
-            ClaimKind::Tl => (ReasonKind::Formula, "the formula is false of this run".into()),
-            ClaimKind::Progress => (ReasonKind::NonProgressCycle, "a cycle without progress".into()),
-            ClaimKind::Ltl | ClaimKind::Never if !loops => {
+            kind if kind == Kind::Reachable || !kind.has_runs() => return None,
+            Kind::Deadlock => return Some(invalid_end()),
+            Kind::Assertions => return self.ending.reason(),
+            Kind::Invariant => (ReasonKind::Invariant, format!("`{}` is false", claim.text)),
+            Kind::Tl => (ReasonKind::Formula, "the formula is false of this run".into()),
+            Kind::Progress => (ReasonKind::NonProgressCycle, "a cycle without progress".into()),
+            Kind::Ltl | Kind::Never if !loops => {
                 let message = "this run can no longer satisfy the property, whatever follows";
                 (ReasonKind::Trap, message.into())
             }
-            ClaimKind::Ltl | ClaimKind::Never | ClaimKind::Automaton | ClaimKind::Acceptance => {
-                (ReasonKind::AcceptanceCycle, "an infinite run violates the property".into())
-            }
+            _ => (ReasonKind::AcceptanceCycle, "an infinite run violates the property".into()),
         };
         Some(Reason { kind, message, place: None })
     }
@@ -150,7 +148,7 @@ pub fn judge(
         lift(fast.system(), &mut plain, witness).map_err(|error| Objection::new(error.to_string()))?;
     let mut witness = lifted.witness;
     // An error stops the run where it happens, in the middle of what the search took for one step.
-    let on_the_way = |c: &Claim| c.kind == ClaimKind::Assertions || c.error && c.kind != ClaimKind::Invariant;
+    let on_the_way = |c: &Claim| c.kind == Kind::Assertions || c.error && c.kind != Kind::Invariant;
     if let Some(steps) = lifted.until_fault.filter(|_| claim.is_some_and(on_the_way)) {
         witness.steps.truncate(steps);
     }
@@ -243,22 +241,23 @@ impl Hearing<'_> {
         }
         let too_long = self.witness.steps.len() > LONGEST_EVALUATION;
         match claim.kind {
-            ClaimKind::Deadlock => self.deadlock()?,
-            ClaimKind::Assertions => {
+            kind if !kind.has_runs() => return Err(Objection::new("that is nothing that a run can show")),
+            Kind::Deadlock => self.deadlock()?,
+            Kind::Assertions => {
                 let fault = self.end.fault.take();
                 let missing =
                     "the last step of the run fails no assertion and does nothing without a meaning";
                 return fault.ok_or_else(|| Objection::new(missing)).map(Some);
             }
-            ClaimKind::Invariant => self.value(&claim.text, false)?,
-            ClaimKind::Reachable => self.value(&claim.text, true)?,
-            ClaimKind::Progress => self.marks(false)?,
-            ClaimKind::Acceptance => self.marks(true)?,
+            Kind::Invariant => self.value(&claim.text, false)?,
+            Kind::Reachable => self.value(&claim.text, true)?,
+            Kind::Progress => self.marks(false)?,
+            Kind::Acceptance => self.marks(true)?,
             _ if too_long => {}
-            ClaimKind::Ltl => self.ltl(&claim.text)?,
-            ClaimKind::Tl => self.tl(&claim.text, claim.maximal)?,
-            ClaimKind::Automaton => self.automaton(&claim.text)?,
-            ClaimKind::Never => self.never()?,
+            Kind::Ltl => self.ltl(&claim.text)?,
+            Kind::Tl => self.tl(&claim.text, claim.maximal)?,
+            Kind::Automaton => self.automaton(&claim.text)?,
+            _ => self.never()?,
         }
         Ok(None)
     }
@@ -287,12 +286,12 @@ impl Hearing<'_> {
 
     /// An error in the last step, or of a condition in the last state.
     fn error(&mut self, claim: &Claim) -> Result<Fault, Objection> {
-        if claim.kind != ClaimKind::Invariant
+        if claim.kind != Kind::Invariant
             && let Some(fault) = self.end.fault.take()
         {
             return Ok(fault);
         }
-        if claim.kind == ClaimKind::Never {
+        if claim.kind == Kind::Never {
             let (mut machine, claim) = self.claim()?;
             let fails = |w: &BoundAtom| match w {
                 BoundAtom::Predicate(p) => machine.holds(*p, &self.end.state).err().map(|f| machine.fault(f)),
@@ -312,15 +311,15 @@ impl Hearing<'_> {
     /// The conditions that a claim looks at.
     fn conditions(&mut self, claim: &Claim) -> Result<Vec<PredicateId>, Objection> {
         let atoms = match claim.kind {
-            ClaimKind::Invariant | ClaimKind::Reachable => {
+            Kind::Invariant | Kind::Reachable => {
                 return Ok(vec![self.plain.predicate(&claim.text)?]);
             }
-            ClaimKind::Ltl | ClaimKind::Tl => {
+            Kind::Ltl | Kind::Tl => {
                 let text = self.formula(&claim.text);
-                let names = if claim.kind == ClaimKind::Ltl { Names::States } else { Names::Events };
+                let names = if claim.kind == Kind::Ltl { Names::States } else { Names::Events };
                 bind(self.plain, &formula::parse(&text, "formula")?, names, &text, "formula")?
             }
-            ClaimKind::Automaton => deterministic(self.plain, &claim.text)?.atoms().to_vec(),
+            Kind::Automaton => deterministic(self.plain, &claim.text)?.atoms().to_vec(),
             _ => Vec::new(),
         };
         let predicate = |atom: &BoundAtom| match atom {

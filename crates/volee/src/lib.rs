@@ -28,14 +28,14 @@ pub mod properties;
 mod question;
 pub mod render;
 pub mod replay;
-mod settings;
+pub mod settings;
 mod silence;
-mod solve;
+pub mod solve;
 mod source;
 mod stored;
 pub mod suite;
 pub mod walk;
-mod worker;
+pub mod worker;
 
 pub use advise::{Advice, advise};
 pub use answer::{

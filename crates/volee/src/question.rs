@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use volee_logic::formula::{self, AtomKind};
 use volee_logic::hoa;
 use volee_logic::ltl::translate_to_buchi;
+pub use volee_report::Kind;
 use volee_system::Diagnostic;
 
 use crate::answer::AskError;
@@ -69,72 +70,6 @@ pub enum Question {
         /// Which part, from 1.
         number: usize,
     },
-}
-
-/// The kinds of questions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs, reason = "each is a variant of `Question`, explained there")]
-pub enum Kind {
-    Deadlock,
-    Assertions,
-    RuntimeErrors,
-    Invariant,
-    Reachable,
-    Ltl,
-    Tl,
-    Automaton,
-    Never,
-    Progress,
-    Acceptance,
-    Mu,
-    Apart,
-    Coverable,
-    Target,
-    Bounded,
-}
-
-impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 16] = [
-        Kind::Deadlock,
-        Kind::Assertions,
-        Kind::RuntimeErrors,
-        Kind::Invariant,
-        Kind::Reachable,
-        Kind::Ltl,
-        Kind::Tl,
-        Kind::Automaton,
-        Kind::Never,
-        Kind::Progress,
-        Kind::Acceptance,
-        Kind::Mu,
-        Kind::Apart,
-        Kind::Coverable,
-        Kind::Target,
-        Kind::Bounded,
-    ];
-
-    /// The word that names of questions of this kind are or begin with.
-    pub fn word(self) -> &'static str {
-        match self {
-            Kind::Deadlock => "deadlock",
-            Kind::Assertions => "assertions",
-            Kind::RuntimeErrors => "run-time errors",
-            Kind::Invariant => "invariant",
-            Kind::Reachable => "reachable",
-            Kind::Ltl => "ltl",
-            Kind::Tl => "tl",
-            Kind::Automaton => "automaton",
-            Kind::Never => "never",
-            Kind::Progress => "progress",
-            Kind::Acceptance => "acceptance",
-            Kind::Mu => "mu",
-            Kind::Apart => "never together",
-            Kind::Coverable => "no target is covered",
-            Kind::Target => "target",
-            Kind::Bounded => "channels are bounded",
-        }
-    }
 }
 
 impl Question {

@@ -4,10 +4,10 @@
 
 use std::path::PathBuf;
 
-use volee_bes::Solver;
-use volee_counters::Direction;
-use volee_families::Choice;
-use volee_search::{Approximation, Fairness, Order, Reduction, Replacement, Runs};
+pub use volee_bes::Solver;
+pub use volee_counters::Direction;
+pub use volee_families::Choice;
+pub use volee_search::{Approximation, Fairness, Order, Reduction, Replacement, Runs};
 use volee_system::Budget;
 
 use crate::kept::Keep;

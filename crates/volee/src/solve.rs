@@ -8,7 +8,8 @@ use volee_bes::certificate::{Nobody, check};
 use volee_bes::explicit::Explicit;
 use volee_bes::format::{game_to_equations, read_bes, read_gm, write_bes, write_gm};
 use volee_bes::game::{Game, Player, build, verify, zielonka};
-use volee_bes::random::{Shape, equations};
+pub use volee_bes::random::Shape;
+use volee_bes::random::equations;
 use volee_bes::{BooleanGraph as _, SolveError, Solver, Trouble, solve};
 use volee_system::{Diagnostic, Limit, Meter, Progress};
 

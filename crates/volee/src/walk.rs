@@ -9,7 +9,7 @@
 //! assert!(walk.len() <= 20, "{}", ending.word());
 //! ```
 
-use volee_report::{Claim, ClaimKind};
+use volee_report::{Claim, Kind};
 use volee_system::{
     Action, Diagnostic, Fault, Random, Reason, ReasonKind, Step, System, Witness, collect_initial,
     collect_steps,
@@ -45,8 +45,8 @@ impl Ending {
     /// What the run shows, if anything.
     pub fn claim(&self) -> Option<Claim> {
         match self {
-            Ending::Deadlock => Some(Claim::new(ClaimKind::Deadlock, "")),
-            Ending::Fault(_) => Some(Claim::new(ClaimKind::Assertions, "")),
+            Ending::Deadlock => Some(Claim::new(Kind::Deadlock, "")),
+            Ending::Fault(_) => Some(Claim::new(Kind::Assertions, "")),
             _ => None,
         }
     }

@@ -3,8 +3,8 @@
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use volee_cluster::remote::listener::Listener;
-use volee_cluster::remote::{ClusterError, Secret, job};
+pub use volee_cluster::remote::listener::Listener;
+pub use volee_cluster::remote::{ClusterError, Secret, job};
 
 use crate::ask::usual_memory;
 use crate::engine::Cluster;

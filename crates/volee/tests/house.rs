@@ -182,6 +182,20 @@ fn no_crate_below_the_command_line_names_a_flag() {
     assert!(named.is_empty(), "only the command line knows the names of flags: {named:#?}");
 }
 
+/// The rooms that answer; the command line asks through the door.
+const ENGINES: &[&str] = &[
+    "bes", "channels", "cluster", "conform", "counters", "families", "integers", "logic", "lts", "nets",
+    "search",
+];
+
+#[test]
+fn the_command_line_names_no_engine() {
+    let text = rust_text(&root().join("crates/volee-cli/src"));
+    let named: Vec<&&str> =
+        ENGINES.iter().filter(|room| text.contains(&format!("volee::{room}::"))).collect();
+    assert!(named.is_empty(), "what is needed of {named:?} stands beside what is asked, in `volee`");
+}
+
 /// Licences that ask for no more than their text and notices.
 const ACCEPTED: &[&str] = &[
     "0BSD",

@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use volee::advise::{Use, advise};
-use volee::counters::Direction;
 use volee::names::DIRECTIONS;
 use volee::render::advise::{others, value as advice_value};
 use volee::render::check::{View, answers as rendered, never_changes, sizes};
 use volee::report::quoted;
+use volee::settings::Direction;
 use volee::system::Diagnostic;
 use volee::{
     Answers, Ask, AskError, Engine, ExplanationForm, Keep, Options, Setting, Settings, Source, ask, files,

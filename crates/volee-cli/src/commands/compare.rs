@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use volee::Graphs;
-use volee::lts::Relation;
+use volee::graphs::Relation;
 use volee::render::graphs::comparison;
 
 use crate::args::BudgetArgs;

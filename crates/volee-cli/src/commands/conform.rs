@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use volee::conform::Verdict;
-use volee::conform::run::{Mapping, Rules, Wire};
-use volee::conformance::{Campaign, Trial, run_tests};
+use volee::conformance::{Campaign, Mapping, Rules, Trial, Verdict, Wire, run_tests};
 use volee::render::conformance::{Chart, campaign as rendered, junit_report, log, write_chart};
 use volee::system::{Diagnostic, Meter, parse_duration};
 use volee::{AskError, Options, Source, files};

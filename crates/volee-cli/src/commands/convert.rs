@@ -57,7 +57,7 @@ impl Convert {
         if !self.show.is_empty() {
             return Err(Failure::new("--show is for pictures: .svg or .dot").into());
         }
-        volee::lts::Format::of(&self.output)?;
+        volee::graphs::Format::of(&self.output)?;
         let meter = self.budget.meter(context);
         let mut progress = ProgressLine::new(meter.budget().memory);
         let read = self.source.graphs().load(&self.input, &meter, &mut progress)?;

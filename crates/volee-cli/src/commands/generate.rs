@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use volee::lts::explore;
-use volee::lts::generate::{FAMILIES, Family, family};
+use volee::graphs::{FAMILIES, Family, explore, family};
 use volee::render::graphs::generated;
 
 use crate::args::BudgetArgs;
@@ -93,7 +92,7 @@ impl Generate {
                 .into());
         };
         let values = self.values(family)?;
-        volee::lts::Format::of(&self.output)?;
+        volee::graphs::Format::of(&self.output)?;
         let meter = self.budget.meter(context);
         let mut system = family.make(&values)?;
         let lts = explore(system.as_mut(), &meter, &mut ProgressLine::new(meter.budget().memory))?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use volee::lts::{Method, Reduction};
+use volee::graphs::{Method, Reduction};
 use volee::render::graphs::reduced;
 use volee::{AskError, files};
 

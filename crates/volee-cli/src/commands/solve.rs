@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use volee::bes::Solver;
-use volee::bes::random::Shape;
 use volee::names::SOLVERS;
 use volee::render::resolution;
+use volee::settings::Solver;
+use volee::solve::Shape;
 use volee::{Engine, Equations, files};
 
 use crate::args::{BudgetArgs, WorkersArgs, named};

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use volee::conform::{Selected, TestGraph};
-use volee::conformance::{Derived, Selection, TestForm};
+use volee::conformance::{Derived, Selected, Selection, TestForm, TestGraph};
 use volee::names::SELECTIONS;
 use volee::render::conformance::{Telling, some};
 use volee::system::{Diagnostic, Meter};

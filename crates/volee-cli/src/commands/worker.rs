@@ -4,8 +4,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use volee::cluster::remote::listener::Listener;
-use volee::cluster::remote::{Secret, job};
+use volee::worker::{Listener, Secret, job};
 use volee::{usual_memory, work_shipped};
 
 use crate::context::Context;

@@ -5,7 +5,7 @@
 //! processes, nothing that asks whether somebody else *cannot* do something (`else` beside a rendezvous, `timeout`,
 //! `enabled`, escapes), and `run` of a single process only where it can happen once.
 
-use volee_program::{Action, Expr, Location, Node, Pattern, Proctype, ProctypeId, Program, visit_expr};
+use volee_program::{Action, Expr, Node, Pattern, Proctype, ProctypeId, Program, visit_expr};
 use volee_system::{Diagnostic, Place};
 
 use super::world::World;
@@ -170,7 +170,7 @@ impl Class<'_> {
                 self.refuse("the number of a new process", place, None)
             }
             Action::Assign(location, e) => {
-                self.location(location);
+                location.parts().for_each(|e| self.expr(e));
                 self.expr(e);
             }
             Action::Send { channel, values, .. } => {
@@ -179,7 +179,7 @@ impl Class<'_> {
             }
             Action::Receive { channel, patterns, .. } => {
                 self.expr(channel);
-                self.patterns(patterns);
+                patterns.iter().flat_map(Pattern::parts).for_each(|e| self.expr(e));
             }
             Action::SetPriority(..) => self.refuse("priorities", &None, None),
             Action::Sequence(actions) => {
@@ -197,20 +197,6 @@ impl Class<'_> {
             Action::Send { channel, .. } | Action::Receive { channel, .. } => self.world.may_meet(channel),
             _ => false,
         }
-    }
-
-    fn patterns(&mut self, patterns: &[Pattern]) {
-        for pattern in patterns {
-            match pattern {
-                Pattern::Match(e) => self.expr(e),
-                Pattern::Bind(location) => self.location(location),
-                Pattern::Any => {}
-            }
-        }
-    }
-
-    fn location(&mut self, location: &Location) {
-        location.indices.iter().for_each(|i| self.expr(&i.value));
     }
 
     fn expr(&mut self, expr: &Expr) {

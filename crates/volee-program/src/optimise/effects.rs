@@ -47,18 +47,12 @@ pub fn visit_expr(expr: &Expr, f: &mut dyn FnMut(&Expr)) {
 }
 
 fn visit_indices(location: &Location, f: &mut dyn FnMut(&Expr)) {
-    for index in &location.indices {
-        visit_expr(&index.value, f);
-    }
+    location.parts().for_each(|part| visit_expr(part, f));
 }
 
 /// Match values and the indices of stores.
 fn visit_pattern(pattern: &Pattern, f: &mut dyn FnMut(&Expr)) {
-    match pattern {
-        Pattern::Match(e) => visit_expr(e, f),
-        Pattern::Bind(location) => visit_indices(location, f),
-        Pattern::Any => {}
-    }
+    pattern.parts().for_each(|part| visit_expr(part, f));
 }
 
 /// Calls `f` on every expression that an action evaluates (not on the locations it stores to).

@@ -12,7 +12,7 @@ use volee_nets::{Instance, Net, read_spec};
 use volee_program::optimise::{Observed, forget_unread};
 use volee_program::{Expr, NodeId, ProctypeId, Program};
 use volee_promela::Lowered;
-use volee_report::{ClaimKind, count, counted, seconds};
+use volee_report::{count, counted, seconds};
 use volee_system::{Diagnostic, Draft, Verdict, Witness, walk};
 
 use super::counters::expression;
@@ -201,7 +201,7 @@ fn decide(
         Ok((mut draft, Followed { witness, reason })) => {
             // What a family is decided for is a set of finite runs: temporal claims are its own, and their runs are only replayed.
             let claim = claim_of(&question, Some(&reason), job.settings);
-            let claim = claim.filter(|c| matches!(c.kind, ClaimKind::Assertions | ClaimKind::Invariant));
+            let claim = claim.filter(|c| matches!(c.kind, crate::Kind::Assertions | crate::Kind::Invariant));
             let (model, draft) = (job.subject.name(), draft.as_mut());
             let found = Found {
                 lowered: None,

@@ -13,7 +13,7 @@ pub(crate) mod workers;
 
 use serde_json::{Map, Value};
 use volee_promela::Lowered;
-use volee_report::{Claim, ClaimKind};
+use volee_report::Claim;
 use volee_search::{Fairness, Runs, Statistics};
 use volee_system::{
     Covered, Diagnostic, Draft, Fault, Meter, Progress, Reason, ReasonKind, Unreached, Verdict, Witness,
@@ -131,29 +131,24 @@ pub(crate) struct Found<'a> {
 
 /// What a run of a question is shown for.
 pub(crate) fn claim_of(question: &Question, reason: Option<&Reason>, settings: &Settings) -> Option<Claim> {
-    let mut claim = match question {
-        Question::Deadlock => Claim::new(ClaimKind::Deadlock, ""),
-        Question::Assertions | Question::RuntimeErrors => return Some(Claim::new(ClaimKind::Assertions, "")),
-        Question::Invariant(text) => Claim::new(ClaimKind::Invariant, text),
-        Question::Reachable(text) => Claim::new(ClaimKind::Reachable, text),
-        Question::Ltl { text, .. } => Claim::new(ClaimKind::Ltl, text),
-        Question::Tl(text) => Claim::new(ClaimKind::Tl, text),
-        Question::Automaton { text, .. } => Claim::new(ClaimKind::Automaton, text),
-        Question::Never(name) => Claim::new(ClaimKind::Never, name),
-        Question::Progress => Claim::new(ClaimKind::Progress, ""),
-        Question::Acceptance => Claim::new(ClaimKind::Acceptance, ""),
-        Question::Mu { .. }
-        | Question::Apart(_)
-        | Question::Coverable
-        | Question::Target
-        | Question::Bounded
-        | Question::Part { .. } => return None,
+    let kind = match question {
+        Question::RuntimeErrors => Kind::Assertions,
+        Question::Part { .. } => return None,
+        other => other.kind(),
     };
-    let cycles =
-        matches!(claim.kind, ClaimKind::Ltl | ClaimKind::Never | ClaimKind::Progress | ClaimKind::Acceptance);
+    if kind == Kind::Assertions || !kind.has_runs() {
+        return kind.has_runs().then(|| Claim::new(kind, ""));
+    }
+    let text = match question {
+        Question::Invariant(text) | Question::Reachable(text) | Question::Tl(text) => text.as_str(),
+        Question::Ltl { text, .. } | Question::Automaton { text, .. } | Question::Never(text) => text,
+        _ => "",
+    };
+    let mut claim = Claim::new(kind, text);
+    let cycles = matches!(claim.kind, Kind::Ltl | Kind::Never | Kind::Progress | Kind::Acceptance);
     claim.fair = cycles && settings.fairness == Fairness::Weak;
     claim.strongly_fair = cycles && settings.fairness == Fairness::Strong;
-    claim.maximal = claim.kind == ClaimKind::Tl && settings.runs == Runs::Maximal;
+    claim.maximal = claim.kind == Kind::Tl && settings.runs == Runs::Maximal;
     claim.error = reason.is_some_and(|r| matches!(r.kind, ReasonKind::Assertion | ReasonKind::RuntimeError));
     Some(claim)
 }

@@ -4,12 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use volee::bes::Solver;
-use volee::families::Choice;
 use volee::names::{
     APPROXIMATIONS, EMPTINESS, FAIRNESS, METHODS, NAMINGS, ORDERS, REDUCTIONS, REPLACEMENTS, RUNS, SOLVERS,
 };
-use volee::search::{Approximation, Fairness, Order, Reduction, Replacement, Runs};
+use volee::settings::{Approximation, Choice, Fairness, Order, Reduction, Replacement, Runs, Solver};
 use volee::system::parse_duration;
 use volee::{Emptiness, Naming, Question, Settings, files};
 
