@@ -559,4 +559,62 @@ pub const MODELS: &[(&str, &[&str])] = &[
         "byte g; active proctype P() { byte a, b; if :: g = 1 :: g = 2 fi; d_step { a = g; b = 1 }; b = b + 1; g = b; g = 3 }",
         &["g == 3"],
     ),
+    // Who touches what through an index, a parameter, a variable channel, a process yet to be born.
+    (
+        "byte g; chan c[2] = [1] of { byte }; active proctype P() { byte l; l = 1; c[g]!1 } active proctype Q() { byte m; m = 1; g = 1 }",
+        &[],
+    ),
+    (
+        "chan d = [1] of { byte }, c[2] = [1] of { byte }, e = [1] of { byte }; byte g; active proctype P() { byte i, l; l = 1; i = g; c[i]!1 } active proctype Q() { byte x; d!1; d?x } active proctype R() { byte x; e!1; e?x }",
+        &[],
+    ),
+    (
+        "chan c = [1] of { byte }, d = [1] of { byte }; byte g; active proctype P() { chan y; byte l; y = d; l = 1; y!1 } active proctype R() { byte x; x = 1; if :: d?x -> g = 1 :: g = 2 fi }",
+        &["g == 1", "g == 2"],
+    ),
+    (
+        "chan c = [1] of { byte }; byte g; proctype S() { byte x; d_step { c!1; x = 1 } } active proctype Q() { byte x; x = 1; if :: c?x -> g = 1 :: g = 2 fi } init { byte l; l = 1; run S() }",
+        &["g == 1", "g == 2"],
+    ),
+    (
+        "byte g; proctype A() { byte l; l = 1; run B() } proctype B() { run C() } proctype C() { g = 1 } active proctype Q() { byte m; m = 1; if :: g == 0 -> g = 2 :: g == 1 -> g = 3 fi } init { run A() }",
+        &["g == 3", "g == 2"],
+    ),
+    (
+        "chan a = [1] of { byte }, b = [1] of { byte }; byte g; proctype P(chan p; chan q) { byte l; l = 1; p!1; q!1 } active proctype Q() { byte x; x = 1; if :: b?x -> g = 1 :: g = 2 fi } init { run P(a, b) }",
+        &["g == 1", "g == 2"],
+    ),
+    (
+        "chan a = [1] of { byte }, b = [1] of { byte }; proctype P(byte n; chan c) { byte x; n = 0; c!1; c?x; n = x } active proctype Q() { byte x; b!3; b?x } init { run P(1, a); _nr_pr == 2; run P(2, b) }",
+        &[],
+    ),
+    (
+        "chan r = [0] of { byte }; chan x; byte g; active proctype P() { byte l; x = r; l = 1; if :: x!1 :: else -> g = 1 fi } active proctype Q() { byte m; m = 1; m = 2; if :: r?m :: m = 3 fi }",
+        &["g"],
+    ),
+    (
+        "chan c = [2] of { byte }; byte g; active proctype P() { byte l; l = 1; c!!1; c!!2 } active proctype Q() { byte m; m = 1; g = len(c) }",
+        &["g == 1", "g == 2"],
+    ),
+    (
+        "chan c = [2] of { byte }; active proctype P() { byte l; l = 1; c!!2 } active proctype Q() { byte m; m = len(c); assert(m == 0) }",
+        &[],
+    ),
+    (
+        "byte x, pad[63], y, g; active proctype P() { byte l; l = 1; d_step { x = 1; y = 1; pad[0] = 1 } } active proctype Q() { byte l; l = x + y; assert(l == 0) }",
+        &["pad[0]"],
+    ),
+    (
+        "byte x; chan c = [1] of { byte }; byte g; active proctype P() { byte l; l = 1; atomic { x = 1; c!1 } } active proctype Q() { byte l; l = 1; if :: atomic { c?l; l = x + 6 } :: l = 5 fi; g = l }",
+        &["g == 7", "g == 5"],
+    ),
+    // What is seen of processes, by type.
+    (
+        "byte g; active proctype A() { byte l; l = 1 } active proctype B() { byte l; L: l = 1; l = 2 } active proctype C() { byte l; l = 1; M: l = 2 }",
+        &["B@L", "C@M"],
+    ),
+    (
+        "proctype A() { skip } proctype B() { skip } proctype C() { skip } proctype D() { skip } active proctype E() { byte l; l = 1; L: l = 2 } active proctype F() { byte l; l = 1; l = 2 }",
+        &["E@L"],
+    ),
 ];
