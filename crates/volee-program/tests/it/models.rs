@@ -617,4 +617,9 @@ pub const MODELS: &[(&str, &[&str])] = &[
         "proctype A() { skip } proctype B() { skip } proctype C() { skip } proctype D() { skip } active proctype E() { byte l; l = 1; L: l = 2 } active proctype F() { byte l; l = 1; l = 2 }",
         &["E@L"],
     ),
+    ("byte t[512]; proctype P(short i) { t[i] = 1; t[i] = 2 } init { atomic { run P(0); run P(2) } }", &[]),
+    (
+        "chan d = [1] of { byte, byte }; proctype P(chan c) { byte l; l = 1; c!1 } proctype Q() { byte m; do :: m = 1 - m od } init { atomic { run P(d); run Q() } }",
+        &[],
+    ),
 ];
