@@ -105,7 +105,9 @@ impl<'m> Visitor<'m> for Choices<'_, '_> {
                 return;
             }
         }
-        if variables.is_empty() {
+        // What a guard says of a variable beside one that never changes is not followed.
+        let fixed = variables.iter().filter(|(_, r, _)| self.private.is_fixed(r)).count();
+        if variables.is_empty() || (fixed > 0 && fixed < variables.len()) {
             return;
         }
         let origin = match variables.iter().any(|(key, ..)| self.received.contains(key)) {
@@ -157,8 +159,8 @@ impl Choices<'_, '_> {
         let mut own = true;
         walk::expression(guard, &mut |e| match &e.kind {
             ExprKind::Variable(reference) => {
-                let key =
-                    Key::of(self.owner, reference).filter(|_| self.private.is_own(self.owner, reference));
+                let is_own = self.private.is_own(self.owner, reference) || self.private.is_fixed(reference);
+                let key = Key::of(self.owner, reference).filter(|_| is_own);
                 let set =
                     key.as_ref().and_then(|key| known.get(key).or_else(|| self.context.values.get(key)));
                 match (key, set) {

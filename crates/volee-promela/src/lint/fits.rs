@@ -119,7 +119,11 @@ fn told(
     let (low, high) = bounds_of(ty);
     let name = render::type_name(context.model, ty);
     let message = format!("{value} does not fit {what}: a `{name}` holds {low} to {high}");
-    let wide = if (-32768..=32767).contains(&value) { "short" } else { "int" };
+    let wide = match value {
+        0..=255 => "byte",
+        -32768..=32767 => "short",
+        _ => "int",
+    };
     let help = format!("it is stored as {}; declare it as `{wide}`", cut(value, ty));
     let diagnostic = Diagnostic::warning(message, place).with_help(help);
     let edit = variable.and_then(|v| Some((v, context.texts.replace_type(&v.place, wide)?)));

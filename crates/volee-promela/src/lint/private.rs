@@ -1,12 +1,13 @@
-//! Which globals are one process's own: nobody else writes them, and there is never a second process of that type.
+//! Which globals are one process's own: nobody else writes them, and there is never a second process of that type. Others are
+//! nobody's: no statement writes them.
 
 use hashbrown::HashMap;
 
 use super::walk::{self, Owner, behaviours, variable_of};
-use crate::model::{ExprKind, Model, ProctypeId, Reference, Statement, StatementKind};
+use crate::model::{Base, ExprKind, Model, ProctypeId, Reference, Statement, StatementKind};
 
-/// The globals that only one process writes, with its type.
-pub(crate) struct Private(HashMap<u32, ProctypeId>);
+/// The globals that somebody writes, with the type of their one process where there is one.
+pub(crate) struct Private(HashMap<u32, Option<ProctypeId>>);
 
 impl Private {
     pub(crate) fn of(model: &Model) -> Self {
@@ -17,7 +18,7 @@ impl Private {
     pub(crate) fn is_own(&self, owner: Owner, reference: &Reference) -> bool {
         let own = match variable_of(owner, reference) {
             Some((Owner::Nobody, global)) => {
-                self.0.get(&global).is_some_and(|&id| owner == Owner::Process(id))
+                self.0.get(&global).is_some_and(|id| id.is_some_and(|id| owner == Owner::Process(id)))
             }
             Some(_) => true,
             None => false,
@@ -25,21 +26,37 @@ impl Private {
         own && reference.path.is_empty()
     }
 
+    /// Whether nobody at all changes what a reference leads to: a global scalar that begins as a constant.
+    pub(crate) fn is_fixed(&self, reference: &Reference) -> bool {
+        match variable_of(Owner::Nobody, reference) {
+            Some((_, global)) => {
+                matches!(reference.base, Base::Global(_))
+                    && !self.0.contains_key(&global)
+                    && reference.path.is_empty()
+            }
+            None => false,
+        }
+    }
+
     /// The globals that are a process's own.
     pub(crate) fn globals(&self, owner: Owner) -> impl Iterator<Item = u32> {
-        self.0.iter().filter(move |(_, id)| owner == Owner::Process(**id)).map(|(global, _)| *global)
+        self.0
+            .iter()
+            .filter(move |(_, id)| id.is_some_and(|id| owner == Owner::Process(id)))
+            .map(|(global, _)| *global)
     }
 }
 
-fn private_globals(model: &Model) -> HashMap<u32, ProctypeId> {
-    let mut writers: HashMap<u32, Vec<ProctypeId>> = HashMap::new();
+fn private_globals(model: &Model) -> HashMap<u32, Option<ProctypeId>> {
+    let mut writers: HashMap<u32, Vec<Owner>> = HashMap::new();
     let mut births: HashMap<ProctypeId, usize> = HashMap::new();
     for (owner, behaviour) in behaviours(model) {
-        let Owner::Process(id) = owner else { continue };
-        *births.entry(id).or_default() += model.proctypes[id.0 as usize].active as usize;
+        if let Owner::Process(id) = owner {
+            *births.entry(id).or_default() += model.proctypes[id.0 as usize].active as usize;
+        }
         let mut written = |reference: &Reference| {
             if let Some((Owner::Nobody, global)) = variable_of(owner, reference) {
-                writers.entry(global).or_default().push(id);
+                writers.entry(global).or_default().push(owner);
             }
         };
         walk::statements(&behaviour.body, &mut |statement| {
@@ -58,13 +75,13 @@ fn private_globals(model: &Model) -> HashMap<u32, ProctypeId> {
         });
     }
     let single = |id: &ProctypeId| births.get(id) == Some(&1);
-    writers
-        .into_iter()
-        .filter_map(|(global, by)| {
-            let first = *by.first()?;
-            (by.iter().all(|id| *id == first) && single(&first)).then_some((global, first))
-        })
-        .collect()
+    let only = |by: Vec<Owner>| match by.first() {
+        Some(Owner::Process(first)) if by.iter().all(|o| *o == Owner::Process(*first)) && single(first) => {
+            Some(*first)
+        }
+        _ => None,
+    };
+    writers.into_iter().map(|(global, by)| (global, only(by))).collect()
 }
 
 fn runs(statement: &Statement, mut found: impl FnMut(ProctypeId)) {

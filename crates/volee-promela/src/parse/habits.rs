@@ -55,6 +55,7 @@ const DECLARATIONS: &[(&str, &str)] = &[
     ("import", "write `#include \"file\"`"),
     ("using", "write `#include \"file\"`"),
     ("channel", "write `chan name = [capacity] of { types }`"),
+    ("string", "Promela has no strings: `mtype = { one, two }` gives names to values"),
     ("var", "write the type and the name: `byte x`"),
     ("let", "write the type and the name: `byte x`"),
 ];
@@ -88,6 +89,10 @@ const WORDS: &[(&str, &str)] = &[
     ("end", "a block ends with `}`"),
 ];
 
+/// Temporal operators as other tools write them.
+const OPERATORS: &[(&str, &str)] =
+    &[("G", "write `[]` or `always` for \"globally\""), ("F", "write `<>` or `eventually` for \"finally\"")];
+
 fn find(table: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
     table.iter().find(|(known, _)| *known == word).map(|(_, answer)| *answer)
 }
@@ -111,7 +116,8 @@ impl Parser<'_> {
         let next = self.peek_at(1).tok;
         let is_used = self.inlines.contains_key(&token.sym)
             || matches!(next, Tok::Assign | Tok::Bang | Tok::Quest | Tok::Incr | Tok::Decr | Tok::Colon)
-            || !matches!(next, Tok::LParen | Tok::LBrace | Tok::Name | Tok::Semi | Tok::Number);
+            || !matches!(next, Tok::LParen | Tok::LBrace | Tok::Name | Tok::Semi | Tok::Number)
+                && (next != Tok::RBrace || self.word_at(0) != "continue");
         if is_used {
             return Ok(());
         }
@@ -140,6 +146,18 @@ impl Parser<'_> {
             self.fix_last(title, token.at, length, text);
         }
         failed
+    }
+
+    /// `int f(int a) { … }`, behind which there is no telling what is meant.
+    pub(super) fn foreign_function<T>(&mut self) -> Parsed<T> {
+        let name = self.peek_at(1);
+        let text = self.text(name.sym);
+        let answer = match text.as_str() {
+            "main" => "write `init { … }`",
+            _ => "write `inline name(a, b) { … }`, which is copied into place",
+        };
+        self.sources.error(name.at, text.len(), "Promela has no functions").advise(answer);
+        Err(Failed)
     }
 
     fn foreign<T>(&mut self, token: Token, answer: &str) -> Parsed<T> {
@@ -189,7 +207,13 @@ impl Parser<'_> {
     pub(super) fn advise_habit(&mut self, token: Token) {
         let before = self.position.checked_sub(1).map(|p| self.tokens[p]);
         let glued = |tok: Tok| before.is_some_and(|t| t.tok == tok) && token.is_glued();
+        let next = self.peek_at(1);
         let answer = match token.tok {
+            Tok::Assign if next.tok == Tok::Gt && next.is_glued() => Some((
+                "a guard is followed by `->`; in formulas `->` is \"implies\"",
+                Some(("write `->`", 2, "->")),
+            )),
+            Tok::Assign if glued(Tok::Colon) => Some(("Promela has no `:=`; write `=` to assign", None)),
             Tok::Assign if before.is_none_or(|t| t.tok != Tok::Assign) => Some((
                 "`==` compares; an assignment is a statement of its own",
                 Some(("write `==`", 1, "==")),
@@ -198,6 +222,12 @@ impl Parser<'_> {
             Tok::Gt if glued(Tok::Lt) => Some(("write `!=` for \"not equal\"", None)),
             Tok::Gt if glued(Tok::Assign) => Some(("write `>=` for \"at least\", `->` behind a guard", None)),
             Tok::Lt if glued(Tok::Assign) => Some(("write `<=` for \"at most\"", None)),
+            Tok::LBracket if glued(Tok::RBracket) => Some((
+                "an array has one dimension; write `typedef Row { byte at[3] }` and an array of those: `Row rows[3]`",
+                None,
+            )),
+            Tok::Star => Some(("Promela has no pointers", None)),
+            Tok::LParen => before.and_then(|t| find(OPERATORS, self.interner.text(t.sym))).map(|a| (a, None)),
             Tok::Quest => Some(("to choose between two values, write `(condition -> a : b)`", None)),
             Tok::Name => find(WORDS, self.interner.text(token.sym)).map(|answer| (answer, None)),
             _ => None,
@@ -234,6 +264,10 @@ impl Parser<'_> {
                 self.unexpected("an operator")
             };
             self.position -= 1;
+            return;
+        }
+        if let Some(answer) = find(WORDS, &text) {
+            self.sources.error(name.at, text.len(), format!("Promela has no `{text}`")).advise(answer);
             return;
         }
         let Some(ours) = type_for(&text) else { return self.unknown(name, message, known) };

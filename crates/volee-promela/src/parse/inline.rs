@@ -135,7 +135,11 @@ impl Parser<'_> {
             let known: Vec<Sym> = self.inlines.keys().copied().collect();
             let text = self.text(call.sym);
             let what = if self.proctypes.contains(&call.sym) { "a proctype" } else { "not an inline" };
+            let is_proctype = self.proctypes.contains(&call.sym);
             self.unknown(call, format!("`{text}` is {what}, so it cannot be called like this"), &known);
+            if let (true, Some(last)) = (is_proctype, self.sources.last()) {
+                last.advise(format!("write `run {text}(…)` to start one"));
+            }
             return Err(Failed);
         };
         self.sources.note(call, Entity::Inline(call.sym), Role::Read);

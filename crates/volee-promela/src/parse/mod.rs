@@ -19,7 +19,7 @@ use std::rc::Rc;
 use hashbrown::{HashMap, HashSet};
 
 use crate::ast::{Expr, Name, Unit};
-use crate::intern::{Interner, Sym};
+use crate::intern::{Interner, Sym, kw};
 use crate::limits::{MAX_EXPRESSION_DEPTH, MAX_NESTING};
 use crate::source::{Advice, At, Sources};
 use crate::suggest::closest;
@@ -178,7 +178,12 @@ impl<'a> Parser<'a> {
             let text = self.text(token.sym);
             self.sources
                 .error(token.at, text.len(), format!("expected {what}, found the keyword `{text}`"))
-                .advise("choose another name");
+                .advise(match token.sym {
+                    kw::INT | kw::BYTE | kw::SHORT | kw::BOOL | kw::BIT => {
+                        "a type is one word, and stands once before the names"
+                    }
+                    _ => "choose another name",
+                });
             return Err(Failed);
         }
         self.next();

@@ -196,7 +196,14 @@ impl Parser<'_> {
     }
 
     fn block(&mut self) -> Parsed<Block> {
-        let open = self.expect(Tok::LBrace, "`{`")?;
+        if !self.is(Tok::LBrace) {
+            let failed = self.unexpected("`{`");
+            if let Some(last) = self.sources.last() {
+                last.advise("write `{ … }` around it, also around one statement");
+            }
+            return failed;
+        }
+        let open = self.next();
         let statements = self.filled_sequence(open, "there are no statements here");
         if !self.is(Tok::RBrace) && !self.sources.too_many_errors() {
             let found = self.describe(self.peek());
@@ -308,13 +315,16 @@ impl Parser<'_> {
             return Ok(options);
         }
         let (open_text, end_text) = (self.text(open.sym), self.text(end));
+        let habit = self
+            .is(Tok::RBrace)
+            .then_some("every `if` has a `fi` of its own, every `do` an `od`, also inside another's `else`");
         let found = self.describe(self.peek());
         if !self.sources.too_many_errors() {
-            self.sources.error(
-                open.at,
-                2,
-                format!("this `{open_text}` is not closed by `{end_text}` before {found}"),
-            );
+            let message = format!("this `{open_text}` is not closed by `{end_text}` before {found}");
+            let told = self.sources.error(open.at, 2, message);
+            if let Some(habit) = habit {
+                told.advise(habit);
+            }
         }
         // The wrong one of `fi` and `od` was meant to be the right one.
         if self.is_word(kw::FI) || self.is_word(kw::OD) {
@@ -345,6 +355,13 @@ impl Parser<'_> {
     fn for_loop(&mut self) -> Parsed<StatementKind> {
         self.next();
         self.open(Tok::LParen, "`(`")?;
+        if self.peek_at(1).tok == Tok::Name && self.peek().sym.is_keyword() {
+            let at = self.at();
+            self.sources
+                .error(at, 1, "the variable of a `for` is declared before it")
+                .advise("write `byte i; for (i : 0 .. n - 1) { … }`");
+            return Err(Failed);
+        }
         let variable = self.path()?;
         if self.eat_word(kw::IN) {
             let collection = self.path()?;

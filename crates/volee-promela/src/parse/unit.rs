@@ -99,6 +99,9 @@ impl Parser<'_> {
             _ if self.at_declaration() && self.peek_at(2).tok != Tok::LParen => {
                 Unit::Declaration(self.declaration()?)
             }
+            _ if token.sym.is_keyword() && self.at_declaration() && self.peek_at(1).tok == Tok::Name => {
+                return self.foreign_function();
+            }
             sym => {
                 let known = [
                     kw::PROCTYPE,
@@ -176,6 +179,13 @@ impl Parser<'_> {
 
     fn typedef(&mut self) -> Parsed<Unit> {
         self.next();
+        if self.peek_at(1).tok == Tok::LBrace && self.interner.text(self.peek().sym) == "struct" {
+            let at = self.at();
+            self.sources
+                .error(at, "struct".len(), "a type has its name before its fields")
+                .advise("write `typedef Name { byte a; int b }`");
+            return Err(Failed);
+        }
         let name = self.name("the name of the type")?;
         self.typedefs.insert(name.sym);
         self.expect(Tok::LBrace, "`{` and the fields")?;

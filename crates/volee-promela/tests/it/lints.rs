@@ -219,11 +219,38 @@ fn every_lint_finds_ten_mistakes_of_beginners() {
 }
 
 #[test]
+fn guards_and_choices_are_mistaken_in_more_ways_than_ten() {
+    let assigned = [
+        "bool locked; active [2] proctype P() { if :: locked = false -> locked = true fi }",
+        "bool locked; active [2] proctype P() { atomic { locked = false -> locked = true } }",
+        "bool locked; active [2] proctype P() { skip; locked = 0 -> locked = 1; skip }",
+        "byte x; active proctype P() { do :: x = 3 -> break :: x++ od }",
+        "byte x; active proctype P() { again: do :: x = 3 -> goto out :: x = x + 1 od; out: skip }",
+        "byte turn; active [2] proctype P() { if :: turn = _pid -> skip fi }",
+        "byte x; active proctype P() { { x = 1 -> x = 2 } unless { x == 7 } }",
+    ];
+    let blocked = [
+        "byte x; active proctype P() { if :: x == 1 -> skip :: x == 2 -> skip fi }",
+        "byte x, y; active proctype P() { do :: x > 0 -> skip :: y > 0 -> break od }",
+        "bool debug; active [2] proctype P() { if :: debug -> printf(\"here\") fi }",
+    ];
+    for (texts, code) in [(&assigned[..], "assignment-as-guard"), (&blocked[..], "blocks-for-ever")] {
+        for text in texts {
+            assert!(codes(text).iter().any(|c| c == code), "{code} is silent about\n{text}");
+        }
+    }
+}
+
+#[test]
 fn what_is_right_gets_no_lint() {
     let right = [
         "byte x = 255; init { x = 0; x++ }",
         "byte x; active proctype P() { if :: x = 1 :: x = 2 fi; assert(x > 0) }",
         "byte x; active proctype P() { if :: x == 0 -> x = 1 -> x = 2 :: else fi }",
+        "byte x; active proctype P() { do :: x = 1 -> break :: x = 2 -> break od; assert(x > 0) }",
+        "byte x; active proctype P() { x = 1; x = 2; x = x + 1 -> x = x + 2; assert(x > 0) }",
+        "byte n = 3; active [2] proctype P() { byte i; do :: i < n -> i++ :: i == n -> break od }",
+        "byte n; active [2] proctype P() { if :: n > 0 -> skip fi } active proctype Q() { n++ }",
         "active proctype P() { byte i; do :: i < 5 -> i++ :: else -> break od }",
         "active proctype P() { byte i; do :: i < 5 -> i++ :: i >= 5 -> break od }",
         "active proctype P() { byte i; for (i : 1 .. 3) { printf(\"%d\", i) } }",

@@ -18,7 +18,12 @@ fn syntax_errors_say_what_was_expected() {
     check("init { skip ", &["m:1:6: this `{` is never closed"]);
     check("init { { skip } ", &["m:1:6: this `{` is never closed"]);
     check("init { if :: skip od }", &["m:1:8: this `if` is not closed by `fi` before `od`"]);
-    check("init { do :: skip }", &["m:1:8: this `do` is not closed by `od` before `}`"]);
+    check(
+        "init { do :: skip }",
+        &[
+            "m:1:8: this `do` is not closed by `od` before `}` (every `if` has a `fi` of its own, every `do` an `od`, also inside another's `else`)",
+        ],
+    );
     check("init { goto if }", &["m:1:13: expected a label, found the keyword `if` (choose another name)"]);
     check("init { }", &["m:1:6: there are no statements here (write at least `skip`)"]);
     check(
@@ -159,7 +164,11 @@ fn types_are_checked_where_spin_checks_them() {
     );
     check(
         "proctype P() { skip } init { P() }",
-        &["m:1:30: `P` is a proctype, so it cannot be called like this"],
+        &["m:1:30: `P` is a proctype, so it cannot be called like this (write `run P(…)` to start one)"],
+    );
+    check(
+        "int x := 5; init { skip }",
+        &["m:1:8: expected a number of bits, found `=` (Promela has no `:=`; write `=` to assign)"],
     );
     check("Foo x; init { skip }", &["m:1:1: there is no type `Foo`"]);
     check("unsigned x; init { skip }", &["m:1:10: how many bits has `x`? (write `unsigned x : 4`)"]);
@@ -253,4 +262,37 @@ fn habits_from_other_languages_get_an_answer() {
 fn words_of_other_languages_are_good_names() {
     let text = "byte end, loop, send, wait; inline repeat(n) { n++ } inline function(n) { n-- } init { function(end) } active proctype P() { repeat(loop); send = wait; wait: loop = end }";
     assert_eq!(errors(text), Vec::<String>::new());
+}
+
+#[test]
+fn more_habits_of_other_languages_get_an_answer() {
+    let habits = [
+        ("int f(int a) { return a + 1 } init { skip }", "inline name(a, b)"),
+        ("int main() { skip }", "write `init { … }`"),
+        ("typedef struct { int x; } point; init { skip }", "typedef Name { byte a; int b }"),
+        ("int a[3][3]; init { skip }", "an array has one dimension"),
+        ("int x; init { if :: x < 3 => x++ fi }", "a guard is followed by `->`"),
+        ("int x; init { x = 1 } ltl p { [] (x == 1 => <> (x == 2)) }", "in formulas `->` is \"implies\""),
+        ("int x; init { x = 1 } ltl p { G (x == 1) }", "write `[]`"),
+        ("int x; init { x = 1 } ltl p { F (x == 1) }", "write `<>`"),
+        ("int x := 5; init { skip }", "write `=` to assign"),
+        ("int x; init { for (int i = 0; i < 3; i++) { x = i } }", "byte i; for (i : 0 .. n - 1)"),
+        ("unsigned int x; init { skip }", "a type is one word"),
+        ("bool a; init { if :: not a -> skip fi }", "write `!`"),
+        ("init { do :: skip; continue od }", "begin the loop anew"),
+        ("init { do :: { skip; continue } od }", "begin the loop anew"),
+        ("string s = \"abc\"; init { skip }", "Promela has no strings"),
+        ("int *p; init { skip }", "Promela has no pointers"),
+        (
+            "init { int x; if :: x > 0 -> skip else if :: x < 0 -> skip fi }",
+            "every `if` has a `fi` of its own",
+        ),
+        ("proctype P(int a) { skip } init { P(1) }", "write `run P(…)`"),
+        ("init { atomic skip }", "write `{ … }` around it"),
+    ];
+    for (text, answer) in habits {
+        let (_, found) = volee_promela::parse("m", text, &volee_promela::Options::default());
+        let helps: Vec<&str> = found.iter().filter_map(|d| d.help.as_deref()).collect();
+        assert!(helps.iter().any(|help| help.contains(answer)), "{text}\n{found:?}");
+    }
 }
