@@ -67,9 +67,16 @@ fn of_struct(fields: &Fields) -> Tokens {
         const WIDTH: ::core::option::Option<usize> =
             ::volee_models::sum_of_widths(&[#(<#types as ::volee_models::Pack>::WIDTH),*]);
         const COMPOSITE: bool = #composite;
-        fn pack(&self, bytes: &mut ::std::vec::Vec<u8>) {
-            #(::volee_models::Pack::pack(&self.#members, bytes);)*
+        #[inline]
+        fn put<'a>(&self, place: &'a mut [u8]) -> ::core::option::Option<&'a mut [u8]> {
+            #(let place = ::volee_models::Pack::put(&self.#members, place)?;)*
+            ::core::option::Option::Some(place)
         }
+        #[inline]
+        fn assign(&mut self, from: &Self) {
+            #(::volee_models::Pack::assign(&mut self.#members, &from.#members);)*
+        }
+        #[inline]
         fn unpack(&mut self, bytes: &mut &[u8]) -> ::core::option::Option<()> {
             #(::volee_models::Pack::unpack(&mut self.#members, bytes)?;)*
             ::core::option::Option::Some(())
@@ -102,8 +109,17 @@ struct Arm<'a> {
 
 impl Arm<'_> {
     fn pattern(&self) -> Tokens {
-        let (name, members, bindings) = (&self.variant.ident, &self.members, &self.bindings);
+        self.pattern_with(&self.bindings)
+    }
+
+    fn pattern_with(&self, bindings: &[Ident]) -> Tokens {
+        let (name, members) = (&self.variant.ident, &self.members);
         quote! { Self::#name { #(#members: #bindings),* } }
+    }
+
+    /// Other names, for what another value of the same variant holds.
+    fn others(&self) -> Vec<Ident> {
+        self.bindings.iter().map(|binding| format_ident!("other_{binding}")).collect()
     }
 
     fn width(&self) -> Tokens {
@@ -131,11 +147,21 @@ fn of_enum(name: &Ident, data: &DataEnum) -> syn::Result<Tokens> {
         })
         .collect();
     let widths: Vec<Tokens> = arms.iter().map(Arm::width).collect();
-    let pack = arms.iter().map(|arm| {
-        let (pattern, tag, bindings) = (arm.pattern(), arm.tag, &arm.bindings);
-        quote! { #pattern => { bytes.push(#tag); #(::volee_models::Pack::pack(#bindings, bytes);)* } }
+    let tags = arms.iter().map(|arm| {
+        let (variant, tag) = (&arm.variant.ident, arm.tag);
+        quote! { Self::#variant { .. } => #tag }
     });
-    let in_place = arms.iter().filter(|arm| !arm.bindings.is_empty()).map(|arm| {
+    let full = || arms.iter().filter(|arm| !arm.bindings.is_empty());
+    let parts = full().map(|arm| {
+        let (pattern, bindings) = (arm.pattern(), &arm.bindings);
+        quote! { #pattern => { #(let place = ::volee_models::Pack::put(#bindings, place)?;)* ::core::option::Option::Some(place) } }
+    });
+    let assigned = full().map(|arm| {
+        let (bindings, others) = (&arm.bindings, arm.others());
+        let (pattern, from) = (arm.pattern(), arm.pattern_with(&others));
+        quote! { (#pattern, #from) => { #(::volee_models::Pack::assign(#bindings, #others);)* } }
+    });
+    let in_place = full().map(|arm| {
         let (pattern, tag, bindings) = (arm.pattern(), arm.tag, &arm.bindings);
         quote! { (#tag, #pattern) => { #(::volee_models::Pack::unpack(#bindings, bytes)?;)* } }
     });
@@ -143,22 +169,26 @@ fn of_enum(name: &Ident, data: &DataEnum) -> syn::Result<Tokens> {
         let (variant, tag, members) = (&arm.variant.ident, arm.tag, &arm.members);
         quote! { #tag => Self::#variant { #(#members: ::volee_models::Pack::unpacked(bytes)?),* } }
     });
-    // Where no variant holds anything, there is nothing to pad.
-    let padding = arms.iter().any(|arm| !arm.bindings.is_empty()).then(|| {
-        quote! {
-            if let ::core::option::Option::Some(width) = <Self as ::volee_models::Pack>::WIDTH {
-                bytes.resize(start + width, 0);
-            }
-        }
-    });
-    let start = padding.is_some().then(|| quote! { let start = bytes.len(); });
     Ok(quote! {
         const WIDTH: ::core::option::Option<usize> = ::volee_models::padded_width(&[#(#widths),*]);
-        fn pack(&self, bytes: &mut ::std::vec::Vec<u8>) {
-            #start
-            match self { #(#pack)* }
-            #padding
+        #[inline]
+        fn put<'a>(&self, place: &'a mut [u8]) -> ::core::option::Option<&'a mut [u8]> {
+            let tag: u8 = match self { #(#tags),* };
+            ::volee_models::put_padded(place, <Self as ::volee_models::Pack>::WIDTH, tag, |place| match self {
+                #(#parts)*
+                #[allow(unreachable_patterns)]
+                _ => ::core::option::Option::Some(place),
+            })
         }
+        #[inline]
+        fn assign(&mut self, from: &Self) {
+            #[allow(unreachable_patterns)]
+            match (&mut *self, from) {
+                #(#assigned)*
+                _ => ::core::clone::Clone::clone_from(self, from),
+            }
+        }
+        #[inline]
         fn unpack(&mut self, bytes: &mut &[u8]) -> ::core::option::Option<()> {
             let whole = *bytes;
             let tag = ::volee_models::byte(bytes)?;

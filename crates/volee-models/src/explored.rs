@@ -1,7 +1,7 @@
 //! A model as a [`System`]: states packed into bytes, actions interned as labels.
 //!
-//! The hot loop allocates nothing: the state is read over the one that was read before, its successors are made in one scratch state
-//! and packed into one buffer, and an action that was met before is found by its hash. What was read last is kept, so that properties
+//! The hot loop allocates nothing: the state is read over the one that was read before, its successors are made in one scratch state,
+//! a copy in the memory that it has, and written into one buffer, and an action that was met before is found by its hash. What was read last is kept, so that properties
 //! that are asked of the same state do not read it again.
 
 use std::borrow::Cow;
@@ -37,7 +37,7 @@ pub struct Explored<M: Model> {
     scratch: Option<M::State>,
     /// The bytes of the state that was read last.
     read: Vec<u8>,
-    packed: Vec<u8>,
+    written: Written,
     actions: Vec<M::Action>,
     numbers: HashMap<M::Action, u32, FixedState>,
     labels: Vec<M::Action>,
@@ -59,7 +59,7 @@ impl<M: Model> Explored<M> {
             scratch: first,
             initial,
             read: Vec::new(),
-            packed: Vec::new(),
+            written: Written::default(),
             actions: Vec::new(),
             numbers: HashMap::default(),
             labels: Vec::new(),
@@ -92,34 +92,60 @@ impl<M: Model> Explored<M> {
     }
 
     fn fault_of(&mut self, sentence: String) -> FaultId {
-        FaultId(number_of(&mut self.fault_numbers, &mut self.faults, &sentence))
+        fault_of(&mut self.fault_numbers, &mut self.faults, &sentence)
     }
 
     /// The steps of the state that was read last, which has these bytes.
     fn push_steps(&mut self, bytes: &[u8], actions: &[M::Action], sink: &mut dyn Sink) -> Flow {
         for action in actions {
             let (Some(before), Some(after)) = (&self.source, &mut self.scratch) else { break };
-            after.unpack(&mut &*bytes).expect(PACKED);
+            after.assign(before);
             self.model.apply(after, action);
             if !self.model.within(after) {
                 continue;
             }
-            self.packed.clear();
-            after.pack(&mut self.packed);
+            let target = self.written.bytes(after);
             let wrong = self.model.fails(before, action, after);
             let mut step = Step { process: self.model.process(action).unwrap_or(0), ..Step::default() };
             step.label = Label(number_of(&mut self.numbers, &mut self.labels, action));
-            step.fault = wrong.map(|sentence| self.fault_of(sentence));
-            if self.components.is_some() && self.packed.len() != bytes.len() {
+            if self.components.is_some() && target.len() != bytes.len() {
                 step.fault = Some(self.fault_of(GREW.into()));
                 step.stays = true;
                 sink.push(step, bytes)?;
                 continue;
             }
-            sink.push(step, &self.packed)?;
+            if let Some(sentence) = wrong {
+                step.fault = Some(fault_of(&mut self.fault_numbers, &mut self.faults, &sentence));
+            }
+            sink.push(step, target)?;
         }
         Flow::Continue(())
     }
+}
+
+/// Where states are written, one over the other.
+#[derive(Default)]
+struct Written(Vec<u8>);
+
+impl Written {
+    #[inline]
+    fn bytes(&mut self, state: &impl Pack) -> &[u8] {
+        loop {
+            let room = self.0.len();
+            match state.put(&mut self.0).map(|rest| room - rest.len()) {
+                Some(taken) => return &self.0[..taken],
+                None => self.0.resize(room * 2 + 64, 0),
+            }
+        }
+    }
+}
+
+fn fault_of(
+    numbers: &mut HashMap<String, u32, FixedState>,
+    all: &mut Vec<String>,
+    sentence: &String,
+) -> FaultId {
+    FaultId(number_of(numbers, all, sentence))
 }
 
 /// What a model does that gives a row another length.
@@ -171,9 +197,7 @@ fn components<S: Pack>(initial: &[S]) -> Option<Components> {
 impl<M: Model> System for Explored<M> {
     fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
         for state in &self.initial {
-            self.packed.clear();
-            state.pack(&mut self.packed);
-            push(&self.packed)?;
+            push(self.written.bytes(state))?;
         }
         Flow::Continue(())
     }

@@ -65,7 +65,7 @@ pub use model::Model;
 pub use network::{Delivery, Envelope, Id, Loss};
 pub use pack::Pack;
 #[doc(hidden)]
-pub use pack::{below, byte, padded_width, shown, skip_padding, sum_of_widths};
+pub use pack::{below, byte, padded_width, put_padded, shown, skip_padding, sum_of_widths};
 pub use property::Property;
 pub use row::Row;
 pub use set::Set;

@@ -1,5 +1,5 @@
-//! Typed states as bytes: exact (equal bytes are equal values), canonical (equal values are equal bytes), and read in place, so that
-//! a step allocates nothing that the step before has allocated.
+//! Typed states as bytes: exact (equal bytes are equal values), canonical (equal values are equal bytes), read, written and copied in
+//! place, so that a step allocates nothing that the step before has allocated.
 //!
 //! Numbers have the width of their type; what can have several lengths (vectors, sets, text) says how many there are first. Values of
 //! an enumeration or an option are padded with zeros to the widest of them where that is short, so that states built from such values all
@@ -12,6 +12,8 @@ use volee::system::Variable;
 
 /// Values of an enumeration are padded up to this width; wider ones have the length that they have.
 const WIDEST_PADDED: usize = 16;
+/// Bytes that a value of no known width is given at first.
+const FIRST_ROOM: usize = 64;
 
 /// A value that can be part of a state. Derive it.
 pub trait Pack: Clone + Debug {
@@ -20,13 +22,33 @@ pub trait Pack: Clone + Debug {
     /// Whether it has parts with names of their own.
     const COMPOSITE: bool = false;
 
+    /// Writes the value to the front of a place and gives what is left of it. `None` where there is no room; what the place then
+    /// has is not said.
+    fn put<'a>(&self, place: &'a mut [u8]) -> Option<&'a mut [u8]>;
+
     /// Appends the value.
-    fn pack(&self, bytes: &mut Vec<u8>);
+    fn pack(&self, bytes: &mut Vec<u8>) {
+        let start = bytes.len();
+        let mut room = Self::WIDTH.unwrap_or(FIRST_ROOM);
+        loop {
+            bytes.resize(start + room, 0);
+            if let Some(rest) = self.put(&mut bytes[start..]) {
+                let left = rest.len();
+                return bytes.truncate(start + room - left);
+            }
+            room = room * 2 + 1;
+        }
+    }
 
     /// Takes a value from the front, in place. `None` where the bytes are those of no value; what `self` is then is not said.
     fn unpack(&mut self, bytes: &mut &[u8]) -> Option<()> {
         *self = Self::unpacked(bytes)?;
         Some(())
+    }
+
+    /// Becomes equal to another value, in the memory that it has.
+    fn assign(&mut self, from: &Self) {
+        self.clone_from(from);
     }
 
     /// Takes a value from the front.
@@ -108,8 +130,10 @@ macro_rules! numbers {
             const WIDTH: Option<usize> = Some(size_of::<$number>());
 
             #[inline(always)]
-            fn pack(&self, bytes: &mut Vec<u8>) {
-                bytes.extend_from_slice(&self.to_le_bytes());
+            fn put<'a>(&self, place: &'a mut [u8]) -> Option<&'a mut [u8]> {
+                let (first, rest) = place.split_first_chunk_mut()?;
+                *first = self.to_le_bytes();
+                Some(rest)
             }
 
             #[inline(always)]
@@ -128,8 +152,8 @@ impl Pack for bool {
     const WIDTH: Option<usize> = Some(1);
 
     #[inline(always)]
-    fn pack(&self, bytes: &mut Vec<u8>) {
-        bytes.push(u8::from(*self));
+    fn put<'a>(&self, place: &'a mut [u8]) -> Option<&'a mut [u8]> {
+        u8::from(*self).put(place)
     }
 
     #[inline(always)]
@@ -141,8 +165,8 @@ impl Pack for bool {
 impl Pack for char {
     const WIDTH: Option<usize> = Some(4);
 
-    fn pack(&self, bytes: &mut Vec<u8>) {
-        u32::from(*self).pack(bytes);
+    fn put<'a>(&self, place: &'a mut [u8]) -> Option<&'a mut [u8]> {
+        u32::from(*self).put(place)
     }
 
     fn unpacked(bytes: &mut &[u8]) -> Option<Self> {
@@ -155,9 +179,16 @@ macro_rules! tuples {
         impl<$($part: Pack),*> Pack for ($($part,)*) {
             const WIDTH: Option<usize> = sum_of_widths(&[$($part::WIDTH),*]);
 
+            #[inline(always)]
+            fn put<'a>(&self, place: &'a mut [u8]) -> Option<&'a mut [u8]> {
+                $(let place = self.$number.put(place)?;)*
+                Some(place)
+            }
+
             #[allow(unused_variables)]
-            fn pack(&self, bytes: &mut Vec<u8>) {
-                $(self.$number.pack(bytes);)*
+            #[inline(always)]
+            fn assign(&mut self, from: &Self) {
+                $(self.$number.assign(&from.$number);)*
             }
 
             #[allow(unused_variables)]
@@ -184,14 +215,18 @@ impl<T: Pack> Pack for Option<T> {
     const WIDTH: Option<usize> = padded_width(&[Some(0), T::WIDTH]);
 
     #[inline(always)]
-    fn pack(&self, bytes: &mut Vec<u8>) {
-        let start = bytes.len();
-        bytes.push(u8::from(self.is_some()));
-        if let Some(value) = self {
-            value.pack(bytes);
-        }
-        if let Some(width) = Self::WIDTH {
-            bytes.resize(start + width, 0);
+    fn put<'a>(&self, place: &'a mut [u8]) -> Option<&'a mut [u8]> {
+        put_padded(place, Self::WIDTH, u8::from(self.is_some()), |place| match self {
+            Some(value) => value.put(place),
+            None => Some(place),
+        })
+    }
+
+    #[inline(always)]
+    fn assign(&mut self, from: &Self) {
+        match (&mut *self, from) {
+            (Some(value), Some(from)) => value.assign(from),
+            _ => self.clone_from(from),
         }
     }
 
@@ -217,8 +252,12 @@ impl<T: Pack> Pack for Box<T> {
     const WIDTH: Option<usize> = T::WIDTH;
     const COMPOSITE: bool = T::COMPOSITE;
 
-    fn pack(&self, bytes: &mut Vec<u8>) {
-        (**self).pack(bytes);
+    fn put<'a>(&self, place: &'a mut [u8]) -> Option<&'a mut [u8]> {
+        (**self).put(place)
+    }
+
+    fn assign(&mut self, from: &Self) {
+        (**self).assign(from);
     }
 
     fn unpack(&mut self, bytes: &mut &[u8]) -> Option<()> {
@@ -242,15 +281,58 @@ impl<T: Pack> Pack for Box<T> {
     }
 }
 
+/// A number for the kind of a value, and its parts, with zeros up to the width that all have.
+#[inline(always)]
+pub fn put_padded(
+    place: &mut [u8],
+    width: Option<usize>,
+    tag: u8,
+    parts: impl FnOnce(&mut [u8]) -> Option<&mut [u8]>,
+) -> Option<&mut [u8]> {
+    let Some(width) = width else { return parts(tag.put(place)?) };
+    let (own, rest) = place.split_at_mut_checked(width)?;
+    parts(tag.put(own)?)?.fill(0);
+    Some(rest)
+}
+
 /// How many follow: small numbers in one byte, seven bits at a time.
 #[inline(always)]
-pub(crate) fn pack_length(length: usize, bytes: &mut Vec<u8>) {
-    let mut rest = length;
+pub(crate) fn put_length(length: usize, place: &mut [u8]) -> Option<&mut [u8]> {
+    let (mut rest, mut place) = (length, place);
     while rest >= 0x80 {
-        bytes.push(rest as u8 | 0x80);
+        place = (rest as u8 | 0x80).put(place)?;
         rest >>= 7;
     }
-    bytes.push(rest as u8);
+    (rest as u8).put(place)
+}
+
+/// One value after the other.
+#[inline(always)]
+pub(crate) fn put_all<'a, T: Pack>(values: &[T], place: &'a mut [u8]) -> Option<&'a mut [u8]> {
+    match T::WIDTH {
+        Some(width @ 1..) => {
+            let (own, rest) = place.split_at_mut_checked(values.len().checked_mul(width)?)?;
+            for (value, place) in values.iter().zip(own.chunks_exact_mut(width)) {
+                value.put(place)?;
+            }
+            Some(rest)
+        }
+        _ => values.iter().try_fold(place, |place, value| value.put(place)),
+    }
+}
+
+/// Makes values equal to others, in the memory that they have.
+#[inline(always)]
+pub(crate) fn assign_all<T: Pack>(values: &mut Vec<T>, from: &[T]) {
+    if values.len() == from.len() {
+        return values.iter_mut().zip(from).for_each(|(value, from)| value.assign(from));
+    }
+    values.truncate(from.len());
+    let (over, new) = from.split_at(values.len());
+    for (value, from) in values.iter_mut().zip(over) {
+        value.assign(from);
+    }
+    values.extend_from_slice(new);
 }
 
 #[inline(always)]
@@ -266,13 +348,27 @@ pub(crate) fn unpack_length(bytes: &mut &[u8]) -> Option<usize> {
     }
 }
 
+/// Reads one value after the other, each over the one that is there.
+#[inline(always)]
+fn read_all<T: Pack>(values: &mut [T], bytes: &mut &[u8]) -> Option<()> {
+    match T::WIDTH {
+        Some(width @ 1..) => {
+            let (own, rest) = bytes.split_at_checked(values.len().checked_mul(width)?)?;
+            for (value, own) in values.iter_mut().zip(own.chunks_exact(width)) {
+                value.unpack(&mut &*own)?;
+            }
+            *bytes = rest;
+            Some(())
+        }
+        _ => values.iter_mut().try_for_each(|value| value.unpack(bytes)),
+    }
+}
+
 /// Reads this many values over those that are there.
 #[inline(always)]
 pub(crate) fn unpack_into<T: Pack>(values: &mut Vec<T>, length: usize, bytes: &mut &[u8]) -> Option<()> {
     values.truncate(length);
-    for value in values.iter_mut() {
-        value.unpack(bytes)?;
-    }
+    read_all(values, bytes)?;
     for _ in values.len()..length {
         values.push(T::unpacked(bytes)?);
     }
@@ -293,9 +389,13 @@ impl<T: Pack> Pack for Vec<T> {
     const COMPOSITE: bool = T::COMPOSITE;
 
     #[inline(always)]
-    fn pack(&self, bytes: &mut Vec<u8>) {
-        pack_length(self.len(), bytes);
-        self.iter().for_each(|value| value.pack(bytes));
+    fn put<'a>(&self, place: &'a mut [u8]) -> Option<&'a mut [u8]> {
+        put_all(self, put_length(self.len(), place)?)
+    }
+
+    #[inline(always)]
+    fn assign(&mut self, from: &Self) {
+        assign_all(self, from);
     }
 
     #[inline(always)]
@@ -316,9 +416,8 @@ impl<T: Pack> Pack for Vec<T> {
 }
 
 impl<T: Pack> Pack for VecDeque<T> {
-    fn pack(&self, bytes: &mut Vec<u8>) {
-        pack_length(self.len(), bytes);
-        self.iter().for_each(|value| value.pack(bytes));
+    fn put<'a>(&self, place: &'a mut [u8]) -> Option<&'a mut [u8]> {
+        self.iter().try_fold(put_length(self.len(), place)?, |place, value| value.put(place))
     }
 
     fn unpack(&mut self, bytes: &mut &[u8]) -> Option<()> {
@@ -348,13 +447,20 @@ impl<T: Pack, const N: usize> Pack for [T; N] {
     const COMPOSITE: bool = T::COMPOSITE;
 
     #[inline(always)]
-    fn pack(&self, bytes: &mut Vec<u8>) {
-        self.iter().for_each(|value| value.pack(bytes));
+    fn put<'a>(&self, place: &'a mut [u8]) -> Option<&'a mut [u8]> {
+        put_all(self, place)
     }
 
     #[inline(always)]
     fn unpack(&mut self, bytes: &mut &[u8]) -> Option<()> {
-        self.iter_mut().try_for_each(|value| value.unpack(bytes))
+        read_all(self, bytes)
+    }
+
+    #[inline(always)]
+    fn assign(&mut self, from: &Self) {
+        for (value, from) in self.iter_mut().zip(from) {
+            value.assign(from);
+        }
     }
 
     fn unpacked(bytes: &mut &[u8]) -> Option<Self> {
@@ -368,10 +474,7 @@ impl<T: Pack, const N: usize> Pack for [T; N] {
     }
 
     fn fields(&self, widths: &mut Vec<Option<usize>>) {
-        match T::COMPOSITE {
-            true => self.iter().for_each(|value| value.fields(widths)),
-            false => widths.push(self.width()),
-        }
+        self.iter().for_each(|value| value.fields(widths));
     }
 
     fn variables(&self, name: &str, all: &mut Vec<Variable>) {
@@ -380,9 +483,8 @@ impl<T: Pack, const N: usize> Pack for [T; N] {
 }
 
 impl<T: Pack + Ord> Pack for BTreeSet<T> {
-    fn pack(&self, bytes: &mut Vec<u8>) {
-        pack_length(self.len(), bytes);
-        self.iter().for_each(|value| value.pack(bytes));
+    fn put<'a>(&self, place: &'a mut [u8]) -> Option<&'a mut [u8]> {
+        self.iter().try_fold(put_length(self.len(), place)?, |place, value| value.put(place))
     }
 
     fn unpacked(bytes: &mut &[u8]) -> Option<Self> {
@@ -391,12 +493,9 @@ impl<T: Pack + Ord> Pack for BTreeSet<T> {
 }
 
 impl<K: Pack + Ord, V: Pack> Pack for BTreeMap<K, V> {
-    fn pack(&self, bytes: &mut Vec<u8>) {
-        pack_length(self.len(), bytes);
-        for (key, value) in self {
-            key.pack(bytes);
-            value.pack(bytes);
-        }
+    fn put<'a>(&self, place: &'a mut [u8]) -> Option<&'a mut [u8]> {
+        let place = put_length(self.len(), place)?;
+        self.iter().try_fold(place, |place, (key, value)| value.put(key.put(place)?))
     }
 
     fn unpacked(bytes: &mut &[u8]) -> Option<Self> {
@@ -405,9 +504,8 @@ impl<K: Pack + Ord, V: Pack> Pack for BTreeMap<K, V> {
 }
 
 impl Pack for String {
-    fn pack(&self, bytes: &mut Vec<u8>) {
-        pack_length(self.len(), bytes);
-        bytes.extend_from_slice(self.as_bytes());
+    fn put<'a>(&self, place: &'a mut [u8]) -> Option<&'a mut [u8]> {
+        put_all(self.as_bytes(), put_length(self.len(), place)?)
     }
 
     fn unpacked(bytes: &mut &[u8]) -> Option<Self> {

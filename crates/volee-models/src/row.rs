@@ -8,7 +8,7 @@ use std::ops::{Deref, DerefMut};
 
 use volee::system::Variable;
 
-use crate::pack::{Pack, pack_length, unpack_into, unpack_length, variables_of};
+use crate::pack::{Pack, assign_all, put_all, put_length, unpack_into, unpack_length, variables_of};
 
 /// A fixed number of values.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,9 +51,13 @@ impl<T: Pack> Pack for Row<T> {
     const COMPOSITE: bool = T::COMPOSITE;
 
     #[inline(always)]
-    fn pack(&self, bytes: &mut Vec<u8>) {
-        pack_length(self.0.len(), bytes);
-        self.0.iter().for_each(|value| value.pack(bytes));
+    fn put<'a>(&self, place: &'a mut [u8]) -> Option<&'a mut [u8]> {
+        put_all(&self.0, put_length(self.0.len(), place)?)
+    }
+
+    #[inline(always)]
+    fn assign(&mut self, from: &Self) {
+        assign_all(&mut self.0, &from.0);
     }
 
     #[inline(always)]
@@ -67,26 +71,27 @@ impl<T: Pack> Pack for Row<T> {
     }
 
     fn width(&self) -> Option<usize> {
-        let mut length = Vec::new();
-        pack_length(self.0.len(), &mut length);
-        Some(length.len() + self.0.iter().map(Pack::width).sum::<Option<usize>>()?)
+        Some(width_of_length(self.0.len()) + self.0.iter().map(Pack::width).sum::<Option<usize>>()?)
     }
 
     fn fields(&self, widths: &mut Vec<Option<usize>>) {
-        if !T::COMPOSITE || self.0.is_empty() {
+        if self.0.is_empty() {
             return widths.push(self.width());
         }
-        let mut length = Vec::new();
-        pack_length(self.0.len(), &mut length);
         let first = widths.len();
         self.0.iter().for_each(|value| value.fields(widths));
         // The length, which never changes, goes with the first.
         if let Some(Some(width)) = widths.get_mut(first) {
-            *width += length.len();
+            *width += width_of_length(self.0.len());
         }
     }
 
     fn variables(&self, name: &str, all: &mut Vec<Variable>) {
         variables_of(&self.0, name, all);
     }
+}
+
+/// The bytes that a length takes: seven bits each.
+fn width_of_length(length: usize) -> usize {
+    (usize::BITS - (length | 1).leading_zeros()).div_ceil(7) as usize
 }

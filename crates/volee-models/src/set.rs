@@ -78,8 +78,13 @@ impl<T: fmt::Debug> fmt::Debug for Set<T> {
 
 impl<T: Pack> Pack for Set<T> {
     #[inline(always)]
-    fn pack(&self, bytes: &mut Vec<u8>) {
-        self.0.pack(bytes);
+    fn put<'a>(&self, place: &'a mut [u8]) -> Option<&'a mut [u8]> {
+        self.0.put(place)
+    }
+
+    #[inline(always)]
+    fn assign(&mut self, from: &Self) {
+        self.0.assign(&from.0);
     }
 
     #[inline(always)]

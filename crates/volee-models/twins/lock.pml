@@ -9,8 +9,8 @@ byte seen[N];
 
 active [N] proctype Thread() {
   atomic { !locked -> locked = true };
-  seen[_pid] = number;
-  number = seen[_pid] + 1;
-  locked = false;
+locked_it: seen[_pid] = number;
+seen_it: number = seen[_pid] + 1;
+written: locked = false;
 end: false
 }

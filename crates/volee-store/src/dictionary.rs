@@ -108,12 +108,29 @@ fn key(value: &[u8]) -> u64 {
         return rapidhash_v3_nano_inline::<true, false>(value, &SECRETS) | 1 << 63;
     }
     // The first digit is the length, so values of different lengths have different keys.
-    value.iter().fold(value.len() as u64, |key, &byte| key << 8 | u64::from(byte))
+    match (value.first_chunk(), value.last_chunk()) {
+        (Some(first), Some(last)) => {
+            let [first, last] = [first, last].map(|four| u64::from(u32::from_be_bytes(*four)));
+            let length = value.len() as u64;
+            length << (8 * length) | first << (8 * (length - 4)) | last
+        }
+        _ => value.iter().fold(value.len() as u64, |key, &byte| key << 8 | u64::from(byte)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_values_are_their_own_keys() {
+        let long = [37u8, 74, 111, 148, 185, 222, 3];
+        for length in 0..=7 {
+            let value = &long[..length];
+            let digits = value.iter().fold(length as u64, |key, &byte| key << 8 | u64::from(byte));
+            assert_eq!(key(value), digits, "{value:?}");
+        }
+    }
 
     #[test]
     fn values_of_any_length_keep_their_numbers() {

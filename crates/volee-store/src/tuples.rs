@@ -80,6 +80,8 @@ impl Field {
 #[derive(Debug, Clone)]
 struct Component {
     field: Field,
+    /// The bits of the field, in place.
+    mask: Tuple,
     values: Dictionary,
     /// The number of its first value.
     first: usize,
@@ -89,7 +91,7 @@ struct Component {
 
 impl Component {
     fn new(first: usize) -> Self {
-        Component { field: Field::default(), values: Dictionary::new(), first, kinds: Vec::new() }
+        Component { field: Field::default(), mask: 0, values: Dictionary::new(), first, kinds: Vec::new() }
     }
 
     /// Bits that numbers need when there are `factor` times as many.
@@ -354,7 +356,7 @@ impl Tuples {
     fn without(&mut self, tuple: Tuple, owner: usize) -> Option<Tuple> {
         match self.components[owner].first {
             0 => self.with_value(tuple, owner, &[]),
-            _ => Some(tuple & !self.components[owner].field.mask()),
+            _ => Some(tuple & !self.components[owner].mask),
         }
     }
 
@@ -377,7 +379,7 @@ impl Tuples {
         if number >> width != 0 {
             return None;
         }
-        Some(tuple & !component.field.mask() | Tuple::from(number) << shift)
+        Some(tuple & !component.mask | Tuple::from(number) << shift)
     }
 
     #[cold]
@@ -436,6 +438,7 @@ impl Tuples {
             }
             let field = Field { shift, width };
             self.owner_of_bit[shift as usize..(shift + width) as usize].fill(owner as u8);
+            component.mask = field.mask();
             fields[owner] = (std::mem::replace(&mut component.field, field), field);
             shift += width;
         }
@@ -485,7 +488,7 @@ impl Tuples {
                 return self.load_afresh(name, tuple);
             }
             place.copy_from_slice(value);
-            differs &= !component.field.mask();
+            differs &= !component.mask;
         }
         (self.base.name, self.base.tuple) = (name, tuple);
         &self.base.bytes
@@ -535,12 +538,45 @@ impl Waiting {
 fn difference(one: &[u8], other: &[u8], mut at: usize) -> Option<usize> {
     let len = one.len().min(other.len());
     while let (Some(a), Some(b)) = (one.get(at..at + 8), other.get(at..at + 8)) {
-        let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap_or_default());
         let differs = word(a) ^ word(b);
         if differs != 0 {
             return Some(at + differs.trailing_zeros() as usize / 8);
         }
         at += 8;
     }
-    (at..len).find(|&at| one[at] != other[at])
+    let last =
+        len.checked_sub(8).and_then(|start| Some((start, one.get(start..len)?, other.get(start..len)?)));
+    match last {
+        // What stands before `at` was compared already, or is of no interest.
+        Some((start, a, b)) if at < len => {
+            let differs = (word(a) ^ word(b)) >> (8 * (at - start));
+            (differs != 0).then(|| at + differs.trailing_zeros() as usize / 8)
+        }
+        _ => (at..len).find(|&at| one[at] != other[at]),
+    }
+}
+
+#[inline(always)]
+fn word(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes.try_into().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_difference_is_that_of_byte_by_byte() {
+        for length in 0..20 {
+            let one = vec![7u8; length];
+            for changed in (0..length).flat_map(|i| (0..length).map(move |j| [i, j])) {
+                let mut other = one.clone();
+                changed.into_iter().for_each(|i| other[i] = 9);
+                for at in 0..=length {
+                    let naive = (at..length).find(|&i| one[i] != other[i]);
+                    assert_eq!(difference(&one, &other, at), naive, "{changed:?} of {length} from {at}");
+                }
+            }
+        }
+    }
 }
