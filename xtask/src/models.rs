@@ -1,7 +1,8 @@
 //! `cargo xtask bench models [--stateright DIRECTORY] [--smaller N]`: models in Rust beside the same models in Promela, and beside Stateright.
 //!
-//! Ours run here, one after the other and in turns, by one worker, with all states kept exactly and CPU time of this thread taken; the
-//! best of three counts. Stateright is a peer that is not part of this repository: who has a checkout of it, with its examples built (`cargo build
+//! Ours run here, one after the other and in turns, by one worker, with all states kept exactly and CPU time of the whole process taken; the
+//! best of three counts. Both are asked the same: the properties of the model, which its twin has as expressions; and once more
+//! nothing but assertions, where a search of Promela need not look at its states. Stateright is a peer that is not part of this repository: who has a checkout of it, with its examples built (`cargo build
 //! --release --examples`), names it, and its binaries are run in the same turns, on one core, their CPU time taken from the
 //! kernel. It keeps fingerprints of 64 bits where we keep states.
 
@@ -13,7 +14,7 @@ use volee::search::Reduction;
 use volee::system::Quiet;
 use volee::{Engine, Question, Settings, Source, ask};
 use volee_models::{Model, Pack, Property, Row, source};
-use xtask::clock::cpu_seconds;
+use xtask::clock::process_seconds;
 
 use crate::two_phase::TwoPhase;
 
@@ -101,6 +102,8 @@ struct Case {
     rust: Source,
     questions: Vec<Question>,
     promela: Source,
+    /// The same questions about the twin.
+    twins: Vec<Question>,
     /// What the peer calls it.
     peer: &'static str,
 }
@@ -123,13 +126,44 @@ fn case<M: Model + Send + Sync + 'static>(
     size: u8,
     model: M,
     promela: &str,
+    twins: Vec<Question>,
     peer: &'static str,
 ) -> Case {
     let questions = model.properties().iter().filter_map(Property::question).collect();
     let twin = Path::new("crates/volee-models/twins").join(promela);
     // As it was written: an optimised program forgets what nobody reads, and has fewer states.
     let promela = Source::new(twin, volee::Options::default()).define("N", &size.to_string()).plain();
-    Case { name, size, rust: source(Arc::new(model)), questions, promela, peer }
+    Case { name, size, rust: source(Arc::new(model)), questions, promela, twins, peer }
+}
+
+/// An expression for each of so many, joined.
+fn of_each(size: u8, operator: &str, one: impl Fn(u8) -> String) -> String {
+    (0..size).map(one).collect::<Vec<_>>().join(operator)
+}
+
+fn two_phase(size: u8) -> Case {
+    let all = |operator, state| of_each(size, operator, |i| format!("manager[{i}] == {state}"));
+    let consistent = format!("!(({}) && ({}))", all(" || ", "aborted"), all(" || ", "committed"));
+    let twins = vec![
+        Question::invariant(consistent),
+        Question::reachable(all(" && ", "aborted")),
+        Question::reachable(all(" && ", "committed")),
+    ];
+    case("two-phase commit", size, TwoPhase::new(size), "two_phase.pml", twins, "2pc")
+}
+
+fn lock(size: u8) -> Case {
+    let at = |labels: &[&str]| {
+        of_each(size, " + ", |i| {
+            let one = labels.iter().map(|label| format!("Thread[{i}]@{label}"));
+            format!("({})", one.collect::<Vec<_>>().join(" || "))
+        })
+    };
+    let twins = vec![
+        Question::invariant(format!("{} == number", at(&["written", "end"]))),
+        Question::invariant(format!("{} <= 1", at(&["locked_it", "seen_it", "written"]))),
+    ];
+    case("increment under a lock", size, Increment { threads: size }, "lock.pml", twins, "increment_lock")
 }
 
 /// One exact search of all states by this thread alone, without reduction.
@@ -137,9 +171,9 @@ fn explored(source: &Source, questions: &[Question]) -> Result<Taken, String> {
     let settings = Settings { reduction: Some(Reduction::None), ..Settings::default() };
     let asked = ask(source).engine(Engine::Workers(1)).settings(settings);
     let asked = asked.question(Question::Assertions).questions(questions.iter().cloned());
-    let start = cpu_seconds();
+    let start = process_seconds();
     let answers = asked.run(&mut Quiet).map_err(|wrong| format!("{wrong:?}"))?;
-    let seconds = cpu_seconds() - start;
+    let seconds = process_seconds() - start;
     match answers.all_hold() {
         true => Ok(Taken { states: answers.figures.states(), seconds }),
         false => Err(format!("{}: something does not hold", source.path.display())),
@@ -185,43 +219,10 @@ pub fn bench(arguments: &[String]) -> Result<(), String> {
     };
     let directory = after("--stateright").map(PathBuf::from);
     let smaller = after("--smaller").map_or(Ok(0), |n| n.parse::<u8>()).map_err(|e| e.to_string())?;
-    let (managers, threads) = (9u8.saturating_sub(smaller).max(2), 8u8.saturating_sub(smaller).max(2));
-    let cases = [
-        case("two-phase commit", managers, TwoPhase::new(managers), "two_phase.pml", "2pc"),
-        case("increment under a lock", threads, Increment { threads }, "lock.pml", "increment_lock"),
-    ];
+    let (managers, threads) = (9u8.saturating_sub(smaller).max(2), 9u8.saturating_sub(smaller).max(2));
     let mut rows = Vec::new();
-    for case in &cases {
-        let mut taken = [None, None, None];
-        for _ in 0..TURNS {
-            taken[0] = best(taken[0], explored(&case.rust, &case.questions)?);
-            taken[1] = best(taken[1], explored(&case.promela, &[])?);
-            if let Some(directory) = &directory {
-                taken[2] = best(taken[2], by_peer(directory, case)?);
-            }
-        }
-        let rust = taken[0].ok_or("nothing was measured")?;
-        for (who, taken) in ["Rust", "Promela", "Stateright"].into_iter().zip(taken) {
-            let Some(taken) = taken else { continue };
-            let ratio = rust.rate() / taken.rate();
-            println!(
-                "{:<24} {:>3}  {who:<10} {:>12} states {:>9.3} s CPU {:>12.0} states/s   Rust is {ratio:.2} x",
-                case.name,
-                case.size,
-                taken.states,
-                taken.seconds,
-                taken.rate()
-            );
-            rows.push([
-                case.name.to_string(),
-                case.size.to_string(),
-                who.to_string(),
-                taken.states.to_string(),
-                format!("{:.3}", taken.seconds),
-                format!("{:.0}", taken.rate()),
-                format!("{ratio:.2}"),
-            ]);
-        }
+    for case in [two_phase(managers), lock(threads)] {
+        measure(&case, directory.as_deref(), &mut rows)?;
     }
     if directory.is_none() {
         println!("skipped: Stateright (name a checkout with its examples built: --stateright DIRECTORY)");
@@ -229,9 +230,55 @@ pub fn bench(arguments: &[String]) -> Result<(), String> {
     store(&rows)
 }
 
-fn store(rows: &[[String; 7]]) -> Result<(), String> {
+/// What is asked, who is asked and what it took, in turns.
+fn measure(case: &Case, directory: Option<&Path>, rows: &mut Vec<[String; 8]>) -> Result<(), String> {
+    let all = [("properties", &*case.questions, &*case.twins), ("assertions", &[], &[])];
+    let mut taken = [[None; 3]; 2];
+    for _ in 0..TURNS {
+        for ((_, rust, promela), taken) in all.iter().zip(&mut taken) {
+            taken[0] = best(taken[0], explored(&case.rust, rust)?);
+            taken[1] = best(taken[1], explored(&case.promela, promela)?);
+        }
+        if let Some(directory) = directory {
+            taken[0][2] = best(taken[0][2], by_peer(directory, case)?);
+        }
+    }
+    for ((asked, ..), taken) in all.iter().zip(taken) {
+        let rust = taken[0].ok_or("nothing was measured")?;
+        for (who, taken) in ["Rust", "Promela", "Stateright"].into_iter().zip(taken) {
+            let Some(taken) = taken else { continue };
+            rows.push(row(case, asked, who, taken, rust.rate() / taken.rate()));
+        }
+    }
+    Ok(())
+}
+
+/// A line of the table, printed.
+fn row(case: &Case, asked: &str, who: &str, taken: Taken, ratio: f64) -> [String; 8] {
+    println!(
+        "{:<24} {:>3}  {asked:<10} {who:<10} {:>12} states {:>9.3} s CPU {:>12.0} states/s   Rust is {ratio:.2} x",
+        case.name,
+        case.size,
+        taken.states,
+        taken.seconds,
+        taken.rate()
+    );
+    [
+        case.name.to_string(),
+        case.size.to_string(),
+        asked.to_string(),
+        who.to_string(),
+        taken.states.to_string(),
+        format!("{:.3}", taken.seconds),
+        format!("{:.0}", taken.rate()),
+        format!("{ratio:.2}"),
+    ]
+}
+
+fn store(rows: &[[String; 8]]) -> Result<(), String> {
     let mut writer = csv::Writer::from_path("bench/models.csv").map_err(|e| e.to_string())?;
-    let head = ["model", "size", "who", "states", "cpu_seconds", "states_per_second", "rust_is_faster_by"];
+    let head =
+        ["model", "size", "asked", "who", "states", "cpu_seconds", "states_per_second", "rust_is_faster_by"];
     writer.write_record(head).map_err(|e| e.to_string())?;
     rows.iter().try_for_each(|row| writer.write_record(row)).map_err(|e| e.to_string())?;
     writer.flush().map_err(|e| e.to_string())
@@ -245,14 +292,10 @@ mod tests {
     fn models_in_rust_have_the_states_of_their_twins_in_promela() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         for size in 2..5 {
-            let cases = [
-                case("two-phase commit", size, TwoPhase::new(size), "two_phase.pml", ""),
-                case("lock", size, Increment { threads: size }, "lock.pml", ""),
-            ];
-            for mut case in cases {
+            for mut case in [two_phase(size), lock(size)] {
                 case.promela.path = root.join(&case.promela.path);
                 let rust = explored(&case.rust, &case.questions).expect("it holds");
-                let twin = explored(&case.promela, &[]).expect("it holds");
+                let twin = explored(&case.promela, &case.twins).expect("it holds");
                 assert_eq!(rust.states, twin.states, "{} {size}", case.name);
             }
         }
