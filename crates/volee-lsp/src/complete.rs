@@ -1,5 +1,5 @@
 //! What may stand at a position: fields behind a dot, labels behind `goto` and `@`, proctypes behind `run`, else all names in
-//! sight and the words of the language. Names come from the present text and, where that is half typed, from the last good one.
+//! sight and the words of the language; nothing in comments and strings. Names come from the present text and, where that is half typed, from the last good one.
 
 use lsp_types::{CompletionItem, CompletionItemKind, InsertTextFormat, Position};
 use volee::promela::index::{Index, Symbol, SymbolId, SymbolKind};
@@ -9,6 +9,9 @@ use crate::document::Document;
 
 pub(crate) fn of(document: &Document, position: Position) -> Vec<CompletionItem> {
     let offset = document.lines().offset(position);
+    if !words::is_open_to_code(&document.text[..offset]) {
+        return Vec::new();
+    }
     let context = Context::before(&document.text[..offset]);
     let mut items: Vec<CompletionItem> = Vec::new();
     let good = document.good.as_ref().filter(|good| good.files.len() == document.index().files.len());

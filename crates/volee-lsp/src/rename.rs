@@ -49,6 +49,9 @@ pub(crate) fn rename(
     name: &str,
     options: &Options,
 ) -> Result<WorkspaceEdit, String> {
+    if words::is_reserved(name) {
+        return Err(format!("`{name}` is a word of the language"));
+    }
     if !is_name(name) {
         return Err(format!(
             "`{name}` is not a name: it begins with a letter, then come letters, digits and `_`"
@@ -69,7 +72,7 @@ pub(crate) fn rename(
 fn is_name(name: &str) -> bool {
     let mut chars = name.chars();
     let first = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-    first && chars.all(|c| c.is_ascii_alphanumeric() || c == '_') && !words::is_reserved(name)
+    first && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// Every place to change, by file.

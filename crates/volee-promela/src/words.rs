@@ -42,6 +42,45 @@ pub fn names(text: &str) -> impl Iterator<Item = Word<'_>> {
     all.into_iter()
 }
 
+/// Whether what is written behind this text is read: not where a comment or a string is open.
+pub fn is_open_to_code(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.find(['"', '/', '\'']) {
+        let (opening, behind) = rest[at..].split_at(1);
+        let end = match opening {
+            "\"" => end_of_string(behind),
+            "'" => Some(behind.char_indices().nth(1).filter(|(_, c)| *c == '\'').map_or(0, |(at, _)| at + 1)),
+            _ if behind.starts_with('*') => behind[1..].find("*/").map(|end| end + 3),
+            _ if behind.starts_with('/') => end_of_line(behind),
+            _ => Some(0),
+        };
+        let Some(end) = end.and_then(|end| behind.get(end..)) else { return false };
+        rest = end;
+    }
+    true
+}
+
+/// Behind the quote that closes a string, or the line that leaves it open.
+fn end_of_string(text: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '"' | '\n' => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Behind the line, and those that a backslash joins to it.
+fn end_of_line(text: &str) -> Option<usize> {
+    let ends = text.match_indices('\n').map(|(at, _)| at);
+    let mut ends = ends.filter(|&at| !text[..at].trim_end_matches('\r').ends_with('\\'));
+    ends.next().map(|at| at + 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +89,27 @@ mod tests {
     fn keywords_are_those_of_the_lexer() {
         assert!(KEYWORDS.contains(&"active") && KEYWORDS.contains(&"xs") && !KEYWORDS.contains(&""));
         assert!(is_reserved("_pid") && is_reserved("do") && !is_reserved("in"));
+    }
+
+    #[test]
+    fn what_is_typed_into_comments_and_strings_is_not_read() {
+        let read = [
+            "",
+            "x",
+            "a / b",
+            "/* x */ y",
+            "// x\ny",
+            "\"x\" y",
+            "\"x\\\"\" y",
+            "'\"' y",
+            "\"x\ny",
+            "'/' + 'é' é",
+        ];
+        let unread =
+            ["/* x", "/*/", "// x", "// x \\\ny", "\"x", "\"x\\\"", "x // \"", "/* x */ // y", "\"é"];
+        assert!(read.iter().all(|text| is_open_to_code(text)));
+        let wrong: Vec<&&str> = unread.iter().filter(|text| is_open_to_code(text)).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
     }
 
     #[test]

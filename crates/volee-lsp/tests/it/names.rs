@@ -74,7 +74,7 @@ fn renaming_what_would_mean_something_else_is_refused() {
     for (needle, name, why) in [
         ("a,", "b", "already declared"),
         ("a,", "c", "mean something else"),
-        ("a,", "do", "is not a name"),
+        ("a,", "do", "is a word of the language"),
         ("a,", "3x", "is not a name"),
         ("c;", "a", "mean something else"),
     ] {

@@ -53,6 +53,10 @@ fn completion_knows_where_it_is_while_the_text_is_broken() {
         assert!(all.iter().any(|l| l == name), "{name} is not in {all:?}");
     }
     assert!(!all.iter().any(|l| l == "left" || l == "ready"), "{all:?}");
+    for silent in ["/* wire!", "// goto ", "printf(\"run "] {
+        assert!(typed(&mut editor, silent).is_empty(), "{silent}");
+    }
+    assert!(!typed(&mut editor, "printf(\"%d\", /* what */ ").is_empty());
 }
 
 #[test]
