@@ -1,10 +1,11 @@
 //! The condition under which a loop repeats for ever.
 //!
-//! Jard and Jéron (1991, section 3.4; Jéron, STACS 1991). Let `w` lead from `S` to `S'`, both with the same control. If for every
-//! channel `C(S)·out(w)` is a prefix of `C(S')·out(w)` (the report prints `out(S)` by a slip), then `w` can be fired again and
-//! again: what it takes from a channel is found at its front, for the front of `C(S')·out(w)` is that of `C(S)·out(w)`, from which `w`
-//! took it the first time. A channel that is longer in `S'` grows in every round. The argument needs that a move sees of a
-//! channel only its front message; the readers refuse anything else.
+//! Jard and Jéron (1991, section 3.4; Jéron, STACS 1991). Let `w` lead from `S` to `S'`, both with the same
+//! control. If for every channel `C(S)·out(w)` is a prefix of `C(S')·out(w)` (the report prints `out(S)` by a
+//! slip), then `w` can be fired again and again: what it takes from a channel is found at its front, for the
+//! front of `C(S')·out(w)` is that of `C(S)·out(w)`, from which `w` took it the first time. A channel that is
+//! longer in `S'` grows in every round. The argument needs that a move sees of a channel only its front
+//! message; the readers refuse anything else.
 
 use crate::fifo::Configuration;
 use crate::queued::GONE;
@@ -21,8 +22,8 @@ pub struct Between<'c> {
 }
 
 impl Between<'_> {
-    /// Whether every channel keeps its prefix and one grows. `sent` hands the messages that were sent to a channel in between
-    /// to a test and gives its answer.
+    /// Whether every channel keeps its prefix and one grows. `sent` hands the messages that were sent to a
+    /// channel in between to a test and gives its answer.
     pub fn repeats(&self, sent: impl Fn(usize, &dyn Fn(&[u16]) -> bool) -> bool) -> bool {
         let mut grows = false;
         for (channel, queue) in self.now.contents.iter().enumerate() {

@@ -1,14 +1,15 @@
 //! Promela programs whose buffered channels are taken as unbounded.
 //!
-//! The program runs in the ordinary machine, with every buffer as large as the machine can hold ([`MOST`] messages); the search
-//! stops well before a buffer is full, so no send ever blocks. The queues are cut out of the packed state, and what is
-//! left is the control.
+//! The program runs in the ordinary machine, with every buffer as large as the machine can hold ([`MOST`]
+//! messages); the search stops well before a buffer is full, so no send ever blocks. The queues are cut out
+//! of the packed state, and what is left is the control.
 //!
-//! The condition for growing for ever needs that a step sees of a channel only its front. So `len`, `empty`, `full` and
-//! their like, polls, receives that look past the front, sorted sends, and whatever depends on somebody *not* being able
-//! to move (`else` beside a channel operation, `timeout`, `unless`, `enabled`, priorities) are refused, each with its place.
-//! So is a receive inside `atomic` behind its first statement: whether the sequence is interrupted there depends on the
-//! channel being empty, and in a later round it need not be.
+//! The condition for growing for ever needs that a step sees of a channel only its front. So `len`, `empty`,
+//! `full` and their like, polls, receives that look past the front, sorted sends, and whatever depends on
+//! somebody *not* being able to move (`else` beside a channel operation, `timeout`, `unless`, `enabled`,
+//! priorities) are refused, each with its place. So is a receive inside `atomic` behind its first statement:
+//! whether the sequence is interrupted there depends on the channel being empty, and in a later round it need
+//! not be.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -64,7 +65,8 @@ impl Buffered {
         let widened = Arc::new(widened);
         let options = MachineOptions { plain: true, ..MachineOptions::default() };
         let plain = Machine::new(Arc::clone(&widened), options);
-        // The same steps, without variables that nobody reads: a counter of messages makes no two rounds different.
+        // The same steps, without variables that nobody reads: a counter of messages makes no two rounds
+        // different.
         let options = MachineOptions { single_steps: true, ..MachineOptions::default() };
         let machine = Machine::new(widened, options);
         let slots: Vec<(u32, ChannelSlots)> =
@@ -286,8 +288,8 @@ impl Class<'_> {
         }
     }
 
-    /// Whether an expression may name a buffered channel: a channel variable that is never assigned names the one it was
-    /// declared with.
+    /// Whether an expression may name a buffered channel: a channel variable that is never assigned names the
+    /// one it was declared with.
     fn may_be_buffered(&self, channel: &Expr) -> bool {
         let Expr::Load(location) = channel else { return true };
         let declared = self.program.channels.iter().find(|c| {

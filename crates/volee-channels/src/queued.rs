@@ -4,8 +4,8 @@ use volee_system::Limit;
 
 use crate::fifo::Configuration;
 
-/// Stands for a message that is sent and received within one indivisible step, so that nobody knows which it was. The search
-/// never takes two of them for equal.
+/// Stands for a message that is sent and received within one indivisible step, so that nobody knows which it
+/// was. The search never takes two of them for equal.
 pub const GONE: u16 = u16::MAX;
 
 /// A step from a configuration.
@@ -57,7 +57,8 @@ pub struct Stride {
     pub sends: Vec<(u16, u16)>,
 }
 
-/// A prefix, and a loop after which every channel holds at least what it held, some more: it repeats for ever.
+/// A prefix, and a loop after which every channel holds at least what it held, some more: it repeats for
+/// ever.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pump {
     /// The steps that lead to the loop.
@@ -69,8 +70,8 @@ pub struct Pump {
 }
 
 impl Pump {
-    /// Takes the prefix and then the loop `rounds` times. The ordinals of all these steps, if every round could be taken, came
-    /// back to its control and grew as it says.
+    /// Takes the prefix and then the loop `rounds` times. The ordinals of all these steps, if every round
+    /// could be taken, came back to its control and grew as it says.
     pub fn replay(&self, source: &mut dyn Queued, rounds: usize) -> Option<Vec<u32>> {
         if self.growth.iter().all(|&g| g == 0) || self.round.is_empty() {
             return None;

@@ -11,8 +11,8 @@
 //! to 1 : when true , 0 ! open ;
 //! ```
 //!
-//! Guards other than `true` and lossy channels are refused with their place: the condition for growing for ever does not
-//! hold for them. The reader takes any text and reports what it can.
+//! Guards other than `true` and lossy channels are refused with their place: the condition for growing for
+//! ever does not hold for them. The reader takes any text and reports what it can.
 
 use std::collections::HashMap;
 

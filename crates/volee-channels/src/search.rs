@@ -1,8 +1,9 @@
 //! The test for unboundedness: depth first, in bounded memory, against every ancestor.
 //!
-//! The condition ([`Between`]) is looked for against *every* ancestor of equal control, not only the last. What the channels hold together is
-//! bounded; if a state was cut off by the bound the search starts again with a larger one. If nothing was cut off, all
-//! reachable states were seen and the channels are bounded. In between lies what is undecidable, and a limit.
+//! The condition ([`Between`]) is looked for against *every* ancestor of equal control, not only the last.
+//! What the channels hold together is bounded; if a state was cut off by the bound the search starts again
+//! with a larger one. If nothing was cut off, all reachable states were seen and the channels are bounded. In
+//! between lies what is undecidable, and a limit.
 
 use std::collections::HashMap;
 
@@ -26,8 +27,8 @@ const LARGEST_BOUND: usize = 1 << 20;
 pub enum Boundedness {
     /// Some channel grows for ever.
     Unbounded(Pump),
-    /// No channel ever holds more than this, and each does hold that much at some time: the smallest capacities that never
-    /// block a send.
+    /// No channel ever holds more than this, and each does hold that much at some time: the smallest
+    /// capacities that never block a send.
     Bounded(Vec<usize>),
     /// A limit was reached first.
     Unknown(Limit),

@@ -1,8 +1,9 @@
 //! A shorter loop than the one that was found: breadth first, for people to read.
 //!
-//! Depth-first search answers in little memory, but its path winds. Once it is known that some channel is unbounded, a
-//! breadth-first search of a few thousand states under the same bound tests the same condition along the shortest path to each
-//! state; the first pair that fulfils it gives a shorter prefix and loop most of the time, and if not the old one stays.
+//! Depth-first search answers in little memory, but its path winds. Once it is known that some channel is
+//! unbounded, a breadth-first search of a few thousand states under the same bound tests the same condition
+//! along the shortest path to each state; the first pair that fulfils it gives a shorter prefix and loop most
+//! of the time, and if not the old one stays.
 
 use std::collections::{HashSet, VecDeque};
 

@@ -1,5 +1,5 @@
-//! What to try next when a limit has left a question open, with the figures that speak for it. Engines give limits as values;
-//! which flag moves which limit is known here.
+//! What to try next when a limit has left a question open, with the figures that speak for it. Engines give
+//! limits as values; which flag moves which limit is known here.
 
 use volee::Figures;
 use volee::report::{bytes, count};

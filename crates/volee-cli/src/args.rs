@@ -122,7 +122,8 @@ impl BudgetArgs {
 /// Where a question is answered.
 #[derive(Debug, Clone, Default, Args)]
 pub struct WorkersArgs {
-    /// Threads that search together once there are many states (100,000); all cores unless something else is said
+    /// Threads that search together once there are many states (100,000); all cores unless something else is
+    /// said
     #[arg(long, value_name = "N", help_heading = "Workers", conflicts_with = "cluster")]
     pub workers: Option<usize>,
 

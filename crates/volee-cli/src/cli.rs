@@ -26,7 +26,8 @@ fn is_member(arguments: &[OsString]) -> bool {
     arguments.get(1).is_some_and(|word| word.as_encoded_bytes().starts_with(MEMBER.as_bytes()))
 }
 
-/// volee verifies concurrent systems and protocols, on the fly: does it deadlock, can this go wrong, show me how.
+/// volee verifies concurrent systems and protocols, on the fly: does it deadlock, can this go wrong, show me
+/// how.
 #[derive(Debug, Parser)]
 #[command(name = "volee", version, arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "\
@@ -38,8 +39,8 @@ pub struct Cli {
     #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 
-    /// Memory for all that is done, e.g. 512M or 2G [default: three quarters of what is free]; for a search also the states
-    /// that it may keep, e.g. 1000states
+    /// Memory for all that is done, e.g. 512M or 2G [default: three quarters of what is free]; for a search
+    /// also the states that it may keep, e.g. 1000states
     #[arg(long, global = true, value_name = "SIZE", value_parser = Amount::parse, help_heading = "Budget")]
     pub memory: Option<Amount>,
 
@@ -130,7 +131,8 @@ pub fn call(words: Vec<OsString>, context: &Context) -> Ended {
     cli.command.run(context)
 }
 
-/// `volee automaton F --format dot` means `--as dot`: the forms of an automaton are asked for like those of an answer.
+/// `volee automaton F --format dot` means `--as dot`: the forms of an automaton are asked for like those of
+/// an answer.
 fn automaton_forms(mut arguments: Vec<OsString>) -> Vec<OsString> {
     if arguments.get(1).is_none_or(|verb| verb != "automaton") {
         return arguments;

@@ -42,7 +42,8 @@ impl Context {
         let (format, verb, start) = (cli.format, cli.verb.clone(), Instant::now());
         let cancelled = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&cancelled);
-        // Without a handler Ctrl-C ends the program at once, which is the usual thing: no reason to refuse to run.
+        // Without a handler Ctrl-C ends the program at once, which is the usual thing: no reason to refuse to
+        // run.
         let _ = ctrlc::set_handler(move || {
             if flag.swap(true, Ordering::Relaxed) {
                 cut::leave();
@@ -56,7 +57,8 @@ impl Context {
             None => (None, None),
         };
         let memory = bytes.or_else(|| usual_memory().filter(|_| !serves));
-        // Of several models each has a process that keeps the time itself, and tells what it has found by then.
+        // Of several models each has a process that keeps the time itself, and tells what it has found by
+        // then.
         let time = cli.time.filter(|_| !cli.is_suite());
         let limits = Limits { memory, time, start, cancelled: Arc::clone(&cancelled) };
         guard::watch(limits, move |limit, at| cut::answer(format, &verb, &limit, &at), cut::leave);
@@ -83,7 +85,8 @@ impl Context {
         }
     }
 
-    /// What the whole process may use, as it was given, with Ctrl-C wired to it; its clock runs since the start.
+    /// What the whole process may use, as it was given, with Ctrl-C wired to it; its clock runs since the
+    /// start.
     pub fn budget(&self) -> Budget {
         let cancelled = Arc::clone(&self.cancelled);
         Budget { memory: self.memory, time: self.time, depth: None, cancelled, since: Some(self.start) }

@@ -1,7 +1,8 @@
-//! The answer of a process that its guard ends: in the form that was asked for, unknown, with what was reached so far.
+//! The answer of a process that its guard ends: in the form that was asked for, unknown, with what was
+//! reached so far.
 //!
-//! It is written by another thread than the one that works, which may be anywhere: so nothing is locked here, and the
-//! answer goes straight to the descriptor.
+//! It is written by another thread than the one that works, which may be anywhere: so nothing is locked here,
+//! and the answer goes straight to the descriptor.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Explicit systems on the command line: the flags by which the verbs that need whole graphs read them, and where results go.
+//! Explicit systems on the command line: the flags by which the verbs that need whole graphs read them, and
+//! where results go.
 
 use std::path::{Path, PathBuf};
 
@@ -16,15 +17,18 @@ use crate::outcome::{Ended, Failure, Outcome};
 /// How systems are read and what is done to their labels first.
 #[derive(Debug, Clone, Args)]
 pub struct SourceArgs {
-    /// Make events internal: a pattern (`ask!REQ,_`, `Client[*]:ask`), or a regular expression for the whole label
+    /// Make events internal: a pattern (`ask!REQ,_`, `Client[*]:ask`), or a regular expression for the whole
+    /// label
     #[arg(long, value_name = "PATTERN", help_heading = "Labels")]
     hide: Vec<String>,
 
-    /// Give events another text: a pattern, or a regular expression for the whole label, of which $1 is the first group
+    /// Give events another text: a pattern, or a regular expression for the whole label, of which $1 is the
+    /// first group
     #[arg(long, value_name = "PATTERN=TEXT", help_heading = "Labels")]
     rename: Vec<String>,
 
-    /// What the steps of a program are called: what happens (`ask!REQ,1`), that and who does it, or the text of statements
+    /// What the steps of a program are called: what happens (`ask!REQ,1`), that and who does it, or the text
+    /// of statements
     #[arg(long, value_name = "WHAT", value_parser = named(&LABELS), default_value = "events", help_heading = "Labels")]
     labels: Labels,
 

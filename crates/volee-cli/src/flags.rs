@@ -1,4 +1,5 @@
-//! The names of flags: no other part of volee knows them. What the library refuses is told here in their terms.
+//! The names of flags: no other part of volee knows them. What the library refuses is told here in their
+//! terms.
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
@@ -155,7 +156,8 @@ fn remedy(what: Refused, other: Setting) -> &'static str {
     }
 }
 
-/// A message about a formula names it after the flag it was given by; one about what was not named says how that is done.
+/// A message about a formula names it after the flag it was given by; one about what was not named says how
+/// that is done.
 fn named(mut diagnostic: Diagnostic) -> Diagnostic {
     let help = match diagnostic.code.as_deref() {
         Some(NO_CHANNELS) => {

@@ -2,8 +2,8 @@
 //!
 //! A verb lives in a file of its own under `commands/` and knows neither stdout nor exit codes: it returns an
 //! [`Outcome`](volee::render::Outcome) (the machine-readable answer and the text for people) or a
-//! [`Failure`](outcome::Failure) (what is wrong with the input). What is common to all verbs is here: the frame of
-//! `--format json`, which appears exactly once whatever happens, Ctrl-C, panics, and closed pipes.
+//! [`Failure`](outcome::Failure) (what is wrong with the input). What is common to all verbs is here: the
+//! frame of `--format json`, which appears exactly once whatever happens, Ctrl-C, panics, and closed pipes.
 
 mod advice;
 mod args;

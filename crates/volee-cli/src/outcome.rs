@@ -1,4 +1,5 @@
-//! How a verb ends: with an outcome (an answer and its text), or with a failure (the input or the call is wrong).
+//! How a verb ends: with an outcome (an answer and its text), or with a failure (the input or the call is
+//! wrong).
 
 use serde_json::{Map, Value};
 pub use volee::render::Outcome;

@@ -1,5 +1,5 @@
-//! Progress of a long search on stderr: one line that changes on a terminal, elsewhere a line every ten seconds, as logs want
-//! it; and only when the search lasts.
+//! Progress of a long search on stderr: one line that changes on a terminal, elsewhere a line every ten
+//! seconds, as logs want it; and only when the search lasts.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};

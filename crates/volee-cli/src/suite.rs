@@ -1,7 +1,9 @@
-//! `volee check` about several models: files, folders, a project; with a summary, files for CI servers, and --watch.
+//! `volee check` about several models: files, folders, a project; with a summary, files for CI servers, and
+//! --watch.
 //!
-//! Every model is checked by a call of this binary of its own: `volee --member MODEL`, then what the project says, then the
-//! words of the user, which count where both speak. What is done with the answers is the library's.
+//! Every model is checked by a call of this binary of its own: `volee --member MODEL`, then what the project
+//! says, then the words of the user, which count where both speak. What is done with the answers is the
+//! library's.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};

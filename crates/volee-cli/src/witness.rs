@@ -1,4 +1,5 @@
-//! What verbs that end in a run share: the flags about how it is shown and stored, and the command that replays it.
+//! What verbs that end in a run share: the flags about how it is shown and stored, and the command that
+//! replays it.
 
 use std::path::{Path, PathBuf};
 
@@ -17,8 +18,9 @@ const LONGEST_CLAIM: usize = 200;
 /// How a run is shown and stored.
 #[derive(Debug, Clone, Args)]
 pub struct TraceArgs {
-    /// Write the run to a file; its extension chooses the form: .json for `volee replay`, .svg or .mmd (Mermaid) for a
-    /// message-sequence chart, .html for a page to walk through it, .itf.json for Apalache and Quint, .txt for text
+    /// Write the run to a file; its extension chooses the form: .json for `volee replay`, .svg or .mmd
+    /// (Mermaid) for a message-sequence chart, .html for a page to walk through it, .itf.json for Apalache
+    /// and Quint, .txt for text
     #[arg(long, value_name = "FILE", help_heading = "Run")]
     pub trace: Vec<PathBuf>,
 
@@ -61,7 +63,8 @@ pub struct OnlyArgs {
 }
 
 impl TraceArgs {
-    /// How a run is shown; extensions that mean nothing are refused before a long search rather than after it.
+    /// How a run is shown; extensions that mean nothing are refused before a long search rather than after
+    /// it.
     pub fn view(&self, only_messages: bool) -> Result<RunView, Diagnostic> {
         let filter = self.filter.filter(only_messages)?;
         let view = RunView { files: self.trace.clone(), every_step: self.every_step, filter };

@@ -1,8 +1,10 @@
-//! A quick over-approximation of what is reachable, for pruning the backward search: the state equation of nets.
+//! A quick over-approximation of what is reachable, for pruning the backward search: the state equation of
+//! nets.
 //!
-//! If every transition adds a constant vector, a reachable vector is an initial one plus a non-negative combination of
-//! those vectors. If some transitions do more, the linear forms that no transition changes still keep their initial
-//! values. Both are inductive by construction: they hold initially and every transition preserves them.
+//! If every transition adds a constant vector, a reachable vector is an initial one plus a non-negative
+//! combination of those vectors. If some transitions do more, the linear forms that no transition changes
+//! still keep their initial values. Both are inductive by construction: they hold initially and every
+//! transition preserves them.
 
 use volee_integers::{Conjunct, Effort, Int, Row};
 
@@ -10,8 +12,8 @@ use crate::program::{Domain, Program, naturals};
 
 /// Vectors that may be reachable; others are not.
 pub(crate) struct Approximation {
-    /// One conjunct per initial region, with hidden columns for where the run began and how often each transition
-    /// was taken.
+    /// One conjunct per initial region, with hidden columns for where the run began and how often each
+    /// transition was taken.
     conjuncts: Vec<Conjunct>,
 }
 
@@ -110,8 +112,8 @@ fn domain(program: &Program) -> Vec<Row> {
     }
 }
 
-/// A basis of the forms `w` with `w · (A x + b) = w · x` for every transition: the kernel of the columns of all `A - 1`
-/// and `b`, by elimination.
+/// A basis of the forms `w` with `w · (A x + b) = w · x` for every transition: the kernel of the columns of
+/// all `A - 1` and `b`, by elimination.
 fn constant_forms(program: &Program) -> Vec<Vec<Int>> {
     let n = program.dimension();
     // One equation on w per transition and per column of [b | A - 1].

@@ -1,7 +1,8 @@
 //! The symbolic search backward: from the bad vectors to everything that can reach them.
 //!
-//! For nets with transfers, and whenever the bad vectors are closed upwards, this ends where the forward search may not
-//! (Abdulla et al. 1996). Sets that the approximation excludes are dropped, which makes it end far more often.
+//! For nets with transfers, and whenever the bad vectors are closed upwards, this ends where the forward
+//! search may not (Abdulla et al. 1996). Sets that the approximation excludes are dropped, which makes it end
+//! far more often.
 
 use std::collections::VecDeque;
 

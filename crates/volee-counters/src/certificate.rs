@@ -1,5 +1,5 @@
-//! Certificates for `Holds`, checked by code that knows nothing of meta-transitions, merging or pruning order: a
-//! closed set that contains what it must and misses what it must.
+//! Certificates for `Holds`, checked by code that knows nothing of meta-transitions, merging or pruning
+//! order: a closed set that contains what it must and misses what it must.
 
 use volee_integers::{Conjunct, Effort, Exhausted, Set};
 
@@ -95,8 +95,8 @@ pub(crate) fn check_safe_within(
     Ok(())
 }
 
-/// Checks that `sets` contains the bad vectors, is closed under predecessors and contains no initial vector; vectors
-/// that the approximation excludes are not reachable and need not be in it.
+/// Checks that `sets` contains the bad vectors, is closed under predecessors and contains no initial vector;
+/// vectors that the approximation excludes are not reachable and need not be in it.
 pub(crate) fn check_unreachable(
     program: &Program,
     sets: &[Vec<&Conjunct>],

@@ -231,8 +231,8 @@ impl Race<'_> {
 pub struct Reachable {
     /// One set per location.
     pub sets: Vec<Set>,
-    /// `None`: the sets are everything reachable, and have been checked to be closed. Else the limit that ended the
-    /// search; the sets are then a part of what is reachable.
+    /// `None`: the sets are everything reachable, and have been checked to be closed. Else the limit that
+    /// ended the search; the sets are then a part of what is reachable.
     pub limit: Option<Limit>,
     /// What was done.
     pub statistics: Statistics,
@@ -289,8 +289,8 @@ pub struct Parametric {
 const SHOWING: u64 = 100_000_000;
 
 impl Parametric {
-    /// Whether a bad vector is reachable for some value of the parameters; `None` if the search did not come so far.
-    /// What was found is reachable whatever ended the search.
+    /// Whether a bad vector is reachable for some value of the parameters; `None` if the search did not come
+    /// so far. What was found is reachable whatever ended the search.
     pub fn is_reached(&self) -> Option<bool> {
         match (self.values.conjuncts().is_empty(), &self.limit) {
             (false, _) => Some(true),

@@ -1,9 +1,10 @@
-//! Meta-transitions: a cycle of the program, composed into one instruction, repeated any number of times in one step
-//! (Boigelot & Wolper 1994, sections 3.2 and 3.3).
+//! Meta-transitions: a cycle of the program, composed into one instruction, repeated any number of times in
+//! one step (Boigelot & Wolper 1994, sections 3.2 and 3.3).
 //!
-//! A cycle qualifies when its map settles into a translation after a few rounds (for `A² = A`, after one), which is
-//! checked after every composition. A loop inside a loop becomes one instruction when its exit fixes the number of
-//! rounds as an integer linear form of the variables; then the outer loop is a cycle like any other.
+//! A cycle qualifies when its map settles into a translation after a few rounds (for `A² = A`, after one),
+//! which is checked after every composition. A loop inside a loop becomes one instruction when its exit fixes
+//! the number of rounds as an integer linear form of the variables; then the outer loop is a cycle like any
+//! other.
 
 use volee_integers::{Conjunct, Effort, Exhausted, Int, Row};
 
@@ -53,7 +54,8 @@ impl Cycle {
         self.settled(from).translated(&self.vector, &self.instruction.guard)
     }
 
-    /// The vectors from which one or more rounds lead into `to`; only for cycles that are translations at once.
+    /// The vectors from which one or more rounds lead into `to`; only for cycles that are translations at
+    /// once.
     pub(crate) fn closure_back(&self, to: &Conjunct) -> Option<Conjunct> {
         (self.settle == 0).then(|| to.translated_back(&self.vector, &self.instruction.guard))
     }
@@ -65,7 +67,8 @@ impl Cycle {
         target: &[Int],
         effort: &Effort,
     ) -> Result<Option<(Vec<Int>, Int)>, Exhausted> {
-        // One unknown, the number of translations: target - j * vector is in the settled set, guards at both ends.
+        // One unknown, the number of translations: target - j * vector is in the settled set, guards at both
+        // ends.
         let settled = self.settled(from);
         let n = target.len();
         let mut rows_equal: Vec<Row> = Vec::new();
@@ -131,8 +134,8 @@ fn extend(conjunct: &Conjunct) -> Conjunct {
     Conjunct::new(n + 1, widen(conjunct.equations()), widen(conjunct.inequalities()))
 }
 
-/// One instruction for "at least one round of the translation, then `exit`", and the number of rounds, if the exit
-/// fixes it (section 3.3).
+/// One instruction for "at least one round of the translation, then `exit`", and the number of rounds, if the
+/// exit fixes it (section 3.3).
 fn collapse(
     cycle: &Cycle,
     exit: &Instruction,

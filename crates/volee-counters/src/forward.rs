@@ -1,10 +1,10 @@
-//! The symbolic search forward: pairs of a location and a set, by transitions and meta-transitions, until nothing new
-//! appears (Boigelot & Wolper 1994, section 4).
+//! The symbolic search forward: pairs of a location and a set, by transitions and meta-transitions, until
+//! nothing new appears (Boigelot & Wolper 1994, section 4).
 //!
-//! We differ from the paper in three ways: "nothing new" is inclusion in the *union* of all sets of the location, decided
-//! exactly; sets that are together one are merged at once; and cycles come both from the control graph and, as in the
-//! paper, from repeated locations on the path that led to a set. What a search adds is always reachable, so an operation
-//! that is too hard costs termination, never soundness.
+//! We differ from the paper in three ways: "nothing new" is inclusion in the *union* of all sets of the
+//! location, decided exactly; sets that are together one are merged at once; and cycles come both from the
+//! control graph and, as in the paper, from repeated locations on the path that led to a set. What a search
+//! adds is always reachable, so an operation that is too hard costs termination, never soundness.
 
 use std::collections::VecDeque;
 
@@ -271,9 +271,9 @@ impl<'a> Forward<'a> {
         node
     }
 
-    /// If the location was met a few transitions ago, the word in between is a cycle worth knowing. A merged set has two
-    /// pasts, and both are looked at; a meta-transition counts as one round of its cycle, so that cycles which enable
-    /// each other become one.
+    /// If the location was met a few transitions ago, the word in between is a cycle worth knowing. A merged
+    /// set has two pasts, and both are looked at; a meta-transition counts as one round of its cycle, so that
+    /// cycles which enable each other become one.
     fn find_cycle(&mut self, node: usize) {
         let head = self.nodes[node].location;
         let mut work = vec![(node, Vec::new())];

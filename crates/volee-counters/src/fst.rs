@@ -1,5 +1,6 @@
-//! The input language of FAST (`.fst`): a model of counters over the naturals, and a strategy of which we read the
-//! question: the initial region of `post*`, and the region that the reachable set is intersected with.
+//! The input language of FAST (`.fst`): a model of counters over the naturals, and a strategy of which we
+//! read the question: the initial region of `post*`, and the region that the reachable set is intersected
+//! with.
 
 use volee_integers::{Affine, Conjunct, Int, Row};
 use volee_system::Diagnostic;
@@ -29,8 +30,8 @@ pub fn parse_fst(file: &str, text: &str) -> Result<Program, Vec<Diagnostic>> {
     reader.finish(&tokens).map_err(|e| vec![e])
 }
 
-/// Reads a condition on the variables and the location of a program, as in a region of `.fst`: `state = s3 && x = 456`.
-/// A name that is no identifier of the language cannot be used.
+/// Reads a condition on the variables and the location of a program, as in a region of `.fst`:
+/// `state = s3 && x = 456`. A name that is no identifier of the language cannot be used.
 ///
 /// # Errors
 /// The text is not a condition; the place counts from its first character.

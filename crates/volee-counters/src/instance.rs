@@ -1,7 +1,9 @@
-//! A counter program explored like any other system: its initial values chosen, its integers exact, however large.
+//! A counter program explored like any other system: its initial values chosen, its integers exact, however
+//! large.
 //!
-//! A state is the number of the location and, of each variable, a byte for the length and the bytes of the number. This is what
-//! replays and judges the runs that the symbolic search finds; it knows nothing of how they were found.
+//! A state is the number of the location and, of each variable, a byte for the length and the bytes of the
+//! number. This is what replays and judges the runs that the symbolic search finds; it knows nothing of how
+//! they were found.
 
 use std::borrow::Cow;
 
@@ -26,8 +28,8 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// The program from one vector of each of its initial regions, with these variables chosen; and the variables that could
-    /// as well start with another value.
+    /// The program from one vector of each of its initial regions, with these variables chosen; and the
+    /// variables that could as well start with another value.
     ///
     /// # Errors
     /// A variable is unknown, or no initial vector has these values.
@@ -57,8 +59,8 @@ impl Instance {
         Ok((Instance { program, leaving, initial, predicates: Vec::new() }, open))
     }
 
-    /// The ordinals of a run of the program, which starts where this instance does; none where it has more than `most` steps or
-    /// starts elsewhere.
+    /// The ordinals of a run of the program, which starts where this instance does; none where it has more
+    /// than `most` steps or starts elsewhere.
     pub fn ordinals(&self, witness: &Witness, most: usize) -> Option<volee_system::Witness> {
         let mut state = State { location: witness.location, values: witness.values.clone() };
         let initial = self.initial.iter().position(|start| *start == state)?;

@@ -1,12 +1,12 @@
 //! Programs with unbounded integers, verified by symbolic search over periodic vector sets.
 //!
-//! A [`Program`] has control locations and, between them, instructions `T x <= u -> x := A x + b`. [`check`] decides
-//! whether a bad vector is reachable, [`reachable`] computes everything that is. Cycles of the program become
-//! *meta-transitions* that take any number of rounds in one step, so that loops of ten and of a billion rounds cost the
-//! same (Boigelot & Wolper, "Symbolic Verification with Periodic Sets", 1994).
+//! A [`Program`] has control locations and, between them, instructions `T x <= u -> x := A x + b`. [`check`]
+//! decides whether a bad vector is reachable, [`reachable`] computes everything that is. Cycles of the
+//! program become *meta-transitions* that take any number of rounds in one step, so that loops of ten and of
+//! a billion rounds cost the same (Boigelot & Wolper, "Symbolic Verification with Periodic Sets", 1994).
 //!
-//! `Holds` comes with a closed set that separate code has checked; `Violated` with a run, written as a word with
-//! exponents and replayed with exact integers; else the answer is unknown and says why.
+//! `Holds` comes with a closed set that separate code has checked; `Violated` with a run, written as a word
+//! with exponents and replayed with exact integers; else the answer is unknown and says why.
 
 mod approximation;
 mod backward;

@@ -1,5 +1,6 @@
-//! Counter programs: control locations, and between them instructions `T x <= u -> x := A x + b` over unbounded
-//! integers (Boigelot & Wolper 1994, section 2). Every front end of this crate becomes one of these.
+//! Counter programs: control locations, and between them instructions `T x <= u -> x := A x + b` over
+//! unbounded integers (Boigelot & Wolper 1994, section 2). Every front end of this crate becomes one of
+//! these.
 
 use volee_integers::{Affine, Conjunct, Int, Row, Set};
 use volee_system::Place;

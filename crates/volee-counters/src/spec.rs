@@ -1,5 +1,5 @@
-//! Nets as counter programs over the naturals: one variable per place, or, where sets of places are known to hold exactly
-//! one token together, the marked ones as the location and variables for the other places only.
+//! Nets as counter programs over the naturals: one variable per place, or, where sets of places are known to
+//! hold exactly one token together, the marked ones as the location and variables for the other places only.
 
 use std::collections::HashMap;
 

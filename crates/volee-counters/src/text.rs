@@ -1,5 +1,5 @@
-//! What the two small input languages share: tokens with places, linear expressions, boolean formulas and their
-//! disjunctive form. Everything is bounded: nesting, number of disjuncts, length of numbers.
+//! What the two small input languages share: tokens with places, linear expressions, boolean formulas and
+//! their disjunctive form. Everything is bounded: nesting, number of disjuncts, length of numbers.
 
 use std::sync::Arc;
 
@@ -179,7 +179,8 @@ pub(crate) type Conjunction = Vec<Row>;
 pub(crate) trait Names {
     fn lookup(&self, name: &str) -> Option<usize>;
     fn count(&self) -> usize;
-    /// A condition on the control location, `state = name`, as a set of disjuncts over names the language knows.
+    /// A condition on the control location, `state = name`, as a set of disjuncts over names the language
+    /// knows.
     fn location(&self, _name: &str) -> Option<Row> {
         None
     }

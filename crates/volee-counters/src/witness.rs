@@ -1,9 +1,9 @@
 //! Witnesses: runs as words with exponents, `t1 (t2 t3)^1000000 t4`, and their replay with exact integers.
 //!
-//! A loop that runs a million times is not written out and not executed a million times either. Its first rounds and
-//! its last are executed step by step; in between each round adds the same vector, so every guard is a linear function
-//! of the round's number, and true at both ends means true throughout. The replay knows nothing of how the search
-//! found the word.
+//! A loop that runs a million times is not written out and not executed a million times either. Its first
+//! rounds and its last are executed step by step; in between each round adds the same vector, so every guard
+//! is a linear function of the round's number, and true at both ends means true throughout. The replay knows
+//! nothing of how the search found the word.
 
 use std::fmt;
 
@@ -116,7 +116,8 @@ impl Witness {
         if bad { Ok(states) } else { Err(ReplayError::NotBad) }
     }
 
-    /// All transitions in their order, loops written out; `None` where there are more than `most` or the word is no run.
+    /// All transitions in their order, loops written out; `None` where there are more than `most` or the word
+    /// is no run.
     pub fn written_out(&self, program: &Program, most: usize) -> Option<Vec<TransitionId>> {
         let mut state = State { location: self.location, values: self.values.clone() };
         let mut out = Vec::new();
@@ -124,7 +125,8 @@ impl Witness {
         Some(out)
     }
 
-    /// Every single state of the run, with all rounds of its loops; `None` if there are more than `most`, or it is no run.
+    /// Every single state of the run, with all rounds of its loops; `None` if there are more than `most`, or
+    /// it is no run.
     pub fn unfolded(&self, program: &Program, most: usize) -> Option<Vec<State>> {
         let mut states = vec![State { location: self.location, values: self.values.clone() }];
         unfold(program, &self.parts, &mut states, most, 0)?;
@@ -241,8 +243,8 @@ fn length(parts: &[Part], depth: usize) -> Option<Int> {
     Some(sum)
 }
 
-/// Initial and bad regions of a program have no hidden columns, so that membership is evaluation; any hidden column
-/// counts as not satisfied.
+/// Initial and bad regions of a program have no hidden columns, so that membership is evaluation; any hidden
+/// column counts as not satisfied.
 pub(crate) fn holds(conjunct: &volee_integers::Conjunct, values: &[Int]) -> bool {
     conjunct.hidden() == 0
         && !conjunct.is_plainly_empty()
@@ -269,8 +271,8 @@ fn run(program: &Program, part: &Part, state: &mut State, depth: usize) -> Resul
                 Count::Times(n) => n.clone(),
                 Count::Form(row) => evaluate(row, &state.values),
             };
-            // A loop inside a loop takes at least one round in each: only then do the rounds at both ends of the outer
-            // loop, first and last of the inner one, surround all others.
+            // A loop inside a loop takes at least one round in each: only then do the rounds at both ends of
+            // the outer loop, first and last of the inner one, surround all others.
             if matches!(count, Count::Form(_)) && !rounds.is_positive() {
                 return Err(ReplayError::Loop);
             }

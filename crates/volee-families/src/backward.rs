@@ -1,11 +1,11 @@
 //! BRA: backward reachability over minimal bad markings. The default decider.
 //!
-//! Abdulla, Čerāns, Jonsson and Tsay (1996): the markings from which a target can be covered are upward closed, so finitely
-//! many minimal ones describe them; compute predecessors until nothing new appears. Where we differ: a
-//! predecessor that no reachable marking can cover is dropped. Three things say so: places that can never be marked, linear
-//! inequalities, and new inequalities found on the way by linear programming when a vector is about to be expanded.
-//! Small vectors are expanded first, because they subsume most. Vectors are never removed: one that a later and smaller
-//! one covers is skipped when its turn comes.
+//! Abdulla, Čerāns, Jonsson and Tsay (1996): the markings from which a target can be covered are upward
+//! closed, so finitely many minimal ones describe them; compute predecessors until nothing new appears. Where
+//! we differ: a predecessor that no reachable marking can cover is dropped. Three things say so: places that
+//! can never be marked, linear inequalities, and new inequalities found on the way by linear programming when
+//! a vector is about to be expanded. Small vectors are expanded first, because they subsume most. Vectors are
+//! never removed: one that a later and smaller one covers is skipped when its turn comes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,8 +20,8 @@ use crate::sparse::{Entry, Minima};
 use crate::structure::Liveness;
 use volee_nets::{Net, PlaceId, TransitionId};
 
-/// What computing and looking up one candidate costs, in cells of the linear program. Counting work instead of time keeps
-/// the search deterministic.
+/// What computing and looking up one candidate costs, in cells of the linear program. Counting work instead
+/// of time keeps the search deterministic.
 const CANDIDATE_WORK: u64 = 500;
 
 /// The search as a resumable computation, so that engines can take turns.
@@ -31,7 +31,8 @@ pub struct Backward<'n> {
     predecessors: Predecessors,
     separator: Option<Separator>,
     inequalities: Vec<Inequality>,
-    /// For each place, the inequalities that weigh it, and how much; `sums` is scratch space, all zero between uses.
+    /// For each place, the inequalities that weigh it, and how much; `sums` is scratch space, all zero
+    /// between uses.
     weighing: Vec<Vec<(u32, u64)>>,
     sums: Vec<u64>,
     minima: Minima,

@@ -1,7 +1,8 @@
 //! Proofs that no instance of any size is bad, and the code that re-checks them.
 //!
 //! Nothing here is shared with the engines that make the proofs: predecessors, successors and comparisons are
-//! written again, in the plainest way, so that a mistake would have to be made twice. The checker trusts only the net.
+//! written again, in the plainest way, so that a mistake would have to be made twice. The checker trusts only
+//! the net.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,14 +21,15 @@ pub const OMEGA: u32 = u32::MAX;
 /// An inductive invariant that excludes all targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Certificate {
-    /// No reachable marking marks a place of `unmarked`, breaks an inequality, or is above a vector of `basis`.
+    /// No reachable marking marks a place of `unmarked`, breaks an inequality, or is above a vector of
+    /// `basis`.
     Backward {
         /// A siphon that is empty initially.
         unmarked: Vec<u32>,
         /// Inductive inequalities.
         inequalities: Vec<Inequality>,
-        /// Vectors whose upward closure holds all targets and all predecessors of its members, except those that the
-        /// inequalities and the siphon exclude.
+        /// Vectors whose upward closure holds all targets and all predecessors of its members, except those
+        /// that the inequalities and the siphon exclude.
         basis: Vec<Vec<Entry>>,
     },
     /// Every reachable marking is below one of these, and no target is.
@@ -42,7 +44,8 @@ pub enum Certificate {
         /// Their possible contents.
         contents: Vec<Vec<u32>>,
     },
-    /// The counters engine has a closed set of vectors that misses the targets, upper bounds included, and has checked it.
+    /// The counters engine has a closed set of vectors that misses the targets, upper bounds included, and
+    /// has checked it.
     Sets {
         /// How many sets it consists of.
         sets: usize,

@@ -1,8 +1,8 @@
 //! One question, one answer: runs an engine, or several by turns, and believes nobody.
 //!
-//! A proof counts when its certificate is re-checked, a violation when its run is replayed on a concrete instance of
-//! the net as the user wrote it. A violation is then made small: fewer processes where a search of smaller instances finds
-//! that they suffice, and a shortest run for that number.
+//! A proof counts when its certificate is re-checked, a violation when its run is replayed on a concrete
+//! instance of the net as the user wrote it. A violation is then made small: fewer processes where a search
+//! of smaller instances finds that they suffice, and a shortest run for that number.
 
 use volee_system::{Budget, Limit, Meter, Progress, Reason, ReasonKind, Verdict, Violation};
 
@@ -32,7 +32,8 @@ pub enum Choice {
 /// The checked answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
-    /// For reports: the witness is one of [`Instance::new`](volee_nets::Instance::new) with the marking of `counterexample`.
+    /// For reports: the witness is one of [`Instance::new`](volee_nets::Instance::new) with the marking of
+    /// `counterexample`.
     pub verdict: Verdict,
     /// The proof, where it holds.
     pub certificate: Option<Certificate>,
@@ -138,7 +139,8 @@ fn violated(net: &Net, example: Counterexample, meter: &Meter, checked: &mut Che
     }
 }
 
-/// Looks for a violation with fewer processes, and for a shortest run; also says whether no smaller instance has one.
+/// Looks for a violation with fewer processes, and for a shortest run; also says whether no smaller instance
+/// has one.
 fn smaller(net: &Net, example: Counterexample, meter: &Meter) -> (Counterexample, bool) {
     let mut left = affordable(net, meter, SMALL_SEARCHES);
     let mut certain = true;
@@ -226,7 +228,8 @@ fn instances(net: &Net, meter: &Meter) -> Outcome {
     Outcome { answer, method: Method::Instances, statistics, why: None }
 }
 
-/// Gives each engine a slice of work in turn, the slices growing, so that the total is a small multiple of the fastest.
+/// Gives each engine a slice of work in turn, the slices growing, so that the total is a small multiple of
+/// the fastest.
 fn by_turns(net: &Net, meter: &Meter, progress: &mut dyn Progress) -> Outcome {
     let mut backward = Backward::new(net);
     let mut forward: EmersonNamjoshi<'_> = OmegaTree::new(net, Maximal::default());

@@ -1,20 +1,23 @@
-//! FBRA: forward search in ever finer abstractions, with cut-offs on the length of paths (Yang and Li 2010), made sound.
+//! FBRA: forward search in ever finer abstractions, with cut-offs on the length of paths (Yang and Li 2010),
+//! made sound.
 //!
-//! Abstraction `A(I)` keeps the control state (the groups of the net) and the counters in `I`; all others are ignored, as if
-//! they were always large enough. `c(I)` bounds the length of a shortest path to a trap in `A(I)`, from wherever one
-//! can be reached. A configuration of `A(I)` whose counter `j` is at least `alpha(j) * c(I \ j)` need not be looked at: whatever
-//! reaches a trap without minding `j` does so in `c(I \ j)` steps, which cannot use `j` up. So each `A(I)` is finite.
-//! No trap in some `A(I)` and nothing cut: the property holds for every size. A path on which no counter
-//! is ever negative: violated. Such paths are also looked for where they are shortest, in the graph that tracks every
-//! counter and is not cut (the paper's last abstraction), a few configurations deeper after every level.
+//! Abstraction `A(I)` keeps the control state (the groups of the net) and the counters in `I`; all others are
+//! ignored, as if they were always large enough. `c(I)` bounds the length of a shortest path to a trap in
+//! `A(I)`, from wherever one can be reached. A configuration of `A(I)` whose counter `j` is at least
+//! `alpha(j) * c(I \ j)` need not be looked at: whatever reaches a trap without minding `j` does so in
+//! `c(I \ j)` steps, which cannot use `j` up. So each `A(I)` is finite. No trap in some `A(I)` and nothing
+//! cut: the property holds for every size. A path on which no counter is ever negative: violated. Such paths
+//! are also looked for where they are shortest, in the graph that tracks every counter and is not cut (the
+//! paper's last abstraction), a few configurations deeper after every level.
 //!
-//! Where we differ from the paper. (1) It orders the counters once and uses the prefixes only, arguing that "without loss of
-//! generality" the last counter is the large one; for a fixed prefix that is false, and its induction answers wrongly
-//! (`tests/it/unsound.rs` has the witness). We take *every* subset of the counters that matter, and as long as the budget lasts
-//! let one more matter: one that the last path to a trap has used without having it.
-//! (2) When something was cut, `c(I)` is the larger of what was seen and `max c(I \ j)` plus the number of configurations.
-//! (3) "No trap" is `None`, not distance 0. (4) Enabledness compares with what a step takes, not with its effect. (5) A
-//! target on counters is one last step that needs them, so the same argument covers it.
+//! Where we differ from the paper. (1) It orders the counters once and uses the prefixes only, arguing that
+//! "without loss of generality" the last counter is the large one; for a fixed prefix that is false, and its
+//! induction answers wrongly (`tests/it/unsound.rs` has the witness). We take *every* subset of the counters
+//! that matter, and as long as the budget lasts let one more matter: one that the last path to a trap has
+//! used without having it. (2) When something was cut, `c(I)` is the larger of what was seen and
+//! `max c(I \ j)` plus the number of configurations. (3) "No trap" is `None`, not distance 0. (4) Enabledness
+//! compares with what a step takes, not with its effect. (5) A target on counters is one last step that needs
+//! them, so the same argument covers it.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -255,7 +258,8 @@ impl<'n> CutOff<'n> {
         self.levels.insert(level, result);
     }
 
-    /// Lets one more counter matter: all subsets with it are to be looked at, unless they build on one that was left out.
+    /// Lets one more counter matter: all subsets with it are to be looked at, unless they build on one that
+    /// was left out.
     fn widen(&mut self) {
         let next = self.wanted.iter().copied().find(|p| !self.relevant.contains(p));
         let next = next.or_else(|| (0..self.counters.len() as u32).find(|p| !self.relevant.contains(p)));
@@ -412,7 +416,8 @@ impl Graph {
         }
     }
 
-    /// Looks at all configurations, or at those before `until`; whether what was found is no more than `most` and fits.
+    /// Looks at all configurations, or at those before `until`; whether what was found is no more than `most`
+    /// and fits.
     fn grow(&mut self, until: usize, most: usize, meter: &Meter) -> bool {
         while self.at < self.contents.len().min(until) {
             let at = self.at;
@@ -523,8 +528,8 @@ impl Graph {
     }
 }
 
-/// The least instance in which a trace can be fired and ends in the target: the largest excess of what each place must
-/// give over what it got.
+/// The least instance in which a trace can be fired and ends in the target: the largest excess of what each
+/// place must give over what it got.
 fn instance_of(
     search: &CutOff<'_>,
     initial: usize,

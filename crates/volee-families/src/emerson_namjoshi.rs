@@ -1,9 +1,10 @@
-//! FRAEN: the Karp–Miller tree, except that a new node covered by any node is dropped (Emerson and Namjoshi 1998).
+//! FRAEN: the Karp–Miller tree, except that a new node covered by any node is dropped (Emerson and Namjoshi
+//! 1998).
 //!
-//! Sound because the covering node stays and its subtree covers whatever the dropped one could do. What must *not* be
-//! done is to delete old nodes, with their subtrees, when a new one covers them: the node that justified a drop may vanish
-//! that way (the well-known error of the minimal coverability tree). So the list of maximal markings kept here is for
-//! look-ups only; the tree keeps everything.
+//! Sound because the covering node stays and its subtree covers whatever the dropped one could do. What must
+//! *not* be done is to delete old nodes, with their subtrees, when a new one covers them: the node that
+//! justified a drop may vanish that way (the well-known error of the minimal coverability tree). So the list
+//! of maximal markings kept here is for look-ups only; the tree keeps everything.
 
 use volee_system::{Meter, Progress};
 

@@ -1,9 +1,9 @@
 //! Targets with upper bounds, exactly: deadlocks, and markings of which a net says `x = 0`.
 //!
-//! Whether such a marking is reachable is not a question of coverability: more tokens may make it go away. Dropping the
-//! upper bounds proves much and refutes nothing; what is left is asked of the counters engine, with the control of the net as
-//! locations. That search need not end, but what it says is exact: a closed set that misses the targets, checked again, or
-//! a run.
+//! Whether such a marking is reachable is not a question of coverability: more tokens may make it go away.
+//! Dropping the upper bounds proves much and refutes nothing; what is left is asked of the counters engine,
+//! with the control of the net as locations. That search need not end, but what it says is exact: a closed
+//! set that misses the targets, checked again, or a run.
 
 use volee_counters::{ControlledNet, Options, Outcome as Found, State, Witness};
 use volee_nets::{Net, TransitionId};

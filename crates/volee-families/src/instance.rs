@@ -11,7 +11,8 @@ use volee_system::Witness;
 
 use crate::answer::Counterexample;
 
-/// Turns a counterexample into a witness of its [`Instance`](volee_nets::Instance), after firing it and looking at its last marking.
+/// Turns a counterexample into a witness of its [`Instance`](volee_nets::Instance), after firing it and
+/// looking at its last marking.
 ///
 /// # Errors
 /// In words: which step cannot be taken, or that the end is not bad.

@@ -1,7 +1,7 @@
 //! FRAKM: the Karp–Miller tree, a marking already seen being the only reason to stop.
 //!
-//! As in Yang and Li's comparison: ω where an ancestor is strictly covered, no comparison across branches except
-//! equality (whose subtree would be the same).
+//! As in Yang and Li's comparison: ω where an ancestor is strictly covered, no comparison across branches
+//! except equality (whose subtree would be the same).
 
 use std::collections::HashSet;
 

@@ -1,11 +1,19 @@
 //! Any number of processes: families of systems, and the nets they become.
 //!
-//! Yang & Li (ICSE 2010) ask whether a property holds for *every* number of replicated processes. A configuration then
-//! is a control state and one counter per local state of the replicated processes, which makes the question one of
-//! coverability in a Petri net. This crate makes such a [`Net`](volee_nets::Net) of a program, and has four engines that
-//! decide it, one file each. Every answer is checked before it leaves: a proof by an
-//! inductive invariant that separate code re-checks ([`Certificate`]), a violation by replaying its trace
-//! on a concrete instance ([`Instance`](volee_nets::Instance)).
+//! Yang & Li (ICSE 2010) ask whether a property holds for *every* number of replicated processes. A
+//! configuration then is a control state and one counter per local state of the replicated processes, which
+//! makes the question one of coverability in a Petri net. This crate makes such a [`Net`](volee_nets::Net) of
+//! a program, and has four engines that decide it, one file each. Every answer is checked before it leaves: a
+//! proof by an inductive invariant that separate code re-checks ([`Certificate`]), a violation by replaying
+//! its trace on a concrete instance ([`Instance`](volee_nets::Instance)).
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `program`, `instance`, `sizes`, `generate` | families, the nets they become, and their members |
+//! | `check`, `answer`, `certificate` | a question, and what shows its answer |
+//! | `backward`, `predecessors`, `karp_miller`, `omega_tree` | coverability |
+//! | `structure`, `components`, `linear`, `simplex`, `sparse`, `exact`, `ranking` | invariants of nets |
+//! | `cutoff`, `emerson_namjoshi`, `recurrence` | cut-offs, and what happens for ever |
 
 mod answer;
 mod backward;

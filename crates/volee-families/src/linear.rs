@@ -1,11 +1,11 @@
 //! Inductive linear inequalities `w·m <= b` that keep a bad marking out, found by linear programming.
 //!
-//! If the state equation `m0 + C x >= v, x >= 0` has no solution then, by Farkas, there are weights `w >= 0` with
-//! `w·C <= 0` and `w·v > w·m0`: no transition raises the weighted sum, so no reachable marking is above `v`. We look for
-//! the weights directly (they exist for transfers and resets too, where there is no state equation) by
-//! maximising `w·(v - m0)`. The arithmetic of the search is floating point and nobody trusts it: the weights are rounded to
-//! small integers and only believed when [`is_inductive`] agrees, in exact arithmetic. One set of weights usually
-//! keeps out thousands of other markings, so they are kept.
+//! If the state equation `m0 + C x >= v, x >= 0` has no solution then, by Farkas, there are weights `w >= 0`
+//! with `w·C <= 0` and `w·v > w·m0`: no transition raises the weighted sum, so no reachable marking is above
+//! `v`. We look for the weights directly (they exist for transfers and resets too, where there is no state
+//! equation) by maximising `w·(v - m0)`. The arithmetic of the search is floating point and nobody trusts it:
+//! the weights are rounded to small integers and only believed when [`is_inductive`] agrees, in exact
+//! arithmetic. One set of weights usually keeps out thousands of other markings, so they are kept.
 
 use crate::simplex::Simplex;
 use crate::sparse::Entry;
@@ -38,8 +38,8 @@ impl Inequality {
 
 /// Whether no firable transition of the net can raise the weighted sum. Exact.
 ///
-/// For `m >= guard` the sum after minus the sum before is `(wM - w)·m + w·c`; it is never positive iff no coefficient
-/// is positive and the value at `m = guard` is not.
+/// For `m >= guard` the sum after minus the sum before is `(wM - w)·m + w·c`; it is never positive iff no
+/// coefficient is positive and the value at `m = guard` is not.
 pub fn is_inductive(net: &Net, firable: &[bool], markable: &[bool], weights: &[i128]) -> bool {
     net.transitions.iter().zip(firable).all(|(t, &fires)| !fires || never_raises(t, markable, weights))
 }
@@ -75,7 +75,8 @@ fn never_raises(transition: &Transition, markable: &[bool], weights: &[i128]) ->
     at_guard <= 0
 }
 
-/// Finds inequalities for one net; keeps its tableau, so that the next question starts where the last one ended.
+/// Finds inequalities for one net; keeps its tableau, so that the next question starts where the last one
+/// ended.
 #[derive(Debug)]
 pub struct Separator {
     simplex: Simplex,
@@ -122,7 +123,8 @@ impl Separator {
         self.simplex.work()
     }
 
-    /// An inequality that holds in every reachable marking and excludes `vector`, where linear reasoning finds one.
+    /// An inequality that holds in every reachable marking and excludes `vector`, where linear reasoning
+    /// finds one.
     pub fn separate(&mut self, net: &Net, vector: &[Entry]) -> Option<Inequality> {
         let mut objective = vec![0.0; self.places.len()];
         for entry in vector {

@@ -1,13 +1,14 @@
 //! The tree that both forward engines grow, and the way back from it to a concrete run.
 //!
-//! Karp and Miller (1969): unfold the net from the initial markings, and when a new marking is above one of its ancestors,
-//! repeat the steps between them in thought for ever: what grew becomes ω. That is exact for ordinary arcs. Over a
-//! transfer or a reset repeating does not add the same again, so a loop through one is not accelerated; the tree may
-//! then grow for ever, and the meter ends it.
+//! Karp and Miller (1969): unfold the net from the initial markings, and when a new marking is above one of
+//! its ancestors, repeat the steps between them in thought for ever: what grew becomes ω. That is exact for
+//! ordinary arcs. Over a transfer or a reset repeating does not add the same again, so a loop through one is
+//! not accelerated; the tree may then grow for ever, and the meter ends it.
 //!
 //! ω loses the number of repetitions, which is why such engines are said to have no counterexamples. They do:
-//! [`OmegaTree::run_to`] walks from a node to the root with a *demand*, the tokens still needed. Where the demand exceeds what
-//! a node had before its ω, the loop that gave the ω is put into the run once more and the demand pulled back through it.
+//! [`OmegaTree::run_to`] walks from a node to the root with a *demand*, the tokens still needed. Where the
+//! demand exceeds what a node had before its ω, the loop that gave the ω is put into the run once more and
+//! the demand pulled back through it.
 
 use std::collections::HashMap;
 
@@ -238,7 +239,8 @@ impl<'n, D: Discard> OmegaTree<'n, D> {
         }
     }
 
-    /// Repeats the loop from `ancestor` to `at` until the demand on `places` fits what the node had without it.
+    /// Repeats the loop from `ancestor` to `at` until the demand on `places` fits what the node had without
+    /// it.
     fn unroll(
         &self,
         at: u32,
@@ -288,7 +290,8 @@ pub fn fire(transition: &Transition, marking: &[u32]) -> Option<Vec<u32>> {
     Some(after)
 }
 
-/// What `before` must hold at least so that firing gives `demand`; splits of transfers follow what `before` has.
+/// What `before` must hold at least so that firing gives `demand`; splits of transfers follow what `before`
+/// has.
 fn pull_through(transition: &Transition, before: &[u32], demand: &[u32]) -> Option<Vec<u32>> {
     let mut needed = demand.to_vec();
     for row in &transition.rows {
@@ -301,7 +304,8 @@ fn pull_through(transition: &Transition, before: &[u32], demand: &[u32]) -> Opti
     for row in &transition.rows {
         let mut rest = i64::from(demand[row.place.index()]) - row.constant;
         if row.is_plain() {
-            // Inside a repeated loop a place may need more than the tree shows: the repetitions before provide it.
+            // Inside a repeated loop a place may need more than the tree shows: the repetitions before
+            // provide it.
             let n = &mut needed[row.place.index()];
             *n = (*n).max(u32::try_from(rest.max(0)).ok().filter(|&r| r <= MAX_TOKENS)?);
             continue;

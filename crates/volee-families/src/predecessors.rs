@@ -1,9 +1,9 @@
 //! Minimal predecessors of "at least `v`": the step of the backward engine.
 //!
-//! For an ordinary transition with pre-vector `pre` and effect `delta` there is one: `max(pre, v - delta)` (Abdulla,
-//! Čerāns, Jonsson and Tsay 1996, for nets). A row `x' = y + z + c` has several, one for each way to split the
-//! tokens that `x` needs between `y` and `z`. A transition that gives nothing `v` asks for is left out: its
-//! predecessor is above `v` and teaches nothing.
+//! For an ordinary transition with pre-vector `pre` and effect `delta` there is one: `max(pre, v - delta)`
+//! (Abdulla, Čerāns, Jonsson and Tsay 1996, for nets). A row `x' = y + z + c` has several, one for each way
+//! to split the tokens that `x` needs between `y` and `z`. A transition that gives nothing `v` asks for is
+//! left out: its predecessor is above `v` and teaches nothing.
 
 use volee_system::Limit;
 

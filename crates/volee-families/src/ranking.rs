@@ -1,9 +1,10 @@
 //! The proof that no member of a family passes an accepting place for ever, and its check.
 //!
-//! A finite graph over markings with ω that follows every run, and stages. A stage numbers the nodes so that no edge
-//! leads to a larger number, and gives each number weights of places, each node an offset: a rank, which no edge between nodes of one
-//! number raises. An edge that leads to a smaller number, or lowers the rank, which is bounded from below, is taken
-//! finitely often by any run that takes only edges that are left. The edges left by the last stage touch no accepting place.
+//! A finite graph over markings with ω that follows every run, and stages. A stage numbers the nodes so that
+//! no edge leads to a larger number, and gives each number weights of places, each node an offset: a rank,
+//! which no edge between nodes of one number raises. An edge that leads to a smaller number, or lowers the
+//! rank, which is bounded from below, is taken finitely often by any run that takes only edges that are left.
+//! The edges left by the last stage touch no accepting place.
 
 use std::collections::HashMap;
 
@@ -27,7 +28,8 @@ pub struct Edge {
 pub struct Stage {
     /// A number for each node, which no edge raises.
     pub component: Vec<u32>,
-    /// For some of these numbers, ascending, the weights of places; none for the others, whose rank stays as it is.
+    /// For some of these numbers, ascending, the weights of places; none for the others, whose rank stays as
+    /// it is.
     pub weights: Vec<(u32, Vec<(u32, i64)>)>,
     /// For each node what is added.
     pub offsets: Vec<i64>,

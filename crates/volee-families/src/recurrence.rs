@@ -1,13 +1,16 @@
-//! Liveness of families: can some member, of whatever size, pass an accepting place for ever? (Repeated coverability.)
+//! Liveness of families: can some member, of whatever size, pass an accepting place for ever? (Repeated
+//! coverability.)
 //!
-//! German and Sistla (1992) reduce temporal formulas over families of identical processes to this question of vector addition
-//! systems. The Karp–Miller graph, equal markings being one node, follows every run. A run for ever ends in one of its components,
-//! where the places with ω are the same everywhere, and by Dickson's lemma passes some node twice, an accepting one between,
-//! without having lost a token. So the answer is no iff no component has a closed walk through an accepting node whose
-//! effect is nowhere negative. By Farkas that is so iff weights of places and offsets of nodes exist whose sum no edge
-//! of the component raises, and some edges lower: these are taken finitely often, and what is left falls into
-//! smaller components. The weights are guessed in floating point, rounded, and believed by [`Ranking::check`] alone, which
-//! shares nothing with the search. Where no weights are found some member has such a run, which an explicit search must show.
+//! German and Sistla (1992) reduce temporal formulas over families of identical processes to this question of
+//! vector addition systems. The Karp–Miller graph, equal markings being one node, follows every run. A run
+//! for ever ends in one of its components, where the places with ω are the same everywhere, and by Dickson's
+//! lemma passes some node twice, an accepting one between, without having lost a token. So the answer is no
+//! iff no component has a closed walk through an accepting node whose effect is nowhere negative. By Farkas
+//! that is so iff weights of places and offsets of nodes exist whose sum no edge of the component raises, and
+//! some edges lower: these are taken finitely often, and what is left falls into smaller components. The
+//! weights are guessed in floating point, rounded, and believed by [`Ranking::check`] alone, which shares
+//! nothing with the search. Where no weights are found some member has such a run, which an explicit search
+//! must show.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,9 @@
 //! A small dense simplex: maximise `c·w` subject to `A w <= 0`, `sum of w <= 1`, `w >= 0`.
 //!
-//! Written for one purpose, guessing weights that exact code then checks, so it may be wrong but not slow. All
-//! right-hand sides but one are zero, which is as degenerate as programs get; they are perturbed by tiny different amounts
-//! so that the method cannot cycle. `w = 0` is always feasible and stays so when the objective changes: each question
-//! starts from the vertex where the last one ended.
+//! Written for one purpose, guessing weights that exact code then checks, so it may be wrong but not slow.
+//! All right-hand sides but one are zero, which is as degenerate as programs get; they are perturbed by tiny
+//! different amounts so that the method cannot cycle. `w = 0` is always feasible and stays so when the
+//! objective changes: each question starts from the vertex where the last one ended.
 
 /// A dictionary: each basic variable as an affine function of the others.
 #[derive(Debug)]

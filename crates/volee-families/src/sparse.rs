@@ -1,8 +1,9 @@
 //! Sparse vectors of tokens and the set of minimal ones.
 //!
-//! A minimal bad marking names few places, so it is a short ascending list of (place, tokens), zero entries left out.
-//! The backward engine asks one question a million times: is some known vector below this one? [`Minima`] answers it
-//! with a trie over the entries; a query follows only edges whose place occurs in the vector with enough tokens.
+//! A minimal bad marking names few places, so it is a short ascending list of (place, tokens), zero entries
+//! left out. The backward engine asks one question a million times: is some known vector below this one?
+//! [`Minima`] answers it with a trie over the entries; a query follows only edges whose place occurs in the
+//! vector with enough tokens.
 
 /// One entry of a sparse vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,9 +1,9 @@
 //! What the shape of a net says without any search: places that no run can ever mark.
 //!
-//! Start from the places marked initially and fire everything whose places may be marked, never taking tokens away.
-//! The places left over form a siphon that is empty initially: whoever would put a token there needs one from
-//! there. They, and the transitions that need them, can be forgotten (the sign analysis of Geffroy, Leroux and Sutre
-//! 2016).
+//! Start from the places marked initially and fire everything whose places may be marked, never taking tokens
+//! away. The places left over form a siphon that is empty initially: whoever would put a token there needs
+//! one from there. They, and the transitions that need them, can be forgotten (the sign analysis of Geffroy,
+//! Leroux and Sutre 2016).
 
 use volee_nets::{Net, Transition};
 

@@ -1,9 +1,10 @@
-//! Affine maps on integer vectors, images and preimages of conjuncts under them, and the iteration of a translation.
+//! Affine maps on integer vectors, images and preimages of conjuncts under them, and the iteration of a
+//! translation.
 //!
-//! Boigelot & Wolper (1994, section 3.2) iterate `T x <= u -> x := A x + b` when `A² = A`. We use the slightly more
-//! general observation behind it: if `A^(p+1) = A^p`, then after `p` applications every further one adds the same
-//! vector `A^p b`. So iteration is `p` plain images followed by [`Conjunct::translated`], which by convexity checks the
-//! guard only at the first and at the last application.
+//! Boigelot & Wolper (1994, section 3.2) iterate `T x <= u -> x := A x + b` when `A² = A`. We use the
+//! slightly more general observation behind it: if `A^(p+1) = A^p`, then after `p` applications every further
+//! one adds the same vector `A^p b`. So iteration is `p` plain images followed by [`Conjunct::translated`],
+//! which by convexity checks the guard only at the first and at the last application.
 
 use crate::row::value;
 use crate::{Conjunct, Int, Row};
@@ -99,8 +100,8 @@ impl Affine {
         out
     }
 
-    /// The least `p <= limit` after which iteration is a translation, and the vector that each further application
-    /// then adds.
+    /// The least `p <= limit` after which iteration is a translation, and the vector that each further
+    /// application then adds.
     pub fn translation(&self, limit: usize) -> Option<(usize, Vec<Int>)> {
         let linear = self.linear();
         let mut power = Affine::identity(self.dimension());
@@ -155,8 +156,8 @@ impl Affine {
 }
 
 impl Conjunct {
-    /// `{ y + j v : y in self, j >= 1, guard(y), guard(y + (j - 1) v) }`: one or more translations by `vector`, each
-    /// from a vector where the inequalities of `guard` hold.
+    /// `{ y + j v : y in self, j >= 1, guard(y), guard(y + (j - 1) v) }`: one or more translations by
+    /// `vector`, each from a vector where the inequalities of `guard` hold.
     #[must_use]
     pub fn translated(&self, vector: &[Int], guard: &[Row]) -> Conjunct {
         let mut out = self.clone();

@@ -1,6 +1,6 @@
-//! A conjunct: the integer points of one system of linear equations and inequalities, seen through the projection
-//! on its visible columns. This is the periodic vector set of Boigelot & Wolper (1994, definition 1): their
-//! periodicity vectors are our hidden (existential) columns.
+//! A conjunct: the integer points of one system of linear equations and inequalities, seen through the
+//! projection on its visible columns. This is the periodic vector set of Boigelot & Wolper (1994, definition
+//! 1): their periodicity vectors are our hidden (existential) columns.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -60,9 +60,9 @@ impl Conjunct {
         out
     }
 
-    /// The vectors that satisfy the constraints: `equations` are rows that must be 0, `inequalities` rows that
-    /// must not be negative. Rows have the constant first, then `dimension` coefficients, then one per hidden
-    /// column, as many as the longest row has.
+    /// The vectors that satisfy the constraints: `equations` are rows that must be 0, `inequalities` rows
+    /// that must not be negative. Rows have the constant first, then `dimension` coefficients, then one per
+    /// hidden column, as many as the longest row has.
     pub fn new(dimension: usize, equations: Vec<Row>, inequalities: Vec<Row>) -> Self {
         let width = equations.iter().chain(&inequalities).map(Vec::len).max().unwrap_or(0).max(dimension + 1);
         let widen = |mut rows: Vec<Row>| {

@@ -1,12 +1,13 @@
 //! The negatable form of a conjunct: every hidden column becomes a *function* of the visible ones.
 //!
-//! "There is an h such that …" cannot be negated constraint by constraint, but "for h = the rounded quotient of this
-//! form by that number, …" can: the definition of h stays, and only the other constraints are negated. So:
+//! "There is an h such that …" cannot be negated constraint by constraint, but "for h = the rounded quotient
+//! of this form by that number, …" can: the definition of h stays, and only the other constraints are
+//! negated. So:
 //! * a stride `g h = a(x)` defines `h = floor(a(x) / g)`, and the equation remains as a constraint;
 //! * a hidden column in inequalities is eliminated where that is exact;
-//! * else, if it meets no other such column, its least value is one of its lower bounds rounded up (or its greatest
-//!   one of its upper bounds rounded down): one disjunct per bound, which avoids the residue classes that the Omega
-//!   test would enumerate;
+//! * else, if it meets no other such column, its least value is one of its lower bounds rounded up (or its
+//!   greatest one of its upper bounds rounded down): one disjunct per bound, which avoids the residue classes
+//!   that the Omega test would enumerate;
 //! * else it is eliminated by the dark shadow and splinters of the Omega test.
 
 use std::rc::Rc;
@@ -204,8 +205,8 @@ impl Partial {
     }
 }
 
-/// Queues a changed conjunct. Simplification renumbers hidden columns, so none may be defined yet; the order in
-/// [`Partial::next_column`] sees to that.
+/// Queues a changed conjunct. Simplification renumbers hidden columns, so none may be defined yet; the order
+/// in [`Partial::next_column`] sees to that.
 fn push(mut conjunct: Conjunct, defined: Vec<Option<Bound>>, work: &mut Vec<Partial>) {
     debug_assert!(defined.iter().all(Option::is_none));
     conjunct.simplify();

@@ -1,5 +1,5 @@
-//! How much work an operation may do. Deciding linear arithmetic over the integers is hard in the worst case; an
-//! operation that runs out says so ([`Exhausted`]) instead of running for ever or guessing.
+//! How much work an operation may do. Deciding linear arithmetic over the integers is hard in the worst case;
+//! an operation that runs out says so ([`Exhausted`]) instead of running for ever or guessing.
 
 use std::cell::Cell;
 use std::fmt;
@@ -8,8 +8,8 @@ use std::rc::Rc;
 /// Units of work between two looks at whoever may stop it.
 const POLL: u64 = 1 << 18;
 
-/// The work that may still be done; one unit is about one coefficient touched. Work is counted, not timed, so that
-/// the same question always has the same answer.
+/// The work that may still be done; one unit is about one coefficient touched. Work is counted, not timed, so
+/// that the same question always has the same answer.
 #[derive(Clone)]
 pub struct Effort {
     left: Cell<u64>,

@@ -1,15 +1,16 @@
 //! Elimination of hidden columns from inequalities, at the price of more conjuncts.
 //!
-//! Hidden columns that simplification cannot remove pile up when images are taken of images. The Omega test (Pugh 1991)
-//! removes them exactly: the dark shadow and, where that is not everything, splinters. Before splitting, the simplex is
-//! asked whether the gap between the real and the dark shadow can be entered at all; mostly it cannot.
+//! Hidden columns that simplification cannot remove pile up when images are taken of images. The Omega test
+//! (Pugh 1991) removes them exactly: the dark shadow and, where that is not everything, splinters. Before
+//! splitting, the simplex is asked whether the gap between the real and the dark shadow can be entered at
+//! all; mostly it cannot.
 
 use crate::row::{combine, complement};
 use crate::{Conjunct, Effort, Exhausted, Int, Row};
 
 impl Conjunct {
-    /// Conjuncts with the same points together whose hidden columns occur in strides only; `None` if that takes more
-    /// than `limit` conjuncts.
+    /// Conjuncts with the same points together whose hidden columns occur in strides only; `None` if that
+    /// takes more than `limit` conjuncts.
     ///
     /// # Errors
     /// The work allowed was not enough.

@@ -1,9 +1,9 @@
-//! Making sets smaller on paper: redundant constraints, equations that inequalities hide, and two conjuncts that are
-//! together one.
+//! Making sets smaller on paper: redundant constraints, equations that inequalities hide, and two conjuncts
+//! that are together one.
 //!
-//! Coalescing follows the idea of isl's (Verdoolaege 2015): build the tightest conjunct that the given constraints,
-//! relaxed in parallel, can describe around both, and keep it if it has no other point. Whether it has is decided
-//! exactly by subtraction, so there is one rule instead of isl's list of cases.
+//! Coalescing follows the idea of isl's (Verdoolaege 2015): build the tightest conjunct that the given
+//! constraints, relaxed in parallel, can describe around both, and keep it if it has no other point. Whether
+//! it has is decided exactly by subtraction, so there is one rule instead of isl's list of cases.
 
 use crate::row::{complement, content, negated, value};
 use crate::simplex::{Minimum, Simplex};
@@ -65,7 +65,8 @@ impl Conjunct {
         Ok(None)
     }
 
-    /// Whether `row >= 0` on all rational points (nearly: any value above -1 will do, since values are integers).
+    /// Whether `row >= 0` on all rational points (nearly: any value above -1 will do, since values are
+    /// integers).
     pub(crate) fn implies(&self, row: &[Int], effort: &Effort) -> Result<bool, Exhausted> {
         if self.inequalities.iter().any(|r| r[1..] == row[1..] && r[0] <= row[0]) {
             return Ok(true);
@@ -224,8 +225,8 @@ fn shrink(row: &mut Row) {
     }
 }
 
-/// The intersection of two row spaces (Zassenhaus): rows `[a | a]` over rows `[b | 0]`, reduced; what is left with a
-/// zero first half is in both.
+/// The intersection of two row spaces (Zassenhaus): rows `[a | a]` over rows `[b | 0]`, reduced; what is left
+/// with a zero first half is in both.
 fn meet(a: &[Row], b: &[Row]) -> Vec<Row> {
     let Some(width) = a.first().or(b.first()).map(Vec::len) else { return Vec::new() };
     if a.is_empty() || b.is_empty() {

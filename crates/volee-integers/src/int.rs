@@ -1,8 +1,8 @@
 //! Exact integers: a machine word while it is enough, a big integer as soon as it is not.
 //!
 //! Coefficients of counter programs are tiny, but elimination multiplies them, so an overflow must not end an
-//! analysis and must never be wrong. The representation is canonical (`Big` only outside `i64`), so equality and
-//! hashing are structural.
+//! analysis and must never be wrong. The representation is canonical (`Big` only outside `i64`), so equality
+//! and hashing are structural.
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -1,11 +1,13 @@
 //! Exact sets of integer vectors and their algebra.
 //!
-//! A [`Set`] is a finite union of [`Conjunct`]s; a conjunct is the projection of the integer points of a system of
-//! linear equations and inequalities. These are exactly the sets definable in Presburger arithmetic, and they contain
-//! the *periodic vector sets* of Boigelot & Wolper ("Symbolic Verification with Periodic Sets", 1994).
+//! A [`Set`] is a finite union of [`Conjunct`]s; a conjunct is the projection of the integer points of a
+//! system of linear equations and inequalities. These are exactly the sets definable in Presburger
+//! arithmetic, and they contain the *periodic vector sets* of Boigelot & Wolper ("Symbolic Verification with
+//! Periodic Sets", 1994).
 //!
 //! Every operation is exact over the integers. What cannot be decided within the work allowed ([`Effort`]) is
-//! [`Exhausted`], never a guess. Numbers are machine words until they overflow and big integers from then on ([`Int`]).
+//! [`Exhausted`], never a guess. Numbers are machine words until they overflow and big integers from then on
+//! ([`Int`]).
 //!
 //! ```
 //! use volee_integers::{Conjunct, Effort, Set, row};

@@ -1,7 +1,8 @@
 //! Sets as the paper prints them: `{ x = 2k : 0 <= k <= 500000 }`.
 //!
-//! Equations and strides are solved for a variable and stand before the colon; a stride brings a letter of its own,
-//! shifted so that it starts at 0 where it can. Constraints on the same form become one chain of comparisons.
+//! Equations and strides are solved for a variable and stand before the colon; a stride brings a letter of
+//! its own, shifted so that it starts at 0 where it can. Constraints on the same form become one chain of
+//! comparisons.
 
 use std::fmt;
 
@@ -54,7 +55,8 @@ fn conjunct(c: &Conjunct, names: &[String]) -> String {
         if let Some(h) = stride {
             start_at_zero(&c, &mut row, h);
         }
-        // The pivot that simplification has already removed from everywhere else, or the stride's leading variable.
+        // The pivot that simplification has already removed from everywhere else, or the stride's leading
+        // variable.
         let pivot = match stride {
             Some(_) => (1..=c.visible).find(|&i| row[i].is_one()),
             None => (1..=c.visible).rev().find(|&i| row[i].is_unit()),

@@ -195,8 +195,8 @@ impl Set {
         Ok(best)
     }
 
-    /// The same set with fewer, simpler conjuncts where that is found: empty and covered members dropped, redundant
-    /// constraints removed, pairs merged.
+    /// The same set with fewer, simpler conjuncts where that is found: empty and covered members dropped,
+    /// redundant constraints removed, pairs merged.
     ///
     /// # Errors
     /// The work allowed was not enough.

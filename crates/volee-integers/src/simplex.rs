@@ -1,10 +1,10 @@
-//! Exact linear programming over the rationals: is a system of inequalities feasible, at which point, and what is
-//! the minimum of a linear form on it.
+//! Exact linear programming over the rationals: is a system of inequalities feasible, at which point, and
+//! what is the minimum of a linear form on it.
 //!
-//! The tableau follows the "general simplex" of Dutertre and de Moura (2006), simplified: every non-basic column
-//! stands at 0, either because it is the slack of an inequality at its bound or because it is a free variable. A
-//! row is a vector of integers over one positive denominator, divided by their common divisor after each pivot, so
-//! numbers stay small without rational arithmetic. Bland's rule makes every loop end.
+//! The tableau follows the "general simplex" of Dutertre and de Moura (2006), simplified: every non-basic
+//! column stands at 0, either because it is the slack of an inequality at its bound or because it is a free
+//! variable. A row is a vector of integers over one positive denominator, divided by their common divisor
+//! after each pivot, so numbers stay small without rational arithmetic. Bland's rule makes every loop end.
 
 use crate::row::combine;
 use crate::{Effort, Exhausted, Int, Row};
@@ -209,8 +209,8 @@ impl Simplex {
         out
     }
 
-    /// The least value of a form on the feasible set; `enough` may end the search as soon as a value low enough
-    /// is seen.
+    /// The least value of a form on the feasible set; `enough` may end the search as soon as a value low
+    /// enough is seen.
     pub(crate) fn minimum(
         &mut self,
         form: &[Int],

@@ -1,12 +1,12 @@
 //! Cheap normalisation of a conjunct: no search, no linear programming, and the set never changes.
 //!
-//! * Equations are solved for hidden columns (unit coefficients by substitution, others by Euclid's algorithm on
-//!   columns, which is the Hermite form built row by row). What remains hidden in an equation is a *stride*
-//!   `g h + a(x) = 0`, and `h` occurs nowhere else.
-//! * Inequalities are divided by their content with the constant rounded down, tightened by the strides, sorted,
-//!   and an opposite pair that leaves no room becomes an equation.
-//! * Hidden columns that occur in inequalities only are projected away while that is exact and does not grow the
-//!   system (Fourier–Motzkin in the cases where the Omega test of Pugh (1991) calls it exact).
+//! * Equations are solved for hidden columns (unit coefficients by substitution, others by Euclid's algorithm
+//!   on columns, which is the Hermite form built row by row). What remains hidden in an equation is a
+//!   *stride* `g h + a(x) = 0`, and `h` occurs nowhere else.
+//! * Inequalities are divided by their content with the constant rounded down, tightened by the strides,
+//!   sorted, and an opposite pair that leaves no room becomes an equation.
+//! * Hidden columns that occur in inequalities only are projected away while that is exact and does not grow
+//!   the system (Fourier–Motzkin in the cases where the Omega test of Pugh (1991) calls it exact).
 //!
 //! The result has sorted rows, so equal systems mostly become equal as written.
 
@@ -325,8 +325,8 @@ fn same_stride(a: &Row, b: &Row, visible: usize) -> bool {
     a[..=visible] == b[..=visible] && hidden(a).is_some() && hidden(a) == hidden(b)
 }
 
-/// Rounds the constant of an inequality down to the next value that its form can take under the stride, where the
-/// form is plus or minus the stride's own.
+/// Rounds the constant of an inequality down to the next value that its form can take under the stride, where
+/// the form is plus or minus the stride's own.
 fn tighten(row: &mut Row, stride: &Row, visible: usize) {
     let Some(g) = stride[visible + 1..].iter().find(|c| !c.is_zero()).map(Int::abs) else { return };
     if row[visible + 1..].iter().any(|c| !c.is_zero()) {

@@ -1,12 +1,12 @@
 //! Is there an integer point, and which one.
 //!
 //! Three stages, each exact, each cheaper than the next:
-//! 1. Equations are removed by a unimodular change of variables (Euclid on columns): the remaining variables range
-//!    over the whole lattice of their solutions, so "no solution because of divisibility" ends here.
-//! 2. The simplex decides the rational relaxation. It may only ever answer "empty"; an integral vertex answers
-//!    "here is a point"; a few levels of branch and bound find most others.
-//! 3. The Omega test (Pugh 1991) eliminates a variable: exactly where a coefficient is 1, else by the dark shadow
-//!    and its splinters. It ends on every input, so branch and bound need not.
+//! 1. Equations are removed by a unimodular change of variables (Euclid on columns): the remaining variables
+//!    range over the whole lattice of their solutions, so "no solution because of divisibility" ends here.
+//! 2. The simplex decides the rational relaxation. It may only ever answer "empty"; an integral vertex
+//!    answers "here is a point"; a few levels of branch and bound find most others.
+//! 3. The Omega test (Pugh 1991) eliminates a variable: exactly where a coefficient is 1, else by the dark
+//!    shadow and its splinters. It ends on every input, so branch and bound need not.
 
 use crate::conjunct::Conjunct;
 use crate::row::{
@@ -303,7 +303,8 @@ fn cost(rows: &[Row], at: usize) -> (bool, isize) {
     (!(unit_lower || unit_upper), lower * upper - lower - upper)
 }
 
-/// An integer between all lower and all upper bounds, given the other variables; the caller knows there is one.
+/// An integer between all lower and all upper bounds, given the other variables; the caller knows there is
+/// one.
 fn between(lower: &[&Row], upper: &[&Row], point: &[Int], at: usize) -> Int {
     let rest = |row: &Row| {
         let mut without = row.clone();
@@ -323,7 +324,8 @@ pub(crate) fn minimise(conjunct: &Conjunct, form: &[Int], effort: &Effort) -> Re
         return Ok(Optimum::Empty);
     };
     let mut low = match simplex.minimum(form, |_| false, effort)? {
-        // Some integer point exists and the constraints are rational: the form is unbounded over the integers too.
+        // Some integer point exists and the constraints are rational: the form is unbounded over the integers
+        // too.
         crate::simplex::Minimum::Unbounded => return Ok(Optimum::Unbounded),
         crate::simplex::Minimum::At((n, d)) => n.div_ceil(&d),
     };

@@ -1,8 +1,8 @@
 //! Difference and inclusion, exact over the integers and in unions.
 //!
-//! The inclusion test of Boigelot & Wolper (1994, section 3.4) compares two sets at a time and may miss that a set is
-//! covered by several others together; then a search that should end does not. Here a conjunct minus a union is
-//! computed piece by piece: what survives every member of the union is not covered.
+//! The inclusion test of Boigelot & Wolper (1994, section 3.4) compares two sets at a time and may miss that
+//! a set is covered by several others together; then a search that should end does not. Here a conjunct minus
+//! a union is computed piece by piece: what survives every member of the union is not covered.
 
 use crate::conjunct::{Bounds, boxes_disjoint};
 use crate::determine::Determined;

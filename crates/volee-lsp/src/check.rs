@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use volee::system::{Budget, Place, Progress, Run, Snapshot, Unreached, Verdict};
 use volee::{Answer, Answers, Question, Source};
 
-/// So many of the last steps of a run are shown.
+/// How many of the last steps of a run are shown.
 const STEPS: usize = 50;
 
 /// What a check of a text has found.

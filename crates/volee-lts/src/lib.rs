@@ -2,6 +2,15 @@
 //!
 //! An [`Lts`] is explicit and compact; it is also a [`volee_system::System`], so that everything which explores
 //! systems explores it.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `lts`, `labels`, `system`, `explore` | the graph, as a system and from one |
+//! | `files`, `aut`, `binary`, `dot` | formats |
+//! | `generate`, `compose`, `relabel`, `determinise` | graphs from parameters and from other graphs |
+//! | `relation`, `partition`, `saturate`, `silent`, `quotient`, `reduce` | equivalences and minimisation |
+//! | `compare`, `onthefly`, `formula` | whether two are the same, and what tells them apart |
+//! | `info`, `events` | what a graph is like |
 
 mod aut;
 mod binary;

@@ -1,8 +1,10 @@
-//! Nets: places with tokens, transitions that move, transfer, reset and set them, families of initial markings, targets.
+//! Nets: places with tokens, transitions that move, transfer, reset and set them, families of initial
+//! markings, targets.
 //!
-//! There is one [`Net`], one reader of `.spec` ([`read_spec`]) and one of PNML ([`read_pnml`]). The explicit search explores
-//! an [`Instance`] of it, the coverability engines and the counters engine read the net itself; so a file means the same
-//! to all of them. In particular a place that `init` does not name may hold any number of tokens.
+//! There is one [`Net`], one reader of `.spec` ([`read_spec`]) and one of PNML ([`read_pnml`]). The explicit
+//! search explores an [`Instance`] of it, the coverability engines and the counters engine read the net
+//! itself; so a file means the same to all of them. In particular a place that `init` does not name may hold
+//! any number of tokens.
 
 mod instance;
 mod net;

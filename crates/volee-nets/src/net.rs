@@ -1,12 +1,13 @@
 //! Nets whose transitions may transfer, reset and set constants.
 //!
-//! A transition has a guard (a lower bound per place, and where the model asks for equality an upper bound) and
-//! *rows*: `x' = y + z + 3` is a row with sources `y`, `z` and constant 3. A place without a row keeps its tokens.
-//! Rows with one source, the place itself, are the ordinary arcs of a Petri net; everything else is a transfer
-//! (`x' = x + y, y' = 0`), a reset (`x' = 0`) or an assignment (`x' = 1`). A row that would become negative
-//! disables the transition. All of these are monotone, so coverability is decidable by backward search; upper bounds
-//! are not, and [`Net::relaxed`] replaces them by the best monotone over-approximation. Further terms of a row
-//! (`x' = 2 * y - z`) are for engines that can do without: [`Net::is_additive`] says whether there are any.
+//! A transition has a guard (a lower bound per place, and where the model asks for equality an upper bound)
+//! and *rows*: `x' = y + z + 3` is a row with sources `y`, `z` and constant 3. A place without a row keeps
+//! its tokens. Rows with one source, the place itself, are the ordinary arcs of a Petri net; everything else
+//! is a transfer (`x' = x + y, y' = 0`), a reset (`x' = 0`) or an assignment (`x' = 1`). A row that would
+//! become negative disables the transition. All of these are monotone, so coverability is decidable by
+//! backward search; upper bounds are not, and [`Net::relaxed`] replaces them by the best monotone
+//! over-approximation. Further terms of a row (`x' = 2 * y - z`) are for engines that can do without:
+//! [`Net::is_additive`] says whether there are any.
 
 use volee_system::{Action, Diagnostic, Place};
 
@@ -147,7 +148,8 @@ impl Transition {
         transition
     }
 
-    /// The marking after firing in `marking`, or `None` where it is not enabled or a number would be too large.
+    /// The marking after firing in `marking`, or `None` where it is not enabled or a number would be too
+    /// large.
     pub fn fire(&self, marking: &[u32]) -> Option<Vec<u32>> {
         let mut after = marking.to_vec();
         (self.fire_into(marking, &mut after) == Fired::Yes).then_some(after)
@@ -288,10 +290,11 @@ impl Net {
             && self.targets.iter().all(|t| t.at_most.is_empty())
     }
 
-    /// The best monotone over-approximation. A guard `x <= n` becomes "drop the tokens of `x` beyond `n`, then go
-    /// on": every run of the net is covered by a run of the result, so what is not coverable there is not reachable
-    /// here. (This is the monotonic abstraction of Abdulla, Delzanno and Rezine, in the form of a reset.) Where
-    /// `n` is also the lower bound the tokens are known, and become a constant. Upper bounds of targets are dropped.
+    /// The best monotone over-approximation. A guard `x <= n` becomes "drop the tokens of `x` beyond `n`,
+    /// then go on": every run of the net is covered by a run of the result, so what is not coverable there is
+    /// not reachable here. (This is the monotonic abstraction of Abdulla, Delzanno and Rezine, in the form of
+    /// a reset.) Where `n` is also the lower bound the tokens are known, and become a constant. Upper bounds
+    /// of targets are dropped.
     pub fn relaxed(&self) -> Net {
         let mut net = self.clone();
         for transition in &mut net.transitions {

@@ -1,8 +1,8 @@
 //! PNML place/transition nets: places with their markings, transitions, arcs with their weights.
 //!
-//! All pages are read as one net. Nets of other types, inhibitor and reset arcs, and reference nodes are refused with
-//! their place: a net read wrongly is worse than one not read. A text may come in several pieces (entities, CDATA,
-//! comments in between); it is read when its element ends.
+//! All pages are read as one net. Nets of other types, inhibitor and reset arcs, and reference nodes are
+//! refused with their place: a net read wrongly is worse than one not read. A text may come in several pieces
+//! (entities, CDATA, comments in between); it is read when its element ends.
 
 use std::collections::{BTreeMap, HashMap};
 

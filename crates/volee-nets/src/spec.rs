@@ -9,10 +9,11 @@
 //! invariants  x = 1, y = 1
 //! ```
 //!
-//! Atoms joined by commas are a conjunction; an atom that follows without a comma starts the next alternative. Besides
-//! `>=` and `=` there are `<=`, `<`, `>` and `x in [1, 3]`. A place that `init` does not name may hold any number of
-//! tokens. A net without a target has no question of its own. Lines of `invariants` are only hints, so a false one does
-//! no harm. The reader takes any text, reports every error it can with its place, and allocates in proportion to it.
+//! Atoms joined by commas are a conjunction; an atom that follows without a comma starts the next
+//! alternative. Besides `>=` and `=` there are `<=`, `<`, `>` and `x in [1, 3]`. A place that `init` does not
+//! name may hold any number of tokens. A net without a target has no question of its own. Lines of
+//! `invariants` are only hints, so a false one does no harm. The reader takes any text, reports every error
+//! it can with its place, and allocates in proportion to it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -3,6 +3,16 @@
 //! A front end (Promela) lowers a model to a [`Program`]; a [`Machine`] interprets it as a
 //! [`System`](volee_system::System) over packed states. The symbolic engines read the same programs. Native code
 //! will later stand beside [`Machine`], behind the same interface.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `program`, `types`, `constant` | what a front end makes |
+//! | `optimise` | what is merged and forgotten without changing an answer |
+//! | `compile`, `code`, `frame`, `eval`, `exec`, `sequences`, `moves` | the interpreter |
+//! | `machine` | the interpreter as a system |
+//! | `components`, `divide`, `footprint` | what a state is made of, and what a step depends on |
+//! | `reduction`, `persistent`, `permission` | which processes may move first |
+//! | `follow`, `display`, `events`, `why` | lifting runs, and telling people |
 
 mod code;
 mod compile;

@@ -1,7 +1,8 @@
 //! The machine-readable answer: one object per call, the same frame for every command.
 //!
 //! Fields may be added, never renamed; scripts depend on them. A command fills in what it knows: `check` its
-//! questions, `reduce` the size of its result. What ended badly is an answer too: the same frame with `errors`.
+//! questions, `reduce` the size of its result. What ended badly is an answer too: the same frame with
+//! `errors`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -342,8 +343,8 @@ impl From<Option<&Place>> for PlaceFields {
     }
 }
 
-/// A run as the answer carries it: the whole first state, then what each step changes. Of a very long run only the end
-/// is told; `skipped` is the number of steps before.
+/// A run as the answer carries it: the whole first state, then what each step changes. Of a very long run
+/// only the end is told; `skipped` is the number of steps before.
 pub fn run_value(run: &Run) -> Value {
     let mut before = &run.initial;
     let mut steps = Vec::with_capacity(run.steps.len());

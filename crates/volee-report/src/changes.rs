@@ -1,7 +1,7 @@
 //! What a step changes: the variables that differ between two states of a run.
 //!
-//! Processes and channels come and go, so the two lists may differ in length; a variable that is gone is not a
-//! change (the step's own text says that a process ended), one that is new is.
+//! Processes and channels come and go, so the two lists may differ in length; a variable that is gone is not
+//! a change (the step's own text says that a process ended), one that is new is.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
 //! A run as a message-sequence chart, before it is drawn: lifelines, and in order what happens on them.
 //!
-//! The run only tells "a message entered channel 3" and later "a message left channel 3"; the chart joins the two.
-//! Messages without a partner stay: received from the initial contents, or never received at all. A message whose receipt is
-//! not shown, or may be among steps that are left out, is only said to be sent.
+//! The run only tells "a message entered channel 3" and later "a message left channel 3"; the chart joins the
+//! two. Messages without a partner stay: received from the initial contents, or never received at all. A
+//! message whose receipt is not shown, or may be among steps that are left out, is only said to be sent.
 
 use std::collections::HashMap;
 
@@ -175,7 +175,8 @@ impl Builder {
         self.push(number, lifeline, line, Mark::Fault(fault.message.clone()));
     }
 
-    /// Whether an action is the receiving half of the rendezvous in the last row, whose arrow shows it already.
+    /// Whether an action is the receiving half of the rendezvous in the last row, whose arrow shows it
+    /// already.
     fn is_received(&self, number: usize, action: &Action) -> bool {
         let lifeline = self.lifeline(&action.process, action.pid);
         let met = |row: &Row| {

@@ -1,9 +1,9 @@
-//! What a run is said to show, in a form that can be looked at again: stored with the run, and one word of the command that
-//! replays it.
+//! What a run is said to show, in a form that can be looked at again: stored with the run, and one word of
+//! the command that replays it.
 //!
-//! As text it is the kind and what it is about: `deadlock`, `invariant x < 3`, `ltl []<>p`; in front of it `fair` or
-//! `strongly-fair` where only such runs count, `maximal` where a finite-trace formula is about whole runs, `error` where what was met is not an answer to
-//! the question but an error on the way.
+//! As text it is the kind and what it is about: `deadlock`, `invariant x < 3`, `ltl []<>p`; in front of it
+//! `fair` or `strongly-fair` where only such runs count, `maximal` where a finite-trace formula is about
+//! whole runs, `error` where what was met is not an answer to the question but an error on the way.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 pub struct Claim {
     /// Of which kind it is.
     pub kind: Kind,
-    /// The expression, formula or automaton it is about, or the name of a claim of the model; empty if it needs none.
+    /// The expression, formula or automaton it is about, or the name of a claim of the model; empty if it
+    /// needs none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// Only runs count in which nobody waits for ever.

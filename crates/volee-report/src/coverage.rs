@@ -19,8 +19,8 @@ pub fn shares(coverage: &[Covered]) -> Vec<(String, usize, usize)> {
     all
 }
 
-/// The source of a model, each line with how often its statements ran: the largest number, and `!` where one of them never
-/// did. Nothing where the file cannot be read any more.
+/// The source of a model, each line with how often its statements ran: the largest number, and `!` where one
+/// of them never did. Nothing where the file cannot be read any more.
 pub fn annotated_source(file: &str, coverage: &[Covered]) -> String {
     let Ok(source) = std::fs::read_to_string(file) else { return String::new() };
     let mut lines: BTreeMap<usize, (u64, bool)> = BTreeMap::new();

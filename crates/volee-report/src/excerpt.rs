@@ -1,7 +1,7 @@
 //! Messages with the lines of source they are about, drawn by miette.
 //!
-//! The excerpt is read from the file again when it is needed: front ends hand over places, not text. Lines too
-//! long to be read by a person are left out, the place is then all there is.
+//! The excerpt is read from the file again when it is needed: front ends hand over places, not text. Lines
+//! too long to be read by a person are left out, the place is then all there is.
 
 use std::fs;
 

@@ -1,7 +1,8 @@
-//! Less noise: what a reader does not want to see of a run is taken out of it, and the steps keep their numbers.
+//! Less noise: what a reader does not want to see of a run is taken out of it, and the steps keep their
+//! numbers.
 //!
-//! A step of which nothing is left stays in its place but says nothing: [`is_silent`] tells, and no form of a run shows it. What
-//! is stored for replaying is never filtered.
+//! A step of which nothing is left stays in its place but says nothing: [`is_silent`] tells, and no form of a
+//! run shows it. What is stored for replaying is never filtered.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +21,8 @@ pub struct Filter {
     pub hide: Vec<String>,
     /// Events that are not shown.
     pub hidden_events: HiddenEvents,
-    /// Only these variables; all where there are none. A name means every element of an array and every local of that name.
+    /// Only these variables; all where there are none. A name means every element of an array and every local
+    /// of that name.
     pub show: Vec<String>,
 }
 
@@ -92,7 +94,8 @@ impl Filter {
         shown
     }
 
-    /// Names the receivers of messages whose receipts are hidden: without them it would seem that nobody has received them.
+    /// Names the receivers of messages whose receipts are hidden: without them it would seem that nobody has
+    /// received them.
     fn tell_receivers(&self, run: &mut Run) {
         let mut pending = Pending::new();
         let mut receivers = Vec::new();

@@ -1,8 +1,10 @@
-//! A run whose loop leaves more in the channels than it found: what they hold after each step, and how it grows.
+//! A run whose loop leaves more in the channels than it found: what they hold after each step, and how it
+//! grows.
 //!
-//! Such a loop repeats for ever although no state comes twice. Beside the message-sequence chart stands what each channel
-//! holds after every step, oldest message first; below it a plot of how many messages that are, over a dozen rounds. The
-//! plot beyond the first round is not guessed: a round repeats step by step, so it adds the same each time.
+//! Such a loop repeats for ever although no state comes twice. Beside the message-sequence chart stands what
+//! each channel holds after every step, oldest message first; below it a plot of how many messages that are,
+//! over a dozen rounds. The plot beyond the first round is not guessed: a round repeats step by step, so it
+//! adds the same each time.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,17 +1,17 @@
 //! The page, as one self-contained file: markup, style, script and data together, nothing to load.
 //!
-//! The explorer serves it with an engine behind, a report is the same page without one. The script is written as plain
-//! modules in `page/`, one concern each, and put together here: `import` and `export` stand each on one line, so that no tool
-//! but this file is needed. What a page may do is said by its content security policy, which allows exactly this script and
-//! this style, by their hashes.
+//! The explorer serves it with an engine behind, a report is the same page without one. The script is written
+//! as plain modules in `page/`, one concern each, and put together here: `import` and `export` stand each on
+//! one line, so that no tool but this file is needed. What a page may do is said by its content security
+//! policy, which allows exactly this script and this style, by their hashes.
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 const SHELL: &str = include_str!("../page/index.html");
 const STYLE: &str = include_str!("../page/style.css");
-/// Graph layout by dagre, MIT licence: see `page/vendor/dagre.LICENSE.txt`. It is a text until
-/// somebody looks at a graph (`page/graph.js`), so that the page is painted before; the policy allows it by its hash.
+/// Graph layout by dagre, MIT licence: see `page/vendor/dagre.LICENSE.txt`. It is a text until somebody looks
+/// at a graph (`page/graph.js`), so that the page is painted before; the policy allows it by its hash.
 const LAYOUT: &str = include_str!("../page/vendor/dagre.min.js");
 /// The icon that browsers ask for.
 pub const ICON: &str = include_str!("../page/icon.svg");
@@ -81,7 +81,8 @@ pub fn page(title: &str, data: &Value, behind: Behind) -> Page {
     Page { html: filled(&parts), policy }
 }
 
-/// The shell with its parts. Parts are put in from the left to the right, so that none is looked for inside another.
+/// The shell with its parts. Parts are put in from the left to the right, so that none is looked for inside
+/// another.
 fn filled(parts: &[(&str, String)]) -> String {
     let size = SHELL.len() + parts.iter().map(|(_, text)| text.len()).sum::<usize>();
     let mut html = String::with_capacity(size);

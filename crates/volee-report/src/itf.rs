@@ -1,7 +1,8 @@
 //! A run in Apalache's Informal Trace Format (its ADR 15), which Quint, Apalache and their viewers read.
 //!
-//! The format wants every variable in every state. Processes and channels come and go in our runs, so a variable that
-//! a state does not have is `#unserializable`, the format's word for a value that it cannot express.
+//! The format wants every variable in every state. Processes and channels come and go in our runs, so a
+//! variable that a state does not have is `#unserializable`, the format's word for a value that it cannot
+//! express.
 
 use std::collections::HashMap;
 
@@ -15,9 +16,9 @@ use crate::typed::Typed;
 pub fn run_itf(run: &Run, source: &str) -> String {
     let all: Vec<&RunState> =
         std::iter::once(&run.initial).chain(run.steps.iter().map(|s| &s.state)).collect();
-    // The last state of a lasso is the one its cycle starts with; ITF leaves it out and names the index to go back to.
-    // A run that has ended stays in its last state. A loop that fills channels, or counts, comes back to no state; ITF has no
-    // word for it.
+    // The last state of a lasso is the one its cycle starts with; ITF leaves it out and names the index to go
+    // back to. A run that has ended stays in its last state. A loop that fills channels, or counts, comes
+    // back to no state; ITF has no word for it.
     let back = returns(run);
     let cycle = run.loop_start.filter(|_| matches!(back, Some(Return::Same | Return::Ended)));
     let kept = if back == Some(Return::Same) { all.len() - 1 } else { all.len() };

@@ -1,6 +1,7 @@
 //! How JSON is laid out: for people as long as people may read it.
 //!
-//! An answer with a run of thousands of steps is for programs. Indented, two thirds of it would be white space.
+//! An answer with a run of thousands of steps is for programs. Indented, two thirds of it would be white
+//! space.
 
 use serde::Serialize;
 

@@ -1,8 +1,16 @@
 //! How an answer looks: the machine-readable object, text for people, traces and charts.
 //!
 //! Engines push values, never text; this crate and the binary are the only places that know layout, colour or
-//! JSON. Everything here is a pure function from a verdict or a replayed run to a string, so that it can be tested
-//! without a terminal and used by library users as well as by the binary.
+//! JSON. Everything here is a pure function from a verdict or a replayed run to a string, so that it can be
+//! tested without a terminal and used by library users as well as by the binary.
+//!
+//! | module | what it makes |
+//! |---|---|
+//! | `answer`, `json`, `junit`, `sarif`, `github`, `suite` | answers for machines |
+//! | `text`, `palette`, `prose`, `figures`, `excerpt` | text for people |
+//! | `trace`, `claim`, `typed`, `itf` | runs as files, and what they show |
+//! | `story`, `why`, `changes`, `pending`, `filter` | what there is to say of a run |
+//! | `chart`, `mermaid`, `svg`, `growth`, `html`, `coverage` | pictures and pages |
 
 mod answer;
 mod changes;

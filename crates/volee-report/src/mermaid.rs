@@ -1,7 +1,7 @@
 //! A message-sequence chart as Mermaid text, for Markdown pages and issue trackers.
 //!
-//! Mermaid has no slanted arrows: a message that waits in a channel is drawn where it is received, and its sending is
-//! a note at the sender.
+//! Mermaid has no slanted arrows: a message that waits in a channel is drawn where it is received, and its
+//! sending is a note at the sender.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,8 @@ use volee_system::Run;
 use crate::chart::{Chart, Mark, Row};
 use crate::count;
 
-/// The chart of a run as a Mermaid `sequenceDiagram`; of a run longer than `longest` steps the beginning and the end.
+/// The chart of a run as a Mermaid `sequenceDiagram`; of a run longer than `longest` steps the beginning and
+/// the end.
 pub fn run_mermaid(run: &Run, longest: usize) -> String {
     let chart = Chart::of(run, longest);
     let mut out = String::from("sequenceDiagram\n");

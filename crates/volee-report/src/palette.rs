@@ -1,6 +1,7 @@
 //! The few colours that answers use, and the decision to use none.
 //!
-//! Colour only repeats what the words say, so that a pipe, a log file or a colour-blind reader misses nothing.
+//! Colour only repeats what the words say, so that a pipe, a log file or a colour-blind reader misses
+//! nothing.
 
 use std::fmt::Display;
 

@@ -1,7 +1,7 @@
 //! Which message a receipt takes: of those that wait in its channel the first that fits.
 //!
-//! A channel is a queue, so that is the oldest; where the model takes messages out of order (`??`) or sorts them in (`!!`), the
-//! oldest with the same values. A copy (`?<…>`) leaves its message where it is.
+//! A channel is a queue, so that is the oldest; where the model takes messages out of order (`??`) or sorts
+//! them in (`!!`), the oldest with the same values. A copy (`?<…>`) leaves its message where it is.
 
 use std::collections::HashMap;
 

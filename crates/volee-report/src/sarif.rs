@@ -1,6 +1,8 @@
-//! SARIF 2.1.0, which code hosts and editors read: what is wrong, where, and the run that shows it as a code flow.
+//! SARIF 2.1.0, which code hosts and editors read: what is wrong, where, and the run that shows it as a code
+//! flow.
 //!
-//! Paths are relative to the root of the sources, wherever the reader has them. Of a long run the end is told.
+//! Paths are relative to the root of the sources, wherever the reader has them. Of a long run the end is
+//! told.
 
 use serde_json::{Value, json};
 use volee_system::Place;

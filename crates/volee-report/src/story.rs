@@ -1,8 +1,8 @@
 //! A run as the page reads it: the first state whole, then each step with what it did and what it changed.
 //!
-//! The page rebuilds the state after any step from the changes, so that a run of ten thousand steps is a few megabytes and
-//! needs no engine to be walked through. Changes name a variable by its number as long as the list of variables stays the
-//! same; when processes come or go the new list is told whole.
+//! The page rebuilds the state after any step from the changes, so that a run of ten thousand steps is a few
+//! megabytes and needs no engine to be walked through. Changes name a variable by its number as long as the
+//! list of variables stays the same; when processes come or go the new list is told whole.
 
 use serde_json::{Map, Value, json};
 use volee_system::{Action, Fault, Place, Run, RunStep, Variable};
@@ -17,7 +17,8 @@ impl FileNames {
         FileNames(names.into_iter().collect())
     }
 
-    /// A place as the page reads it: the number of the file, line, column. Places in files that are not shown have none.
+    /// A place as the page reads it: the number of the file, line, column. Places in files that are not shown
+    /// have none.
     pub fn place(&self, place: Option<&Place>) -> Value {
         let known = place.and_then(|p| Some((self.0.iter().position(|n| **n == *p.file)?, p)));
         known.map_or(Value::Null, |(file, p)| json!([file, p.line, p.column]))

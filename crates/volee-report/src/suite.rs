@@ -1,7 +1,8 @@
 //! Answers about several models as one: a table for people, one frame for machines, JUnit for a CI server.
 //!
-//! Each model was asked in a process of its own, so what is put together here are machine-readable answers. A project may say
-//! what it expects of a model; then a verdict counts as good if it is the expected one, and as bad if it is another.
+//! Each model was asked in a process of its own, so what is put together here are machine-readable answers. A
+//! project may say what it expects of a model; then a verdict counts as good if it is the expected one, and
+//! as bad if it is another.
 
 use std::fmt::Write as _;
 
@@ -333,7 +334,8 @@ fn located(place: Option<volee_system::Place>, message: &str) -> String {
     place.map_or_else(|| message.to_string(), |place| format!("{place}: {message}"))
 }
 
-/// What people read of all answers: those that are not as they should be whole, then a table; `alone` means one model and no table.
+/// What people read of all answers: those that are not as they should be whole, then a table; `alone` means
+/// one model and no table.
 pub fn suite_text(members: &[Member], alone: bool, palette: Palette) -> String {
     let mut text = String::new();
     for member in members {

@@ -1,9 +1,9 @@
 //! A message-sequence chart as SVG: a lifeline per process, slanted arrows through channels, level ones for a
-//! rendezvous, boxes for what a process does alone, a frame around the cycle of a lasso. Of a loop that fills channels it
-//! also shows what they hold, see [`Contents`].
+//! rendezvous, boxes for what a process does alone, a frame around the cycle of a lasso. Of a loop that fills
+//! channels it also shows what they hold, see [`Contents`].
 //!
-//! The file stands alone: no script, no font to load, a background of its own, every text escaped. Texts that do not
-//! fit are cut, and told whole in a tooltip.
+//! The file stands alone: no script, no font to load, a background of its own, every text escaped. Texts that
+//! do not fit are cut, and told whole in a tooltip.
 
 use std::fmt::Write as _;
 

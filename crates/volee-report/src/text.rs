@@ -1,8 +1,8 @@
 //! A run as text: one line per action, with its process, its place, the statement, and only what it changed.
 //!
-//! People read a counterexample to find the step that should not have happened; so the first state is told whole,
-//! every later one by its changes, and the cycle of a lasso is set off from what leads to it. A run of thousands of
-//! steps is cut in its middle: its beginning and its end are what matters.
+//! People read a counterexample to find the step that should not have happened; so the first state is told
+//! whole, every later one by its changes, and the cycle of a lasso is set off from what leads to it. A run of
+//! thousands of steps is cut in its middle: its beginning and its end are what matters.
 
 use std::fmt::Write as _;
 
@@ -18,8 +18,8 @@ pub struct TextLayout<'a> {
     pub palette: Palette,
     /// The model's own file: places in it are told by their line alone.
     pub model: &'a str,
-    /// The most steps to show; the middle of a longer run is left out. `usize::MAX` shows everything: indivisible sequences are
-    /// then told statement by statement.
+    /// The most steps to show; the middle of a longer run is left out. `usize::MAX` shows everything:
+    /// indivisible sequences are then told statement by statement.
     pub longest: usize,
 }
 
@@ -200,7 +200,8 @@ fn rows_of<'a>(run: &'a Run, index: usize, layout: TextLayout<'_>) -> Vec<Row<'a
     rows
 }
 
-/// Consecutive statements of an indivisible sequence on one line. Messages, output and errors keep lines of their own.
+/// Consecutive statements of an indivisible sequence on one line. Messages, output and errors keep lines of
+/// their own.
 fn folded(rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
     let mut all: Vec<Row<'_>> = Vec::with_capacity(rows.len());
     let mut many: Vec<usize> = Vec::new();

@@ -1,9 +1,9 @@
-//! Stored runs: a trace names a run by ordinals, with all that is needed to replay it and to notice when it no
-//! longer fits the model.
+//! Stored runs: a trace names a run by ordinals, with all that is needed to replay it and to notice when it
+//! no longer fits the model.
 //!
-//! Two forms: a JSON file, with labels and options; and, for runs short enough to be pasted into a shell, one word
-//! such as `run:0.2.1x5~3.0` (ordinals with a repeat count, the cycle of a lasso after `~`, which is empty if the run has
-//! ended, another initial state than the first as `run:2@…`).
+//! Two forms: a JSON file, with labels and options; and, for runs short enough to be pasted into a shell, one
+//! word such as `run:0.2.1x5~3.0` (ordinals with a repeat count, the cycle of a lasso after `~`, which is
+//! empty if the run has ended, another initial state than the first as `run:2@…`).
 
 use std::fmt::Write as _;
 
@@ -95,7 +95,8 @@ impl Trace {
         }
     }
 
-    /// The same trace of a model that was read with other numbers than its own: of processes, of messages in a buffer.
+    /// The same trace of a model that was read with other numbers than its own: of processes, of messages in
+    /// a buffer.
     #[must_use]
     pub fn read_with(mut self, copies: &[(String, u32)], capacity: Option<u32>) -> Self {
         (self.copies, self.capacity) = (copies.to_vec(), capacity);

@@ -1,4 +1,5 @@
-//! Values for machines: a number is a number, a truth value one, and what a channel holds a sequence of messages.
+//! Values for machines: a number is a number, a truth value one, and what a channel holds a sequence of
+//! messages.
 //!
 //! Systems tell values as people read them; here they are read back. What is neither is a word.
 

@@ -1,6 +1,8 @@
-//! Why a run is what it is: for a deadlock what every process waits for, for a lasso what never happens in its cycle.
+//! Why a run is what it is: for a deadlock what every process waits for, for a lasso what never happens in
+//! its cycle.
 //!
-//! Worked out from the system that the run is one of, state by state, and told in sentences without a full stop.
+//! Worked out from the system that the run is one of, state by state, and told in sentences without a full
+//! stop.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +15,9 @@ const LONGEST_CYCLE: usize = 10_000;
 /// Steps that are walked to get to the end of a run.
 const LONGEST_RUN: usize = 1 << 20;
 
-/// What is to be said of the end of a run: of a deadlock, or of the cycle of a lasso. `conditions` are expressions that the
-/// question is about. Nothing where the system has no processes, or the run is very long.
+/// What is to be said of the end of a run: of a deadlock, or of the cycle of a lasso. `conditions` are
+/// expressions that the question is about. Nothing where the system has no processes, or the run is very
+/// long.
 pub fn why(draft: &mut dyn Draft, witness: &Witness, conditions: &[String]) -> Vec<String> {
     // Before any state is asked for: what is looked at may decide what a state has in it.
     let compiled: Vec<(&String, PredicateId)> = match witness.loop_start {
@@ -154,7 +157,8 @@ mod tests {
     use super::*;
     use volee_system::{Action, Choice, Covered, FaultId, Flow, Inspectable, Label, Sink, Step};
 
-    /// Two processes: the first goes round three states, the second can move in the first of them, or always, or never.
+    /// Two processes: the first goes round three states, the second can move in the first of them, or always,
+    /// or never.
     struct Ring {
         second_can: fn(u8) -> bool,
     }

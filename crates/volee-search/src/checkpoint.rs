@@ -197,7 +197,7 @@ impl Keeper {
         self.next = meter.elapsed() + self.checkpoint.every.max(4 * taken);
     }
 
-    /// So many states were kept in such a time.
+    /// A number of states was kept in a time.
     pub(crate) fn learn(&mut self, states: u64, taken: Duration) {
         if states >= FEWEST {
             // A third more than the last time: there is more to do at the end.

@@ -2,6 +2,17 @@
 //!
 //! One call does a check: describe the questions in a [`Check`], and [`check`] answers each of them with a verdict.
 //! Stores see bytes, never meaning; traversals see states and steps, never what they stand for.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `check`, `questions`, `explorer` | a check and its state, whatever the traversal |
+//! | `depth`, `breadth`, `replacement`, `counted`, `approximate` | traversals of safety questions |
+//! | `parallel`, `partition` | all cores over one table; one worker's part elsewhere |
+//! | `atoms`, `product`, `monitor`, `ltl`, `deterministic` | formulas bound to a system, and products, which are systems |
+//! | `nested`, `liveness`, `terminal` | cycles: by nested searches, by components |
+//! | `reducing`, `proviso`, `memo` | fewer steps with the same answers, steps that are remembered |
+//! | `checkpoint`, `keeping`, `spill` | searches on disk |
+//! | `confirm`, `paths`, `audit`, `silence` | runs, and what was never met |
 
 mod approximate;
 mod atoms;

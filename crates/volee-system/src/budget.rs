@@ -1,8 +1,8 @@
 //! Budgets: how much memory, time and depth a search may use, and the limit it hits when that is not enough.
 //!
 //! Running out is a value ([`Limit`]), never a panic: the verdict is then `Unknown` and says what was needed.
-//! A [`Meter`] is a budget at work; engines ask it every few thousand steps, so that Ctrl-C and a limit of time are
-//! honoured without a system call per state.
+//! A [`Meter`] is a budget at work; engines ask it every few thousand steps, so that Ctrl-C and a limit of
+//! time are honoured without a system call per state.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,14 +1,16 @@
 //! What the bytes of a state are made of: data about a system, for whoever keeps its states.
 //!
-//! Parts of a state that change together take few values together, even where there are many states. A store that knows
-//! the parts keeps the values of each once, and of a state only their numbers. The bytes of a state are its components
-//! one after the other: first those that every state has, then *records*, as many as a byte says, each as long as its
-//! first byte (its *kind*) says. The processes of a program are such records.
+//! Parts of a state that change together take few values together, even where there are many states. A store
+//! that knows the parts keeps the values of each once, and of a state only their numbers. The bytes of a
+//! state are its components one after the other: first those that every state has, then *records*, as many as
+//! a byte says, each as long as its first byte (its *kind*) says. The processes of a program are such
+//! records.
 
 /// How the bytes of a state are cut into components.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Components {
-    /// Where each of the components ends that every state has, in order. The first begins at 0, none is empty.
+    /// Where each of the components ends that every state has, in order. The first begins at 0, none is
+    /// empty.
     pub ends: Vec<u32>,
     /// What follows them, to the end of the state.
     pub records: Option<Records>,
@@ -24,7 +26,8 @@ pub struct Records {
 }
 
 impl Components {
-    /// Where each component of a state begins, and the end of the last; `None` for bytes that are not cut like this.
+    /// Where each component of a state begins, and the end of the last; `None` for bytes that are not cut
+    /// like this.
     pub fn starts(&self, state: &[u8], starts: &mut Vec<u32>) -> Option<()> {
         starts.clear();
         starts.push(0);

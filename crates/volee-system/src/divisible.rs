@@ -1,11 +1,12 @@
 //! Steps that depend on few components, as a capability of a system: what lets a search remember them.
 //!
-//! A state has many components (see [`Components`](crate::Components)) and its steps depend on few of them each. A system
-//! that can tell makes its steps *part* by part: a part belongs to a record (a process), and with its steps comes the set
-//! of components that they depend on or change. In every state that agrees on these (but for those whose value before makes no
-//! difference) the part has the same steps: the same labels in the same order, the same new values. (LTSmin caches transition groups over such dependencies: Blom, van
-//! de Pol, Weber, "LTSmin: distributed and symbolic reachability", 2010. There they are fixed before; here they are those
-//! of each execution.)
+//! A state has many components (see [`Components`](crate::Components)) and its steps depend on few of them
+//! each. A system that can tell makes its steps *part* by part: a part belongs to a record (a process), and
+//! with its steps comes the set of components that they depend on or change. In every state that agrees on
+//! these (but for those whose value before makes no difference) the part has the same steps: the same labels
+//! in the same order, the same new values. (LTSmin caches transition groups over such dependencies: Blom, van
+//! de Pol, Weber, "LTSmin: distributed and symbolic reachability", 2010. There they are fixed before; here
+//! they are those of each execution.)
 
 use crate::{Flow, Sink};
 
@@ -25,8 +26,8 @@ pub struct Part {
 /// What the steps of a part depend on and change, as sets of components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Touched {
-    /// Those that they depend on, and those that not all of them change in the way of `writes`. All bits where that is not
-    /// known.
+    /// Those that they depend on, and those that not all of them change in the way of `writes`. All bits
+    /// where that is not known.
     pub reads: u64,
     /// Those that each of them gives a value that does not depend on the one before.
     pub writes: u64,
@@ -43,11 +44,11 @@ pub enum Fineness {
 
 /// A system that makes its steps part by part.
 ///
-/// Where the parts have any steps at all, the steps of a state are those of all parts of its records, from the last record
-/// to the first, in the order in which [`Divisible::parts`] gives them.
+/// Where the parts have any steps at all, the steps of a state are those of all parts of its records, from
+/// the last record to the first, in the order in which [`Divisible::parts`] gives them.
 pub trait Divisible {
-    /// The parts of a record of a state. They depend on the value of the record alone, and on `kinds`: the kinds of values
-    /// that each record has had in any state so far.
+    /// The parts of a record of a state. They depend on the value of the record alone, and on `kinds`: the
+    /// kinds of values that each record has had in any state so far.
     fn parts(
         &mut self,
         state: &[u8],
@@ -60,7 +61,8 @@ pub trait Divisible {
     /// The state that parts are asked about from now on.
     fn divide(&mut self, state: &[u8]);
 
-    /// Pushes the steps of a part. `Break` when the sink breaks, or the part cannot be made by itself in this state: then all
-    /// steps of the state are to be asked for. Tells in `touched`, if it is given, what they depend on and change.
+    /// Pushes the steps of a part. `Break` when the sink breaks, or the part cannot be made by itself in this
+    /// state: then all steps of the state are to be asked for. Tells in `touched`, if it is given, what they
+    /// depend on and change.
     fn part_steps(&mut self, part: Part, touched: Option<&mut Touched>, sink: &mut dyn Sink) -> Flow;
 }

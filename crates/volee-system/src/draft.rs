@@ -1,19 +1,20 @@
 //! A system that is being built: [`Draft`], which is told what will be asked of states.
 //!
-//! What predicates look at decides what an optimised program keeps of its states, which steps are visible and which may be put off,
-//! so they belong to the building of a system. A [`System`] has no way to take any: it is lent by its draft, and as long as somebody
-//! has it, its predicates are fixed. Searches and products see systems; only what binds a question to a model sees a draft.
+//! What predicates look at decides what an optimised program keeps of its states, which steps are visible and
+//! which may be put off, so they belong to the building of a system. A [`System`] has no way to take any: it
+//! is lent by its draft, and as long as somebody has it, its predicates are fixed. Searches and products see
+//! systems; only what binds a question to a model sees a draft.
 
 use crate::{Diagnostic, PredicateId, System};
 
 /// What a front end gives: a system, and before that the language in which it is asked about its states.
 pub trait Draft {
-    /// Compiles a predicate written in the system's own expression language, which [`System::holds`] evaluates. Without such a language
-    /// every text is refused.
+    /// Compiles a predicate written in the system's own expression language, which [`System::holds`]
+    /// evaluates. Without such a language every text is refused.
     ///
     /// # Errors
-    /// The text is not an expression of this system; the place counts from line 1, column 1 of `text`. Or states were asked for
-    /// already, and do not have what the predicate would look at.
+    /// The text is not an expression of this system; the place counts from line 1, column 1 of `text`. Or
+    /// states were asked for already, and do not have what the predicate would look at.
     fn predicate(&mut self, text: &str) -> Result<PredicateId, Diagnostic> {
         let message = format!("this system has no state predicates, so `{text}` means nothing here");
         Err(Diagnostic::error(message, None))

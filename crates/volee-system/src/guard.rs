@@ -1,10 +1,11 @@
 //! The guard of a process: its limits hold, whatever the process is doing.
 //!
-//! Loops that ask their [`Meter`](crate::Meter) end by themselves with a partial answer, and that is the usual end. The
-//! guard is for everything else: a parser, a foreign library, a call of the system that blocks (opening a pipe), the
-//! destruction of a large structure. It is a thread that looks every few milliseconds; when a limit is passed by more than
-//! its grace it takes the right to answer, and says that the verdict is unknown, and why. The right to answer is given
-//! once: either the program writes its answer or the guard does.
+//! Loops that ask their [`Meter`](crate::Meter) end by themselves with a partial answer, and that is the
+//! usual end. The guard is for everything else: a parser, a foreign library, a call of the system that blocks
+//! (opening a pipe), the destruction of a large structure. It is a thread that looks every few milliseconds;
+//! when a limit is passed by more than its grace it takes the right to answer, and says that the verdict is
+//! unknown, and why. The right to answer is given once: either the program writes its answer or the guard
+//! does.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -47,9 +48,9 @@ pub struct Cut {
     pub elapsed: Duration,
 }
 
-/// Watches from now on. `end` writes the answer of a process that ran into a limit and ends the process; it must not
-/// wait for anything that another thread may hold. `leave` ends a process that is told to end while its answer is being
-/// written, for example into a pipe that nobody reads.
+/// Watches from now on. `end` writes the answer of a process that ran into a limit and ends the process; it
+/// must not wait for anything that another thread may hold. `leave` ends a process that is told to end while
+/// its answer is being written, for example into a pipe that nobody reads.
 pub fn watch(
     limits: Limits,
     end: impl FnOnce(Limit, Cut) + Send + 'static,
@@ -121,7 +122,8 @@ fn wait_for_signal(limits: &Limits) {
     std::thread::sleep(GRACE);
 }
 
-/// Does something that the end of the process waits for, however long it takes; a second signal does not wait, nor does memory.
+/// Does something that the end of the process waits for, however long it takes; a second signal does not
+/// wait, nor does memory.
 pub fn while_saving<T>(save: impl FnOnce() -> T) -> T {
     SAVING.fetch_add(1, Ordering::SeqCst);
     let saved = save();

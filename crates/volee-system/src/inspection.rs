@@ -1,7 +1,9 @@
-//! What a reader wants to see of a state beside its variables: where every process stands, what it could do there or
-//! what it waits for, and what the channels hold. Coverage, the same question asked of a whole search, is here as well.
+//! What a reader wants to see of a state beside its variables: where every process stands, what it could do
+//! there or what it waits for, and what the channels hold. Coverage, the same question asked of a whole
+//! search, is here as well.
 //!
-//! Nothing here is on a hot path: an explorer asks for one state at a time, a report for the last state of a run.
+//! Nothing here is on a hot path: an explorer asks for one state at a time, a report for the last state of a
+//! run.
 
 use serde::{Deserialize, Serialize};
 

@@ -2,10 +2,20 @@
 //!
 //! A [`System`] is anything that can be explored: packed byte states, and for each state its labelled steps,
 //! pushed into a [`Sink`] in a fixed order. Front ends become systems, products of systems are systems again,
-//! and an engine never knows what it explores. What an engine answers is a [`Verdict`]: it holds, it is violated
-//! with a [`Witness`], or it is unknown with the [`Limit`] that was hit.
+//! and an engine never knows what it explores. What an engine answers is a [`Verdict`]: it holds, it is
+//! violated with a [`Witness`], or it is unknown with the [`Limit`] that was hit.
 //!
 //! This crate depends on no other room.
+//!
+//! | module | what it has |
+//! |---|---|
+//! | `system`, `draft` | what can be explored, and how it is told what will be asked |
+//! | `reducible`, `divisible`, `components`, `liftable`, `inspection` | capabilities |
+//! | `run`, `lift`, `verdict` | runs, by ordinals and as people see them, and answers |
+//! | `budget`, `guard`, `memory`, `progress` | limits, and what is told on the way |
+//! | `part` | work that several share |
+//! | `place`, `scanner` | texts, places and messages |
+//! | `scc`, `random` | the one search for components, the one generator |
 
 mod budget;
 mod components;

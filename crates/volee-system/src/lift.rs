@@ -1,10 +1,11 @@
 //! From a run of a faster equal of a system to the run of the system itself.
 //!
-//! A search may explore a system whose steps are merged and whose states forget what will not be read. What it finds is
-//! worth nothing until the plain system has done the same: each fast step is a list of moves, by numbers that both systems
-//! share, and the plain system is walked along these lists, at each state by the step whose own moves are the next of the
-//! list. The cycle of a lasso is gone round until the plain state repeats; where it never does because somebody counts for
-//! nobody, until it repeats but for what nobody reads ([`Liftable::essence`](crate::Liftable::essence)).
+//! A search may explore a system whose steps are merged and whose states forget what will not be read. What
+//! it finds is worth nothing until the plain system has done the same: each fast step is a list of moves, by
+//! numbers that both systems share, and the plain system is walked along these lists, at each state by the
+//! step whose own moves are the next of the list. The cycle of a lasso is gone round until the plain state
+//! repeats; where it never does because somebody counts for nobody, until it repeats but for what nobody
+//! reads ([`Liftable::essence`](crate::Liftable::essence)).
 
 use crate::liftable::{essence, moves};
 use crate::run::{nth_initial, nth_step};
@@ -117,8 +118,9 @@ impl<P: System + ?Sized> Walk<'_, P> {
         self.steps.len()
     }
 
-    /// A step from here that ends in the error in which the fast step ends, if that leads nowhere: where there is one, that
-    /// whose moves are the next of it. (A large enumeration leaves out sequences that come to a point where another has been.)
+    /// A step from here that ends in the error in which the fast step ends, if that leads nowhere: where
+    /// there is one, that whose moves are the next of it. (A large enumeration leaves out sequences that come
+    /// to a point where another has been.)
     fn failing(&mut self, fast: &FastStep, made: usize) -> Option<(usize, Certainty)> {
         let wanted = fast.fault.as_ref().filter(|_| fast.stays)?;
         let steps = collect_steps(self.plain, &self.state);
@@ -216,7 +218,8 @@ fn close<P: System + ?Sized>(
     Err(LiftError::Endless { rounds: passed.len() })
 }
 
-/// The first rounds after which the state is one of those before, but for what nobody reads: where they start and end.
+/// The first rounds after which the state is one of those before, but for what nobody reads: where they start
+/// and end.
 fn comes_back<P: System + ?Sized>(
     walk: &mut Walk<'_, P>,
     passed: &[(Vec<u8>, usize)],

@@ -1,7 +1,7 @@
 //! Steps as lists of moves: what makes a run of an optimised system one of the plain system.
 //!
-//! A move is a transition of one process, by a number that no optimisation changes, so that the faster system and the plain one
-//! mean the same by it. [`crate::lift`] goes along these lists.
+//! A move is a transition of one process, by a number that no optimisation changes, so that the faster system
+//! and the plain one mean the same by it. [`crate::lift`] goes along these lists.
 
 use crate::{Step, System};
 
@@ -29,14 +29,15 @@ pub struct Followed {
 
 /// A system whose steps are made of moves. Nothing here is called in a hot loop.
 pub trait Liftable {
-    /// The moves that the `ordinal`-th step of `state` is made of, in order. A rendezvous is two, the sender's first.
+    /// The moves that the `ordinal`-th step of `state` is made of, in order. A rendezvous is two, the
+    /// sender's first.
     fn moves(&mut self, state: &[u8], ordinal: usize) -> Vec<Move>;
 
     /// The step of `state` whose moves are the first of these.
     fn follow(&mut self, state: &[u8], moves: &[Move]) -> Option<Followed>;
 
-    /// A state without what nobody reads: two states with the same essence allow the same runs, and every predicate has the
-    /// same value in both.
+    /// A state without what nobody reads: two states with the same essence allow the same runs, and every
+    /// predicate has the same value in both.
     fn essence(&self, state: &[u8]) -> Vec<u8>;
 }
 

@@ -1,16 +1,17 @@
 //! What the process holds on its heap, as the allocator itself counts it: no phase can forget to count.
 //!
-//! The binary installs a counting allocator (`volee_store::Counting`), which reports here. A [`Meter`](crate::Meter) reads
-//! [`held`] whenever it is asked, so that every loop that asks it keeps to the memory budget, whatever it allocates and
-//! where. A loop that never asks meets the ceiling: its thread waits inside the allocation, before the memory is taken,
-//! and the [`guard`](crate::guard) ends the process with an answer. In a program without the allocator nothing is held
-//! and there is no ceiling.
+//! The binary installs a counting allocator (`volee_store::Counting`), which reports here. A
+//! [`Meter`](crate::Meter) reads [`held`] whenever it is asked, so that every loop that asks it keeps to the
+//! memory budget, whatever it allocates and where. A loop that never asks meets the ceiling: its thread waits
+//! inside the allocation, before the memory is taken, and the [`guard`](crate::guard) ends the process with
+//! an answer. In a program without the allocator nothing is held and there is no ceiling.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
-/// What a budget does not count: the program, its arguments, its source, the text of its answer. The meter allows it.
+/// What a budget does not count: the program, its arguments, its source, the text of its answer. The meter
+/// allows it.
 pub const ALLOWANCE: u64 = 8 << 20;
 /// Above the budget by so much no allocation is made any more.
 pub const HEADROOM: u64 = 12 << 20;
@@ -31,7 +32,8 @@ pub fn held() -> u64 {
     HELD.load(Ordering::Relaxed).max(0) as u64
 }
 
-/// For the allocator: `delta` more bytes are about to be held. Does not return while that is above the ceiling.
+/// For the allocator: `delta` more bytes are about to be held. Does not return while that is above the
+/// ceiling.
 #[inline]
 pub fn count(delta: i64) {
     let held = HELD.fetch_add(delta, Ordering::Relaxed).saturating_add(delta);
@@ -40,7 +42,8 @@ pub fn count(delta: i64) {
     }
 }
 
-/// The thread that writes the last answer is let through; all others wait for the end of the process, or for memory.
+/// The thread that writes the last answer is let through; all others wait for the end of the process, or for
+/// memory.
 #[cold]
 fn wait_below_ceiling() {
     if EXEMPT.try_with(Cell::get).unwrap_or(true) {

@@ -1,11 +1,13 @@
-//! A computation spread by hash over several workers: what one worker's part of it looks like to whoever drives it.
+//! A computation spread by hash over several workers: what one worker's part of it looks like to whoever
+//! drives it.
 //!
-//! A [`Part`] owns the data whose hash is its own, works on it, and tells other parts what concerns them by records in
-//! an [`Outbox`]. Whoever drives the parts moves packets between them and finds out when all are idle and nothing is in
-//! flight; the part knows neither threads nor networks, so the same code runs alone, on threads and across machines.
+//! A [`Part`] owns the data whose hash is its own, works on it, and tells other parts what concerns them by
+//! records in an [`Outbox`]. Whoever drives the parts moves packets between them and finds out when all are
+//! idle and nothing is in flight; the part knows neither threads nor networks, so the same code runs alone,
+//! on threads and across machines.
 //!
-//! Receiving never posts: a part can always take a packet, so a driver may hold back work (and with it posting) while
-//! too much is in flight, and nothing can wait in a circle.
+//! Receiving never posts: a part can always take a packet, so a driver may hold back work (and with it
+//! posting) while too much is in flight, and nothing can wait in a circle.
 
 mod levels;
 mod packing;
@@ -166,8 +168,8 @@ pub trait Part {
     /// A limit, or an equation or a state without meaning.
     fn work(&mut self, quantum: usize, out: &mut Outbox) -> Result<Work, PartError>;
 
-    /// All parts are idle and nothing is in flight. Begins the next stage; `false` if this was the last. All parts must
-    /// give the same answer.
+    /// All parts are idle and nothing is in flight. Begins the next stage; `false` if this was the last. All
+    /// parts must give the same answer.
     ///
     /// # Errors
     /// What was found at the end of the stage makes no sense.

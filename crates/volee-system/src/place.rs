@@ -1,8 +1,8 @@
 //! Places in source text, and messages about them.
 //!
 //! Every front end reports errors as [`Diagnostic`]s: a message, a place in the *original* file (never in a
-//! macro expansion), and, where there is one, advice. A front end returns all it finds; only the binary decides
-//! how they look.
+//! macro expansion), and, where there is one, advice. A front end returns all it finds; only the binary
+//! decides how they look.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The one source of chance: a seed means the same on every machine and in every version, which no library promises.
+//! The one source of chance: a seed means the same on every machine and in every version, which no library
+//! promises.
 
 /// SplitMix64 (Steele, Lea and Flood 2014): every seed is as good as any other, also neighbouring ones.
 #[derive(Debug, Clone)]

@@ -1,9 +1,10 @@
 //! Partial-order reduction as a capability of a system: which steps of a state stand for all.
 //!
-//! A *persistent set* is a set of steps such that nothing the other steps can lead to interferes with it; a *sleep set* holds
-//! processes all whose next steps are explored elsewhere (Godefroid, "Partial-Order Methods for the Verification of
-//! Concurrent Systems", 1996). The system argues that its sets are such; that no step is ignored for ever (the cycle
-//! proviso) is the business of the search. Steps are not numbered here as [`System::steps`] numbers them.
+//! A *persistent set* is a set of steps such that nothing the other steps can lead to interferes with it; a
+//! *sleep set* holds processes all whose next steps are explored elsewhere (Godefroid, "Partial-Order Methods
+//! for the Verification of Concurrent Systems", 1996). The system argues that its sets are such; that no step
+//! is ignored for ever (the cycle proviso) is the business of the search. Steps are not numbered here as
+//! [`System::steps`] numbers them.
 //!
 //! [`System::steps`]: crate::System::steps
 
@@ -23,11 +24,11 @@ pub struct SleepSet {
 /// A persistent set whose steps were pushed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PersistentSet {
-    /// The other steps can, without one of these, never lead to a fault or change a predicate: they may be ignored for
-    /// ever. Otherwise the search must see to it that they are taken sooner or later.
+    /// The other steps can, without one of these, never lead to a fault or change a predicate: they may be
+    /// ignored for ever. Otherwise the search must see to it that they are taken sooner or later.
     pub others_may_be_ignored: bool,
-    /// A search for cycles must not take this set: if no set is taken of which this is true, then on every cycle some state is
-    /// expanded fully. It depends on the state and the attempt alone.
+    /// A search for cycles must not take this set: if no set is taken of which this is true, then on every
+    /// cycle some state is expanded fully. It depends on the state and the attempt alone.
     pub cuts_cycles: bool,
     /// Which attempt comes next.
     pub next: u32,
@@ -57,8 +58,9 @@ pub enum Awake {
 
 /// A system that knows persistent sets and sleep sets.
 pub trait Reducible {
-    /// Pushes a persistent set of steps of `state` that no predicate sees. Where the system knows several, the first
-    /// `attempt` is 0, and the answer tells the next. `None`, and nothing pushed, where there is none (left).
+    /// Pushes a persistent set of steps of `state` that no predicate sees. Where the system knows several,
+    /// the first `attempt` is 0, and the answer tells the next. `None`, and nothing pushed, where there is
+    /// none (left).
     fn persistent_steps(
         &mut self,
         state: &[u8],
@@ -66,19 +68,22 @@ pub trait Reducible {
         sink: &mut dyn Sink,
     ) -> ControlFlow<(), Option<PersistentSet>>;
 
-    /// The sets of processes that [`Reducible::persistent_steps`] tries one after the other, in the state that was divided
-    /// last (see [`Divisible`](crate::Divisible), whose records are the processes). The steps of a set are those of its
-    /// processes, from the last to the first; a set without any is passed over.
+    /// The sets of processes that [`Reducible::persistent_steps`] tries one after the other, in the state
+    /// that was divided last (see [`Divisible`](crate::Divisible), whose records are the processes). The
+    /// steps of a set are those of its processes, from the last to the first; a set without any is passed
+    /// over.
     fn persistent_sets(&mut self, _sets: &mut Vec<ProcessSet>) {}
 
-    /// What a process means for the choice of these sets, as a number: states in which the same processes have the same
-    /// numbers have the same sets. Adds to `touched` the components that the number depends on. `None` where there is none.
+    /// What a process means for the choice of these sets, as a number: states in which the same processes
+    /// have the same numbers have the same sets. Adds to `touched` the components that the number depends on.
+    /// `None` where there is none.
     fn stance(&mut self, _record: u8, _touched: &mut u64) -> Option<u32> {
         None
     }
 
     /// Pushes the steps of the processes that are not `asleep` (a set of bits), or, at an `attempt` as in
-    /// [`Reducible::persistent_steps`], a persistent set of them; and with each step the sleep set of its target.
+    /// [`Reducible::persistent_steps`], a persistent set of them; and with each step the sleep set of its
+    /// target.
     fn awake_steps(
         &mut self,
         state: &[u8],

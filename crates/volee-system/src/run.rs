@@ -1,8 +1,8 @@
 //! Witnesses and their replay.
 //!
-//! A [`Witness`] names a run by ordinals only: which initial state, then which step of each state. It is small,
-//! cheap to record, and means nothing until it is replayed; [`replay`] re-executes it with the system and gives
-//! the [`Run`] that reports print. No violation is printed that does not replay.
+//! A [`Witness`] names a run by ordinals only: which initial state, then which step of each state. It is
+//! small, cheap to record, and means nothing until it is replayed; [`replay`] re-executes it with the system
+//! and gives the [`Run`] that reports print. No violation is printed that does not replay.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,8 +16,8 @@ pub struct Witness {
     pub initial: u32,
     /// The ordinal of each step in its source state.
     pub steps: Vec<u32>,
-    /// The index in `steps` at which the cycle of a lasso starts; the run then ends where the cycle begins. A run
-    /// that ends for good and only stutters has its cycle after its last step.
+    /// The index in `steps` at which the cycle of a lasso starts; the run then ends where the cycle begins. A
+    /// run that ends for good and only stutters has its cycle after its last step.
     pub loop_start: Option<usize>,
 }
 
@@ -31,7 +31,8 @@ pub struct Run {
     pub initial: RunState,
     /// What happened, in order.
     pub steps: Vec<RunStep>,
-    /// As in the witness, counted from `initial`; `None` as well where the cycle begins among the steps not told.
+    /// As in the witness, counted from `initial`; `None` as well where the cycle begins among the steps not
+    /// told.
     pub loop_start: Option<usize>,
 }
 
@@ -88,8 +89,8 @@ pub fn replay<S: System + ?Sized>(system: &mut S, witness: &Witness) -> Result<R
     replay_end(system, witness, usize::MAX)
 }
 
-/// Re-executes a witness and tells only its last `longest` steps: a run of millions of steps would not fit in memory
-/// with all that is to be said about each.
+/// Re-executes a witness and tells only its last `longest` steps: a run of millions of steps would not fit in
+/// memory with all that is to be said about each.
 ///
 /// # Errors
 /// The witness is not a run of this system.
@@ -143,8 +144,8 @@ pub fn replay_end<S: System + ?Sized>(
     Ok(Run { skipped, initial, steps, loop_start })
 }
 
-/// Goes along a witness without telling anything of it: `visit` is called with every state and the step that is taken there,
-/// with none at the end. Whether a cycle closes is not looked at.
+/// Goes along a witness without telling anything of it: `visit` is called with every state and the step that
+/// is taken there, with none at the end. Whether a cycle closes is not looked at.
 ///
 /// # Errors
 /// The witness is not a run of this system.

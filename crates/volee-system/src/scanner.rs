@@ -1,9 +1,10 @@
 //! The one scanner: a cursor in a text that knows its place, for whoever reads a small language.
 //!
-//! Each language has tokens of its own and says which comments it has; what is the same in all of them is here: blanks, words, symbols,
-//! quoted texts, brackets, and where in the file something stands. Places are counted on from the last one that was asked for, so that
-//! whoever asks for them in the order of the text reads it once. (Promela has its own scanner, whose places go through macros and
-//! included files; `.aut` files are read as bytes, in chunks.)
+//! Each language has tokens of its own and says which comments it has; what is the same in all of them is
+//! here: blanks, words, symbols, quoted texts, brackets, and where in the file something stands. Places are
+//! counted on from the last one that was asked for, so that whoever asks for them in the order of the text
+//! reads it once. (Promela has its own scanner, whose places go through macros and included files; `.aut`
+//! files are read as bytes, in chunks.)
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -102,8 +103,9 @@ impl<'t> Scanner<'t> {
         prefix(self.rest(), |c| c.is_ascii_digit())
     }
 
-    /// Takes a text between two `quote`s, the cursor being on the first. A backslash protects what follows it, and is itself no part of
-    /// the text before a character that is `unescaped`. Nothing is taken where the second quote is missing.
+    /// Takes a text between two `quote`s, the cursor being on the first. A backslash protects what follows
+    /// it, and is itself no part of the text before a character that is `unescaped`. Nothing is taken where
+    /// the second quote is missing.
     pub fn quoted(&mut self, quote: char, unescaped: impl Fn(char) -> bool) -> Option<String> {
         let (mut text, mut protected) = (String::new(), false);
         for (offset, c) in self.rest().char_indices().skip(1) {

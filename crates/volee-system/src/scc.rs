@@ -1,6 +1,7 @@
 //! Strongly connected components (Tarjan 1972) of graphs that are there as a whole, without recursion.
 //!
-//! Searches that find components while they generate their graph have their own, each with what it must know on the way.
+//! Searches that find components while they generate their graph have their own, each with what it must know
+//! on the way.
 
 /// The component of a state that no root leads to.
 pub const UNREACHED: u32 = u32::MAX;

@@ -1,13 +1,14 @@
 //! What can be explored: [`System`], and what it tells about its steps.
 //!
-//! The trait is object-safe on purpose: a product wraps a system and is one again, and the binary chooses at run
-//! time. One indirect call per step is small beside hashing a state; a generic engine over a concrete type pays
-//! not even that.
+//! The trait is object-safe on purpose: a product wraps a system and is one again, and the binary chooses at
+//! run time. One indirect call per step is small beside hashing a state; a generic engine over a concrete
+//! type pays not even that.
 //!
 //! Two rules make everything else simple:
-//! * **The order of steps is fixed.** A step is named for good by its source state and its ordinal in it, so a
-//!   witness is a list of ordinals and the hot loop carries no text.
-//! * **A label determines its text.** Whoever needs data in labels (values sent, say) interns it in the system.
+//! * **The order of steps is fixed.** A step is named for good by its source state and its ordinal in it, so
+//!   a witness is a list of ordinals and the hot loop carries no text.
+//! * **A label determines its text.** Whoever needs data in labels (values sent, say) interns it in the
+//!   system.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -20,7 +21,8 @@ use crate::{Components, Divisible, Inspectable, Liftable, Limit, Place, Reducibl
 /// Whether the receiver of pushed states wants more.
 pub type Flow = ControlFlow<()>;
 
-/// The name of a step, resolved by [`System::label`]. Label 0 is what the system says it is, not a special case.
+/// The name of a step, resolved by [`System::label`]. Label 0 is what the system says it is, not a special
+/// case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Label(pub u32);
 
@@ -28,7 +30,8 @@ pub struct Label(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FaultId(pub u32);
 
-/// A state predicate, fixed when the system is built ([`Draft`](crate::Draft)) and evaluated by [`System::holds`].
+/// A state predicate, fixed when the system is built ([`Draft`](crate::Draft)) and evaluated by
+/// [`System::holds`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PredicateId(pub u32);
 
@@ -39,8 +42,8 @@ pub struct Step {
     pub label: Label,
     /// Which process moved, where the system has processes: needed for fairness. 0 otherwise.
     pub process: u8,
-    /// An assertion that failed or a run-time error met on the way. The target is then the state after the step
-    /// where there is one, else the source state.
+    /// An assertion that failed or a run-time error met on the way. The target is then the state after the
+    /// step where there is one, else the source state.
     pub fault: Option<FaultId>,
     /// The step ends in its fault and the system does not move (a condition that has no value, a blocked
     /// indivisible sequence): the target is the source, and the step is not counted as a transition.
@@ -68,8 +71,8 @@ impl<F: FnMut(Step, &[u8]) -> Flow> Sink for F {
 
 /// Anything that can be explored.
 ///
-/// Only the first three methods are required; the next make answers richer, and the last are capabilities that a system may offer: a
-/// search that does not need one never sees it. Methods take `&mut self` so that a
+/// Only the first three methods are required; the next make answers richer, and the last are capabilities
+/// that a system may offer: a search that does not need one never sees it. Methods take `&mut self` so that a
 /// system may own scratch space and interned labels; a parallel engine asks for one system per worker.
 pub trait System {
     /// Pushes the initial states, in a fixed order.
@@ -81,8 +84,8 @@ pub trait System {
     /// The text of a label that this system has pushed. The internal step is `i` or `tau`.
     fn label(&self, label: Label) -> Cow<'_, str>;
 
-    /// Every text by which a pattern may mean a label, its own first: the single events of a step that is several, the
-    /// statements behind them. Asked once per label.
+    /// Every text by which a pattern may mean a label, its own first: the single events of a step that is
+    /// several, the statements behind them. Asked once per label.
     fn names(&self, label: Label) -> Vec<String> {
         vec![self.label(label).into_owned()]
     }
@@ -97,14 +100,14 @@ pub trait System {
         Fault { kind: FaultKind::Runtime, message: format!("fault {}", fault.0), place: None }
     }
 
-    /// What could not be enumerated so far, if anything: an answer that needs every step is then not known. A search asks when it
-    /// is over.
+    /// What could not be enumerated so far, if anything: an answer that needs every step is then not known. A
+    /// search asks when it is over.
     fn left_out(&self) -> Option<Limit> {
         None
     }
 
-    /// What a human wants to know of the `ordinal`-th step of `state`: one action, or several where the step is an
-    /// indivisible sequence. Never called in a hot loop.
+    /// What a human wants to know of the `ordinal`-th step of `state`: one action, or several where the step
+    /// is an indivisible sequence. Never called in a hot loop.
     fn explain(&mut self, state: &[u8], ordinal: usize) -> Vec<Action> {
         let taken = nth_step(self, state, ordinal).ok();
         taken.map(|(step, _)| Action::plain(self.label(step.label))).into_iter().collect()
@@ -129,18 +132,20 @@ pub trait System {
         Marks::default()
     }
 
-    /// If all states are numbers below some n, packed as four little-endian bytes, that n. An engine can then keep
-    /// what it knows of a state in a plain array, without a hash table.
+    /// If all states are numbers below some n, packed as four little-endian bytes, that n. An engine can then
+    /// keep what it knows of a state in a plain array, without a hash table.
     fn numbered(&self) -> Option<u32> {
         None
     }
 
-    /// How the bytes of states are cut into components, where the system can tell. It stays so once a state was asked for.
+    /// How the bytes of states are cut into components, where the system can tell. It stays so once a state
+    /// was asked for.
     fn components(&self) -> Option<Components> {
         None
     }
 
-    /// The same system as one whose steps are made of moves, where it is optimised and can tell what its steps stand for.
+    /// The same system as one whose steps are made of moves, where it is optimised and can tell what its
+    /// steps stand for.
     fn liftable(&mut self) -> Option<&mut dyn Liftable> {
         None
     }
@@ -150,7 +155,8 @@ pub trait System {
         None
     }
 
-    /// The same system as one whose states can be looked at closely, where it has processes or channels to show.
+    /// The same system as one whose states can be looked at closely, where it has processes or channels to
+    /// show.
     fn inspection(&mut self) -> Option<&mut dyn Inspectable> {
         None
     }
@@ -206,7 +212,8 @@ pub struct Action {
     pub event: Option<Event>,
     /// What it prints, if it prints.
     pub output: Option<String>,
-    /// The variables it changes, where the system tells: also those whose new value is forgotten before the step ends.
+    /// The variables it changes, where the system tells: also those whose new value is forgotten before the
+    /// step ends.
     #[serde(default)]
     pub changed: Vec<Variable>,
 }
@@ -237,7 +244,8 @@ pub struct Event {
     pub channel_id: u32,
     /// The values that travel, as text.
     pub values: Vec<String>,
-    /// The name and number of the partner of a rendezvous; of a message in a buffer its receiver, where only the sending is shown.
+    /// The name and number of the partner of a rendezvous; of a message in a buffer its receiver, where only
+    /// the sending is shown.
     pub partner: Option<(String, u32)>,
 }
 

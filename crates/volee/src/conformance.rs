@@ -69,7 +69,7 @@ pub enum Goal {
     Formula(String),
     /// A label or a statement happens: a name, `PREFIX*`, `/REGEX/`, or `line:N`.
     Cover(String),
-    /// So many visible actions.
+    /// A number of visible actions.
     After(usize),
 }
 

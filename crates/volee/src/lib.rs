@@ -2,6 +2,17 @@
 //!
 //! [`ask`] is the door: a [`Source`] (or a [`System`] of one's own, [`ask_system`]), [`Question`]s, an [`Engine`] and a budget
 //! go in, [`Answers`] come out, of the same type whoever answers. The rooms of the house are re-exported whole, under short names.
+//!
+//! | module | what it has |
+//! |---|---|
+//! | `ask`, `question`, `engine`, `settings`, `answer` | the door: what goes in and what comes out |
+//! | `engines` | one file per engine; what each refuses stands in `engine` |
+//! | `source`, `model`, `made`, `files` | models in files and of the caller's own |
+//! | `judge`, `replay`, `audit` | what is found is confirmed by the plain program, or by a second search |
+//! | `graphs`, `solve`, `conformance` | whole graphs, equation files, tests |
+//! | `walk`, `conversation`, `near`, `advise` | for people: walks, advice, how near a goal was |
+//! | `suite`, `kept`, `stored`, `worker`, `bundle` | many models at once, searches that survive, workers elsewhere |
+//! | `render`, `html`, `picture` | how answers are told |
 
 pub mod advise;
 mod answer;

@@ -31,9 +31,9 @@ pub struct Options {
     pub plain: bool,
     /// Processes are added by the engine (any number of them), so that none need be there at the start.
     pub dormant: bool,
-    /// So many processes of a type are there at the start, whatever the model says of it.
+    /// How many processes of a type are there at the start, whatever the model says of it.
     pub copies: Vec<(String, u32)>,
-    /// So many messages fit into every buffered channel, whatever the model says of it.
+    /// How many messages fit into every buffered channel, whatever the model says of it.
     pub capacity: Option<u32>,
     /// Every step of a program is of interest, so that none are merged; what nobody reads may still be forgotten.
     pub single_steps: bool,

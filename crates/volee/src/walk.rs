@@ -24,7 +24,7 @@ pub enum Ending {
     Deadlock,
     /// A step went wrong.
     Fault(Fault),
-    /// So many steps were asked for.
+    /// As many steps were taken as were asked for.
     Steps,
     /// The user had enough.
     Stopped,

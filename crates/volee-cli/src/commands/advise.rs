@@ -1,4 +1,5 @@
-//! `volee advise MODEL`: which engines fit a model, what each could answer, and what stands in the way of the others.
+//! `volee advise MODEL`: which engines fit a model, what each could answer, and what stands in the way of the
+//! others.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! `volee automaton FORMULA`: the automaton of a temporal formula, as figures, a graph, or text for other tools.
+//! `volee automaton FORMULA`: the automaton of a temporal formula, as figures, a graph, or text for other
+//! tools.
 
 use clap::{Args, ValueEnum};
 use volee::render::automaton::{Form, Words, automaton};

@@ -55,7 +55,8 @@ Examples:
   volee check big.pml --spill /tmp                exact, with more states than memory holds
   volee check big.pml --approximate bitstate      look for errors among more states than fit; proves nothing")]
 pub struct Check {
-    /// The models: files whose extensions tell their languages, folders of them, or a project [default: volee.toml]
+    /// The models: files whose extensions tell their languages, folders of them, or a project [default:
+    /// volee.toml]
     #[arg(value_name = "MODEL")]
     pub models: Vec<PathBuf>,
 
@@ -74,11 +75,13 @@ pub struct Check {
     #[command(flatten)]
     storage: StorageArgs,
 
-    /// Who answers: explicit search of all states; one answer for every number of processes; whether channels, taken as
-    /// unbounded, can grow for ever; sets of integers, taken as unbounded; or boolean equations
+    /// Who answers: explicit search of all states; one answer for every number of processes; whether
+    /// channels, taken as unbounded, can grow for ever; sets of integers, taken as unbounded; or boolean
+    /// equations
     ///
-    /// The default is whoever answers questions of that kind: mostly the explicit search. With `auto` the answer also tells which other
-    /// engines could answer more about this model, and what stands in their way (see `volee advise`)
+    /// The default is whoever answers questions of that kind: mostly the explicit search. With `auto` the
+    /// answer also tells which other engines could answer more about this model, and what stands in their way
+    /// (see `volee advise`)
     #[arg(long, value_name = "ENGINE", value_parser = PossibleValuesParser::new(engines()))]
     engine: Option<String>,
 

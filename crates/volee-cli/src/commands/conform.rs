@@ -50,7 +50,8 @@ pub struct Conform {
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "1s")]
     timeout: Duration,
 
-    /// A test begins when the program has said a line like this (a regular expression); what it says before is no part of it
+    /// A test begins when the program has said a line like this (a regular expression); what it says before
+    /// is no part of it
     #[arg(long, value_name = "LINE", conflicts_with = "tcp")]
     ready: Option<String>,
 

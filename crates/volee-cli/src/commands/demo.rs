@@ -1,4 +1,5 @@
-//! `volee demo`: a protocol with a real bug, found, explained, replayed and drawn, and the repaired one proved right.
+//! `volee demo`: a protocol with a real bug, found, explained, replayed and drawn, and the repaired one
+//! proved right.
 //!
 //! The tour runs the very commands that it shows, so it cannot tell anything that is not so.
 

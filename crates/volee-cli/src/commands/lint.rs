@@ -1,4 +1,5 @@
-//! `volee lint MODEL…`: everything the front end has to say about models, also what is merely untidy, without any search.
+//! `volee lint MODEL…`: everything the front end has to say about models, also what is merely untidy, without
+//! any search.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

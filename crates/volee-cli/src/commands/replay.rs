@@ -1,5 +1,5 @@
-//! `volee replay MODEL TRACE`: re-executes a stored run in the program as it was written, and looks whether it shows what it is
-//! said to show.
+//! `volee replay MODEL TRACE`: re-executes a stored run in the program as it was written, and looks whether
+//! it shows what it is said to show.
 
 use clap::Args;
 use volee::render::replay::replayed;
@@ -27,8 +27,8 @@ pub struct Replay {
     #[arg(value_name = "TRACE")]
     run: String,
 
-    /// What the run must show: deadlock, assertions, 'invariant EXPR', 'reachable EXPR', 'ltl FORMULA' …; a trace file says it
-    /// itself
+    /// What the run must show: deadlock, assertions, 'invariant EXPR', 'reachable EXPR', 'ltl FORMULA' …; a
+    /// trace file says it itself
     #[arg(long, value_name = "WHAT")]
     shows: Option<String>,
 

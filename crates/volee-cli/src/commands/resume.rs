@@ -1,7 +1,7 @@
 //! `volee resume FILE`: goes on with a search that was kept, as if its call had been made here and now.
 //!
-//! The words of the call and its folder are in the file. What may be used is told by this call, not by that one: a search
-//! that ended for want of time or memory is gone on with in more of it.
+//! The words of the call and its folder are in the file. What may be used is told by this call, not by that
+//! one: a search that ended for want of time or memory is gone on with in more of it.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -42,7 +42,8 @@ pub struct Solve {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// How equations are solved: auto, dfs, bfs, acyclic or economical; games are solved by Zielonka's algorithm
+    /// How equations are solved: auto, dfs, bfs, acyclic or economical; games are solved by Zielonka's
+    /// algorithm
     #[arg(long, value_name = "SOLVER", default_value = "auto",
           value_parser = named(&SOLVERS))]
     solver: Solver,

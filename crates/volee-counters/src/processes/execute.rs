@@ -1,7 +1,7 @@
 //! What transitions do: to the explicit part of a state, and to the unbounded variables.
 //!
-//! A failed assertion and an error in what a statement does lead into the location of that failure, and the run goes on as
-//! well, as in the machine.
+//! A failed assertion and an error in what a statement does lead into the location of that failure, and the
+//! run goes on as well, as in the machine.
 
 use volee_integers::{Int, Row};
 use volee_program::{self as promela, Action, Expr, Pattern};

@@ -1,4 +1,5 @@
-//! Exploration of the explicit part of a program's states: what each process may do there, and to the unbounded variables.
+//! Exploration of the explicit part of a program's states: what each process may do there, and to the
+//! unbounded variables.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -368,8 +369,8 @@ impl Explorer<'_> {
         self.failures.len() as u32 - 1
     }
 
-    /// Adds transitions into the location of a failure. Nothing leaves it: runs that go on behind the error do so from
-    /// where it was met.
+    /// Adds transitions into the location of a failure. Nothing leaves it: runs that go on behind the error
+    /// do so from where it was met.
     pub(super) fn fail(
         &mut self,
         at: u32,

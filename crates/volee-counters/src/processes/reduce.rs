@@ -1,4 +1,5 @@
-//! Locations inside indivisible sequences, composed away: fewer locations, fewer sets, and cycles that are short.
+//! Locations inside indivisible sequences, composed away: fewer locations, fewer sets, and cycles that are
+//! short.
 
 use crate::program::{Program, Transition};
 
@@ -12,8 +13,8 @@ struct Graph {
     leaving: Vec<Vec<usize>>,
 }
 
-/// Removes locations that nobody sees where the composition of what enters and what leaves them is small. Their numbers
-/// stay, without transitions.
+/// Removes locations that nobody sees where the composition of what enters and what leaves them is small.
+/// Their numbers stay, without transitions.
 pub(crate) fn remove_internal(program: &mut Program, visible: &[bool]) {
     let locations = program.locations.len();
     let mut graph = Graph {

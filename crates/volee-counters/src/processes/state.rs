@@ -1,5 +1,5 @@
-//! The explicit part of a state of a program with processes: control points and every variable that is not symbolic.
-//! It becomes the control location of a counter program.
+//! The explicit part of a state of a program with processes: control points and every variable that is not
+//! symbolic. It becomes the control location of a counter program.
 
 use std::collections::HashMap;
 

@@ -44,7 +44,8 @@ pub struct Translation {
     pub program: Program,
     /// The errors that runs can end with.
     pub failures: Vec<Failure>,
-    /// Where no process can move although some process is not at a proper end; `None` if that is too complicated.
+    /// Where no process can move although some process is not at a proper end; `None` if that is too
+    /// complicated.
     pub deadlocks: Option<Vec<Region>>,
     /// Which locations are seen from outside.
     pub visible: Vec<bool>,

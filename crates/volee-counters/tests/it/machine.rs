@@ -1,7 +1,7 @@
 //! Counter programs read from Promela, against the machine of the same model.
 //!
-//! The twin explores every state of the plain machine, going on behind errors. The models keep their unbounded variables
-//! small by guards, so that it ends.
+//! The twin explores every state of the plain machine, going on behind errors. The models keep their
+//! unbounded variables small by guards, so that it ends.
 
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
@@ -16,8 +16,8 @@ use volee_system::{Budget, Draft as _, Flow, Random, Step, System};
 
 use crate::promela::{expression, lowered};
 
-/// What the machine does: it meets errors, deadlocks, invariants are false, goals are reached. Which of several errors of
-/// one step counts is the machine's business.
+/// What the machine does: it meets errors, deadlocks, invariants are false, goals are reached. Which of
+/// several errors of one step counts is the machine's business.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Seen {
     fault: bool,

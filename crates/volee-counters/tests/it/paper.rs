@@ -31,8 +31,9 @@ fn figure_2() -> Program {
     p
 }
 
-/// Figure 3: the lift. Variables c, g, a and the number of floors; locations of the control process: its outer loop, the
-/// wait for the motor, and the inner loop, during which the motor does not move. `None`: any number of floors.
+/// Figure 3: the lift. Variables c, g, a and the number of floors; locations of the control process: its
+/// outer loop, the wait for the motor, and the inner loop, during which the motor does not move. `None`: any
+/// number of floors.
 pub fn lift(floors: Option<i64>) -> Program {
     let mut p = program(&["c", "g", "a", "N"], &["loop", "wait", "choose"]);
     for at in [0, 1] {

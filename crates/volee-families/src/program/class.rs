@@ -1,9 +1,9 @@
 //! Which programs are families, and the reasons of those that are not, each with its place.
 //!
-//! A net counts processes and cannot tell them apart, nor see that a place is empty. So: process numbers only where a process
-//! names itself and others give the name back ([`super::identity`]), no counting of
-//! processes, nothing that asks whether somebody else *cannot* do something (`else` beside a rendezvous, `timeout`,
-//! `enabled`, escapes), and `run` of a single process only where it can happen once.
+//! A net counts processes and cannot tell them apart, nor see that a place is empty. So: process numbers only
+//! where a process names itself and others give the name back ([`super::identity`]), no counting of
+//! processes, nothing that asks whether somebody else *cannot* do something (`else` beside a rendezvous,
+//! `timeout`, `enabled`, escapes), and `run` of a single process only where it can happen once.
 
 use volee_program::{Action, Expr, Node, Pattern, Proctype, ProctypeId, Program, visit_expr};
 use volee_system::{Diagnostic, Place};

@@ -1,10 +1,11 @@
 //! Deadlocks of a family: nobody can move, and somebody is not where a process may rest.
 //!
-//! Where control is known (which valuation of the globals, where each single process is), a step is possible as soon as its
-//! processes of many are there. So nobody can move where of each such step some process is missing: places with upper bounds,
-//! an alternative for each way to choose them. Control is taken as it can be reached if there were always enough of the
-//! many; more of it does no harm, because a target that is not reached is no violation. At least one process of each type
-//! is taken to be there: a server without clients waits for ever, and nobody minds.
+//! Where control is known (which valuation of the globals, where each single process is), a step is possible
+//! as soon as its processes of many are there. So nobody can move where of each such step some process is
+//! missing: places with upper bounds, an alternative for each way to choose them. Control is taken as it can
+//! be reached if there were always enough of the many; more of it does no harm, because a target that is not
+//! reached is no violation. At least one process of each type is taken to be there: a server without clients
+//! waits for ever, and nobody minds.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -18,8 +19,8 @@ const TARGETS: usize = 20_000;
 /// Upper bounds of places.
 type Absent = BTreeMap<PlaceId, u32>;
 
-/// The targets of "nobody can move", where `rests` says of each place whether a process may stay there; `None` where that is
-/// too complicated.
+/// The targets of "nobody can move", where `rests` says of each place whether a process may stay there;
+/// `None` where that is too complicated.
 pub(super) fn deadlocks(net: &Net, rests: &[bool]) -> Option<Vec<Target>> {
     let mut group = vec![None; net.places.len()];
     for (number, places) in net.groups.iter().enumerate() {

@@ -1,9 +1,10 @@
-//! A counterexample in the model itself: the run of the net, step by step, in the explicit instance of that size.
+//! A counterexample in the model itself: the run of the net, step by step, in the explicit instance of that
+//! size.
 //!
-//! The net and the machine of a program share nothing but the program, so a run that both can make, and that ends badly in
-//! both, is worth believing. In a marking processes of one local state are alike; here each has a number. The follower
-//! knows in which place each process is, takes a step of the machine by processes from the places that the net says, and
-//! goes back where a choice turns out wrong.
+//! The net and the machine of a program share nothing but the program, so a run that both can make, and that
+//! ends badly in both, is worth believing. In a marking processes of one local state are alike; here each has
+//! a number. The follower knows in which place each process is, takes a step of the machine by processes from
+//! the places that the net says, and goes back where a choice turns out wrong.
 
 use std::collections::HashMap;
 
@@ -150,8 +151,8 @@ impl Follower<'_> {
         all
     }
 
-    /// The net keeps processes that have ended; in the machine the youngest go. Takes those steps as long as there are no
-    /// others.
+    /// The net keeps processes that have ended; in the machine the youngest go. Takes those steps as long as
+    /// there are no others.
     fn deaths(&mut self, state: &[u8]) -> (Vec<u8>, Vec<u32>) {
         let (mut state, mut ordinals) = (state.to_vec(), Vec::new());
         loop {
@@ -188,7 +189,8 @@ impl Follower<'_> {
                 found.push((known, Candidate { ordinal: ordinal as u32, target, fault, moved }));
             }
         }
-        // Those whose place is known are tried first, then in the order of the machine; the last is tried first.
+        // Those whose place is known are tried first, then in the order of the machine; the last is tried
+        // first.
         found.sort_by_key(|(known, candidate)| (*known, std::cmp::Reverse(candidate.ordinal)));
         found.into_iter().map(|(_, candidate)| candidate).collect()
     }

@@ -1,10 +1,11 @@
 //! Process numbers in a family: a process may name itself, and others may hold that name and give it back.
 //!
-//! Numbers of the many cannot be kept as numbers. But a process whose number somebody holds, in a global, in a message or in
-//! a local of a single process, can be told apart: it has a *name*, one of a few. The local state of a process says which
-//! name it has, if any, and a cell that holds its number holds the name. A process gets a name when its number leaves it
-//! and loses it when nobody holds it any more, so that names are as few as there are holders. Names can be compared and passed
-//! on; whatever else is done with them depends on numbers and is refused.
+//! Numbers of the many cannot be kept as numbers. But a process whose number somebody holds, in a global, in
+//! a message or in a local of a single process, can be told apart: it has a *name*, one of a few. The local
+//! state of a process says which name it has, if any, and a cell that holds its number holds the name. A
+//! process gets a name when its number leaves it and loses it when nobody holds it any more, so that names
+//! are as few as there are holders. Names can be compared and passed on; whatever else is done with them
+//! depends on numbers and is refused.
 
 use volee_system::Diagnostic;
 
@@ -102,8 +103,8 @@ impl Builder<'_> {
         (!self.classes[class].user).then_some(first + before * NAMES)
     }
 
-    /// Whether a process can be in a local state when the globals have these values, as far as names tell: whoever holds
-    /// some is counted with just these, and whoever has one is known to somebody.
+    /// Whether a process can be in a local state when the globals have these values, as far as names tell:
+    /// whoever holds some is counted with just these, and whoever has one is known to somebody.
     pub(super) fn agree(&self, l: usize, g: usize) -> bool {
         let (class, local) = &self.locals[l];
         let globals = &self.globals[g];
@@ -133,7 +134,8 @@ impl Builder<'_> {
         })
     }
 
-    /// Counts the names in the cells of a process that is not of the many and has moved; whether there are any.
+    /// Counts the names in the cells of a process that is not of the many and has moved; whether there are
+    /// any.
     pub(super) fn count_names(
         &self,
         class: usize,
@@ -150,8 +152,8 @@ impl Builder<'_> {
         any
     }
 
-    /// Records a step after which nobody holds some names any more: their owners lose them, those that move (with their
-    /// local states in `moved`) at once, another one as a bystander.
+    /// Records a step after which nobody holds some names any more: their owners lose them, those that move
+    /// (with their local states in `moved`) at once, another one as a bystander.
     pub(super) fn record_named(
         &mut self,
         mut found: Found,

@@ -1,10 +1,10 @@
 //! Families from programs: which processes come in any number is the user's choice, the rest follows.
 //!
-//! A program becomes a net. Every valuation of the globals that can occur is a place, and exactly one of them is marked; every
-//! local state (a point of control with the values of the locals) of a process is a place, and how many tokens it holds says
-//! how many processes are there. Statements become transitions, a rendezvous one for each pair that can meet.
-//! States are found on the way, under the assumption that whatever was found may occur together: that only adds
-//! transitions that never fire.
+//! A program becomes a net. Every valuation of the globals that can occur is a place, and exactly one of them
+//! is marked; every local state (a point of control with the values of the locals) of a process is a place,
+//! and how many tokens it holds says how many processes are there. Statements become transitions, a
+//! rendezvous one for each pair that can meet. States are found on the way, under the assumption that
+//! whatever was found may occur together: that only adds transitions that never fire.
 
 mod build;
 mod class;
@@ -34,7 +34,8 @@ pub struct Questions {
     pub invariants: Vec<(String, volee_program::Expr)>,
     /// Points of control that must never be occupied together, one process each.
     pub covers: Vec<(String, Vec<(ProctypeId, NodeId)>)>,
-    /// Whether some process can always move, or all may rest; asked of families with at least one process of each type.
+    /// Whether some process can always move, or all may rest; asked of families with at least one process of
+    /// each type.
     pub deadlock: bool,
 }
 
@@ -93,7 +94,8 @@ pub enum Kind {
     Property,
     /// Nobody can move, and somebody may not rest where it is.
     Deadlock,
-    /// A property automaton passes accepting states for ever; asked, as deadlocks are, where each type has at least one process.
+    /// A property automaton passes accepting states for ever; asked, as deadlocks are, where each type has at
+    /// least one process.
     Liveness,
 }
 
@@ -121,8 +123,8 @@ impl Family {
         self.templates.iter().map(|t| (t.name.as_str(), size(t))).collect()
     }
 
-    /// Processes of a template are the last ones, template by template, and the regulated ones the first of each: with
-    /// the number of the first and how many there are.
+    /// Processes of a template are the last ones, template by template, and the regulated ones the first of
+    /// each: with the number of the first and how many there are.
     fn numbered(&self, marking: &[u32]) -> Vec<(&Template, u32, u32)> {
         let mut next = self.once;
         let sizes = self.sizes(marking);
@@ -146,8 +148,8 @@ impl Family {
     }
 }
 
-/// Reads a program as a family in which the named proctypes come in any number, with a property beside it or, where there is
-/// none, the questions; assertions are always among these.
+/// Reads a program as a family in which the named proctypes come in any number, with a property beside it or,
+/// where there is none, the questions; assertions are always among these.
 ///
 /// # Errors
 /// Every construct that is outside the class of families, with its place.

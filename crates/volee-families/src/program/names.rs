@@ -1,4 +1,5 @@
-//! What places are called: valuations of the globals by what varies, local states by the statement that comes next.
+//! What places are called: valuations of the globals by what varies, local states by the statement that comes
+//! next.
 
 use volee_program::Action as Does;
 

@@ -1,12 +1,13 @@
 //! Property automata: what must not happen, as an automaton that reads the steps of a family.
 //!
-//! Yang and Li (2010, section 2) give a property as an automaton with trap states; a run of the system that leads it into one
-//! is a violation. Its letters are events of any process, or *subscripted* ones, of a named replication, which is then kept apart
-//! from the counters as a process of its own ("regulated"). Because all replications are alike, what holds of one choice
-//! of names holds of every choice.
+//! Yang and Li (2010, section 2) give a property as an automaton with trap states; a run of the system that
+//! leads it into one is a violation. Its letters are events of any process, or *subscripted* ones, of a named
+//! replication, which is then kept apart from the counters as a process of its own ("regulated"). Because all
+//! replications are alike, what holds of one choice of names holds of every choice.
 //!
-//! Here an automaton comes from a formula, a never claim or a file. It is handed over as a function, so that this crate need
-//! not know what it was made of; it may be non-deterministic, and then each of its runs counts.
+//! Here an automaton comes from a formula, a never claim or a file. It is handed over as a function, so that
+//! this crate need not know what it was made of; it may be non-deterministic, and then each of its runs
+//! counts.
 
 use volee_program::{Expr, ProctypeId};
 
@@ -51,8 +52,8 @@ pub struct Property {
     pub initial: u32,
     /// For each of its states, whether being there is a violation.
     pub traps: Vec<bool>,
-    /// For each of its states, whether being there for ever again is a violation; none where only traps are. Then every letter
-    /// must lead somewhere from every state.
+    /// For each of its states, whether being there for ever again is a violation; none where only traps are.
+    /// Then every letter must lead somewhere from every state.
     pub accepting: Vec<bool>,
     /// The states after a letter.
     pub step: Successors,

@@ -1,7 +1,7 @@
 //! What one process can do by itself: a statement, or an indivisible sequence of them.
 //!
-//! This follows the machine, also into errors: a failed assertion and an error in what a statement does leave their mark and
-//! the run goes on; an error in what a statement waits for is a step that does not move.
+//! This follows the machine, also into errors: a failed assertion and an error in what a statement does leave
+//! their mark and the run goes on; an error in what a statement waits for is a step that does not move.
 
 use volee_program::{Action, Expr, Pattern, Proctype, ProctypeId, Transition};
 use volee_system::Place;

@@ -1,7 +1,8 @@
 //! Values of variables and expressions over them.
 //!
-//! A valuation has one cell per byte of the program's layout, of which only the first of each variable is used. Reading or
-//! writing a global is noted, because a step that never does either is the same for all values of the globals.
+//! A valuation has one cell per byte of the program's layout, of which only the first of each variable is
+//! used. Reading or writing a global is noted, because a step that never does either is the same for all
+//! values of the globals.
 
 use volee_program::{BinaryOp, ChannelTest, Expr, Location, Pattern, Scope};
 
@@ -18,7 +19,8 @@ pub struct Valuation<'w> {
     pub locals: Vec<i32>,
     /// A global was read or written that can change.
     pub touched: bool,
-    /// The first run-time error met. As in the machine, evaluation goes on with 0 and a store into nowhere is lost.
+    /// The first run-time error met. As in the machine, evaluation goes on with 0 and a store into nowhere is
+    /// lost.
     pub fault: Option<String>,
     /// What was done with a process number that depends on which it is.
     pub refused: Option<String>,

@@ -1,8 +1,10 @@
-//! What does not change while a family is built: the layout of its channels, and which globals nobody ever assigns.
+//! What does not change while a family is built: the layout of its channels, and which globals nobody ever
+//! assigns.
 //!
-//! The contents of buffered channels are finite, so they are part of a valuation of the globals: behind the variables each
-//! channel has its length and its slots. A global that is never assigned is the same in all valuations; reading it does not
-//! make a step depend on the globals, which keeps nets small (most channel variables are such).
+//! The contents of buffered channels are finite, so they are part of a valuation of the globals: behind the
+//! variables each channel has its length and its slots. A global that is never assigned is the same in all
+//! valuations; reading it does not make a step depend on the globals, which keeps nets small (most channel
+//! variables are such).
 
 use volee_program::{Action, ChannelType, Expr, Location, Pattern, Proctype, ProctypeId, Program, Scope};
 
@@ -121,8 +123,8 @@ impl<'p> World<'p> {
     }
 }
 
-/// Whether one of the many may be started after another process has ended, whose number it then gets. When the first process
-/// ends, nobody is left to start others.
+/// Whether one of the many may be started after another process has ended, whose number it then gets. When
+/// the first process ends, nobody is left to start others.
 fn may_return(program: &Program, users: &[ProctypeId]) -> bool {
     let started = |action: &Action| run_of(action).is_some_and(|p| users.contains(&p));
     let mut transitions = program.proctypes.iter().flat_map(|p| &p.nodes).flat_map(|n| &n.transitions);

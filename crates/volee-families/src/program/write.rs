@@ -1,7 +1,8 @@
 //! Writes the states and steps of a family down as a net, with its questions as targets.
 //!
-//! A property automaton runs beside the steps: one place for each of its states, exactly one of them marked. A step whose
-//! letter changes nothing in any of its states is written as it is; any other once for each state that it can meet.
+//! A property automaton runs beside the steps: one place for each of its states, exactly one of them marked.
+//! A step whose letter changes nothing in any of its states is written as it is; any other once for each
+//! state that it can meet.
 
 use std::collections::HashMap;
 
@@ -72,7 +73,8 @@ impl Builder<'_> {
         })
     }
 
-    /// A property of infinite runs: its targets are the ends of runs that violate it if their last state lasts.
+    /// A property of infinite runs: its targets are the ends of runs that violate it if their last state
+    /// lasts.
     fn for_ever(&self, property: &Property, ends: Vec<Target>, layout: Layout) -> Asked {
         let lasts = |target: &Target| {
             let at = |within: std::ops::Range<usize>| {
@@ -122,7 +124,8 @@ impl Builder<'_> {
         groups
     }
 
-    /// One initial marking, or one for each state that the property may be in once it has read the initial state.
+    /// One initial marking, or one for each state that the property may be in once it has read the initial
+    /// state.
     fn initial(&self, layout: Layout, places: usize) -> Vec<Initial> {
         let mut initial = Initial { base: vec![0; places], open: vec![false; places] };
         initial.base[0] = 1;
@@ -160,7 +163,8 @@ impl Builder<'_> {
             .collect()
     }
 
-    /// For each place of a regulated replication its template and its rank among the regulated ones of that template.
+    /// For each place of a regulated replication its template and its rank among the regulated ones of that
+    /// template.
     fn regulated(&self, layout: Layout) -> Vec<Option<(volee_program::ProctypeId, u32)>> {
         let mut all = vec![None; layout.wrongs];
         for (l, (class, _)) in self.locals.iter().enumerate() {

@@ -1,8 +1,8 @@
 //! Families read from programs, against the machine of the program with a given number of processes.
 //!
-//! The twin is plain: for each small number of processes everything that the machine can reach, with no merging and
-//! going on behind errors. What a family says holds must hold in all of them; what one of them violates the family must
-//! call violated, and its run must be one of the machine.
+//! The twin is plain: for each small number of processes everything that the machine can reach, with no
+//! merging and going on behind errors. What a family says holds must hold in all of them; what one of them
+//! violates the family must call violated, and its run must be one of the machine.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;

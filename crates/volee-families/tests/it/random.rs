@@ -1,4 +1,5 @@
-//! The four engines on random nets: they never disagree, and agree with explicit search of all small instances.
+//! The four engines on random nets: they never disagree, and agree with explicit search of all small
+//! instances.
 
 use volee_families::{Choice, Flavour, Found, Method, Sizes, check, random_net, search_instance};
 use volee_nets::{Initial, Net, PlaceId, Target, Transition};
@@ -66,7 +67,8 @@ fn engines_agree_with_each_other_and_with_explicit_search_on_nets_with_transfers
     compare(0..7_000, "nets with transfers", |seed| random_net(seed, Flavour::Extended));
 }
 
-/// A family like those of the paper: a control process of three states, a template of four, rendezvous and single steps.
+/// A family like those of the paper: a control process of three states, a template of four, rendezvous and
+/// single steps.
 fn random_family(seed: u64) -> Net {
     let mut random = Random::new(seed);
     let (control, user) = (3, 4);

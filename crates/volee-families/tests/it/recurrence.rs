@@ -29,7 +29,8 @@ fn net(places: usize, steps: &[(ArcsRef<'_>, ArcsRef<'_>)]) -> Net {
     }
 }
 
-/// Whether a member with `n` processes passes the place for ever: a marking with it that comes back to itself.
+/// Whether a member with `n` processes passes the place for ever: a marking with it that comes back to
+/// itself.
 fn member_recurs(net: &Net, n: u32, accepting: usize) -> bool {
     let mut start = net.initial[0].base.clone();
     start[2] += n;

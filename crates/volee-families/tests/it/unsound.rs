@@ -1,9 +1,10 @@
-//! The published induction of the cut-off method is wrong for a fixed order of counters; this keeps the witness.
+//! The published induction of the cut-off method is wrong for a fixed order of counters; this keeps the
+//! witness.
 //!
-//! A counter `t` is pumped while the control stays; a chain of M steps, each taking one `t`, leads to the trap; from every
-//! state of the chain there is also a shortcut that needs a counter `u` that nobody ever fills. The trap is reachable
-//! in 2M + 1 steps. If `t` is bounded before `u` is looked at, its cut-off comes from the abstraction where the
-//! shortcut works, so it is tiny, and the chain is cut away.
+//! A counter `t` is pumped while the control stays; a chain of M steps, each taking one `t`, leads to the
+//! trap; from every state of the chain there is also a shortcut that needs a counter `u` that nobody ever
+//! fills. The trap is reachable in 2M + 1 steps. If `t` is bounded before `u` is looked at, its cut-off comes
+//! from the abstraction where the shortcut works, so it is tiny, and the chain is cut away.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,7 +14,8 @@ use volee_system::{Budget, Quiet, Verdict};
 
 const M: u32 = 40;
 
-/// The three local states of a process, `pool`, `t` and `u`, in any order; then the chain c0 … cM and the trap.
+/// The three local states of a process, `pool`, `t` and `u`, in any order; then the chain c0 … cM and the
+/// trap.
 fn witness([pool, t, u]: [u32; 3]) -> Net {
     let chain = |i: u32| 3 + i;
     let trap = chain(M + 1);
@@ -61,9 +63,9 @@ fn every_engine_sees_that_the_witness_is_violated_in_all_orders() {
     }
 }
 
-/// The induction as published: levels are the prefixes of one order of the counters, the threshold of all of them is twice
-/// the cut-off of the level before, and 0 stands for "no trap". After the last level all paths up to its cut-off are
-/// looked at. Says `true` for "holds".
+/// The induction as published: levels are the prefixes of one order of the counters, the threshold of all of
+/// them is twice the cut-off of the level before, and 0 stands for "no trap". After the last level all paths
+/// up to its cut-off are looked at. Says `true` for "holds".
 fn published_induction(net: &Net, order: &[usize]) -> bool {
     let control: Vec<usize> = (3..net.places.len()).collect();
     let trap = net.places.len() - 1;

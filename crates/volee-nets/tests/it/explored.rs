@@ -1,4 +1,5 @@
-//! Instances of nets as systems: resets and transfers, markings that grow too large, and all nets of the corpus.
+//! Instances of nets as systems: resets and transfers, markings that grow too large, and all nets of the
+//! corpus.
 
 use std::collections::HashSet;
 use std::path::PathBuf;

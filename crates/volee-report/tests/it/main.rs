@@ -1,5 +1,5 @@
-//! How a run looks in every form, on one small run that has everything: messages through a channel, a rendezvous, an
-//! indivisible sequence, a message nobody takes, an error, a cycle.
+//! How a run looks in every form, on one small run that has everything: messages through a channel, a
+//! rendezvous, an indivisible sequence, a message nobody takes, an error, a cycle.
 
 use volee_report::{Palette, TextLayout, run_itf, run_mermaid, run_svg, run_text};
 use volee_system::{Action, Event, EventKind, Fault, FaultKind, Place, Run, RunState, RunStep, Variable};

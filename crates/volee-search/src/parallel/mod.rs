@@ -58,7 +58,7 @@ pub struct Crew<'a> {
 }
 
 impl<'a> Crew<'a> {
-    /// So many threads, from when there are [`LARGE`] many states on.
+    /// A number of threads, from when there are [`LARGE`] many states on.
     pub fn new(workers: usize, another: &'a Another<'a>) -> Self {
         let workers = workers.clamp(1, MOST_CREW);
         Crew { workers, from: LARGE, another, executed: Mutex::default(), left_out: Mutex::default() }

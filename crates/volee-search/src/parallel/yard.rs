@@ -87,7 +87,7 @@ pub(super) struct Yard {
 }
 
 impl Yard {
-    /// For so many workers, each with its share of what is to be done first.
+    /// For a number of workers, each with its share of what is to be done first.
     pub fn new(workers: usize, first: &[(StateRef, u32)]) -> Self {
         let share = |worker: usize| {
             let (names, depths) = first.iter().skip(worker).step_by(workers).copied().unzip();

@@ -1,10 +1,10 @@
 //! What a part has still to expand, level by level.
 //!
-//! One worker alone meets things level by level, so a queue is enough. Several do not: what comes from another worker has
-//! waited for a packet, and at the end of a queue it would wait again behind everything that is known here, so that ways
-//! which cross between workers fall behind by a level each time and an early answer that lies on one comes late. So levels
-//! travel with what is sent, and the lowest level comes first. (With a queue, a search that stops early explored nine times
-//! what it had to.)
+//! One worker alone meets things level by level, so a queue is enough. Several do not: what comes from
+//! another worker has waited for a packet, and at the end of a queue it would wait again behind everything
+//! that is known here, so that ways which cross between workers fall behind by a level each time and an early
+//! answer that lies on one comes late. So levels travel with what is sent, and the lowest level comes first.
+//! (With a queue, a search that stops early explored nine times what it had to.)
 
 use std::collections::VecDeque;
 

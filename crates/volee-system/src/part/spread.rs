@@ -1,16 +1,17 @@
 //! Which worker a state belongs to, so that most steps stay at home.
 //!
-//! A hash of all bytes spreads states evenly, and sends all but one in P steps to another worker. A hash of a few bytes
-//! that change rarely (what a process holds, how far it is) keeps most steps at home, an idea of Lerda and Sisto (1999), who
-//! took the bytes of one process; but too few bytes with too few values spread badly. Which bytes are good depends on the
-//! system. So a sample of it is looked at first: walks of a few thousand steps, the same for all workers, because neither
-//! the order of steps nor the numbers drawn depend on who looks. Each choice of bytes has two costs there: the share of
-//! steps that leave home, and how unevenly states would be spread. The second comes from how often each value of the bytes
-//! occurs: if all are equally frequent, E of them fall on P workers like balls into urns.
+//! A hash of all bytes spreads states evenly, and sends all but one in P steps to another worker. A hash of a
+//! few bytes that change rarely (what a process holds, how far it is) keeps most steps at home, an idea of
+//! Lerda and Sisto (1999), who took the bytes of one process; but too few bytes with too few values spread
+//! badly. Which bytes are good depends on the system. So a sample of it is looked at first: walks of a few
+//! thousand steps, the same for all workers, because neither the order of steps nor the numbers drawn depend
+//! on who looks. Each choice of bytes has two costs there: the share of steps that leave home, and how
+//! unevenly states would be spread. The second comes from how often each value of the bytes occurs: if all
+//! are equally frequent, E of them fall on P workers like balls into urns.
 //!
-//! Bytes are added one by one, the best first. Where no choice is much better than the hash of all bytes, that is taken.
-//! A worker asks nobody which bytes the others have chosen; that all have chosen the same is checked with every state that
-//! arrives, since it must be the receiver's.
+//! Bytes are added one by one, the best first. Where no choice is much better than the hash of all bytes,
+//! that is taken. A worker asks nobody which bytes the others have chosen; that all have chosen the same is
+//! checked with every state that arrives, since it must be the receiver's.
 
 use std::collections::HashMap;
 
@@ -128,8 +129,9 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Walks through a system from some of its states. `expand` gives the successors of a state, in an order that is the
-    /// same everywhere, or nothing where it cannot. The last `tail` bytes of a state are not looked at.
+    /// Walks through a system from some of its states. `expand` gives the successors of a state, in an order
+    /// that is the same everywhere, or nothing where it cannot. The last `tail` bytes of a state are not
+    /// looked at.
     pub fn walk(
         starts: &[Vec<u8>],
         tail: usize,
@@ -237,8 +239,9 @@ impl Sample {
         let equal = |c: &[u64]| c.len() * (c.len() - 1);
         let pairs: usize = walked.chunk_by(|a, b| a == b).map(equal).sum();
         let meet = pairs as f64 / equal(&walked) as f64;
-        // The largest of P loads, each the sum of what falls into it; half of what chance would make of it, because the
-        // best of several hash functions is taken. No logarithm, because all must get the same number.
+        // The largest of P loads, each the sum of what falls into it; half of what chance would make of it,
+        // because the best of several hash functions is taken. No logarithm, because all must get the same
+        // number.
         let doublings = f64::from(usize::BITS - (peers - 1).leading_zeros());
         Costs {
             away: away * leaving as f64 / self.steps.len().max(1) as f64,

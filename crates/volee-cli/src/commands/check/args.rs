@@ -25,8 +25,8 @@ pub struct QuestionArgs {
     #[arg(long, value_name = "EXPR", help_heading = "Questions")]
     reachable: Vec<String>,
 
-    /// A formula of the mu-calculus that the initial state must satisfy, e.g. '[true* . "error"] false'; @FILE reads it
-    /// from a file
+    /// A formula of the mu-calculus that the initial state must satisfy, e.g. '[true* . "error"] false';
+    /// @FILE reads it from a file
     #[arg(long, value_name = "FORMULA", help_heading = "Questions")]
     mu: Vec<String>,
 
@@ -42,8 +42,8 @@ pub struct QuestionArgs {
     #[arg(long, value_name = "FORMULA", help_heading = "Temporal questions")]
     tl: Vec<String>,
 
-    /// A deterministic Büchi automaton that must accept every infinite run: a file in the Hanoi format, or a formula of
-    /// linear temporal logic whose automaton is deterministic
+    /// A deterministic Büchi automaton that must accept every infinite run: a file in the Hanoi format, or a
+    /// formula of linear temporal logic whose automaton is deterministic
     #[arg(long, value_name = "FILE.hoa|FORMULA", help_heading = "Temporal questions")]
     buchi: Vec<String>,
 
@@ -59,8 +59,8 @@ pub struct QuestionArgs {
     #[arg(long, help_heading = "Temporal questions")]
     acceptance: bool,
 
-    /// Of all questions ask only these: deadlock, assertions, claims, the name of a claim, ltl, invariant …; `messages`: of a run
-    /// show only messages
+    /// Of all questions ask only these: deadlock, assertions, claims, the name of a claim, ltl, invariant …;
+    /// `messages`: of a run show only messages
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Questions")]
     pub only: Vec<String>,
 
@@ -100,7 +100,8 @@ impl QuestionArgs {
         Ok(all)
     }
 
-    /// Whether other questions than the usual ones are chosen: those about runs stand for themselves, those about states come on top.
+    /// Whether other questions than the usual ones are chosen: those about runs stand for themselves, those
+    /// about states come on top.
     pub fn chooses(&self) -> bool {
         let listed = [&self.ltl, &self.tl, &self.property, &self.mu].iter().any(|list| !list.is_empty());
         let about_states = !self.invariant.is_empty() || !self.reachable.is_empty();
@@ -115,18 +116,20 @@ pub struct TemporalArgs {
     #[arg(long, value_name = "RUNS", value_parser = named(&RUNS), default_value = "prefixes", help_heading = "Temporal questions")]
     runs: Runs,
 
-    /// What steps of a program are called where formulas name them: by what happens, or by the text of the statement
+    /// What steps of a program are called where formulas name them: by what happens, or by the text of the
+    /// statement
     #[arg(long, value_name = "WHAT", value_parser = named(&NAMINGS), default_value = "events", help_heading = "Temporal questions")]
     pub labels: Naming,
 
-    /// Only fair runs count: `weak` (or nothing), no process is for ever able to move without ever moving; `strong`, none is
-    /// able again and again without moving again and again
+    /// Only fair runs count: `weak` (or nothing), no process is for ever able to move without ever moving;
+    /// `strong`, none is able again and again without moving again and again
     #[arg(long, value_name = "KIND", value_parser = named(&FAIRNESS), num_args = 0..=1, require_equals = true,
           default_missing_value = "weak", help_heading = "Temporal questions")]
     fair: Option<Fairness>,
 
-    /// How infinite runs are looked for: by components; or by nested depth-first search, which can forget states to stay
-    /// within --memory (still exact) and can do with bits (--approximate bitstate; proves nothing)
+    /// How infinite runs are looked for: by components; or by nested depth-first search, which can forget
+    /// states to stay within --memory (still exact) and can do with bits (--approximate bitstate; proves
+    /// nothing)
     #[arg(long, value_name = "SEARCH", value_parser = named(&EMPTINESS), help_heading = "Temporal questions")]
     emptiness: Option<Emptiness>,
 
@@ -174,17 +177,18 @@ pub struct StorageArgs {
           conflicts_with = "all_errors", help_heading = "Questions")]
     max_errors: u32,
 
-    /// After the answer, ask once more: the plain program, all its steps, nothing merged, forgotten or shared; answers that
-    /// contradict each other are a defect (exit code 4)
+    /// After the answer, ask once more: the plain program, all its steps, nothing merged, forgotten or
+    /// shared; answers that contradict each other are a defect (exit code 4)
     #[arg(long, help_heading = "Questions")]
     audit: bool,
 
-    /// The order of the search: depth-first, or breadth-first for the shortest counterexample, in steps of the program as it
-    /// is written
+    /// The order of the search: depth-first, or breadth-first for the shortest counterexample, in steps of
+    /// the program as it is written
     #[arg(long, value_name = "ORDER", value_parser = named(&ORDERS), default_value = "dfs")]
     search: Order,
 
-    /// What a depth-first search does when the memory is used up: which state it forgets to make room, or `none` to end
+    /// What a depth-first search does when the memory is used up: which state it forgets to make room, or
+    /// `none` to end
     #[arg(long, value_name = "POLICY", value_parser = named(&REPLACEMENTS), default_value = "random", help_heading = "Budget")]
     replacement: Policy,
 
@@ -192,7 +196,8 @@ pub struct StorageArgs {
     #[arg(long, value_name = "KIND", value_parser = named(&APPROXIMATIONS), help_heading = "Budget")]
     approximate: Option<Approximation>,
 
-    /// Take fewer steps where the order of independent ones does not matter: the same answers from fewer states
+    /// Take fewer steps where the order of independent ones does not matter: the same answers from fewer
+    /// states
     ///
     /// The default is both, and none with --plain and for a shortest counterexample (--search bfs)
     #[arg(long, value_name = "KIND", value_parser = named(&REDUCTIONS))]
@@ -202,7 +207,8 @@ pub struct StorageArgs {
     #[arg(long, value_name = "NUMBER", default_value_t = 0, help_heading = "Budget")]
     seed: u64,
 
-    /// Keep the search in a file now and then, and at a limit or a signal: `volee resume FILE` goes on with it
+    /// Keep the search in a file now and then, and at a limit or a signal: `volee resume FILE` goes on with
+    /// it
     #[arg(long, value_name = "FILE", help_heading = "Long searches")]
     pub checkpoint: Option<PathBuf>,
 
@@ -243,8 +249,8 @@ pub struct FamiliesArgs {
     #[arg(long, value_name = "PROCTYPE", value_delimiter = ',', help_heading = "Families")]
     for_any: Vec<String>,
 
-    /// How: by turns, backward (bra), Karp–Miller (frakm), Emerson–Namjoshi (fraen), cut-offs (fbra), or instance by
-    /// instance
+    /// How: by turns, backward (bra), Karp–Miller (frakm), Emerson–Namjoshi (fraen), cut-offs (fbra), or
+    /// instance by instance
     #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = named(&METHODS), help_heading = "Families")]
     method: Choice,
 

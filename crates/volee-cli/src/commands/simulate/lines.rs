@@ -1,7 +1,8 @@
-//! Where the lines of a conversation come from: an editor with history on a terminal, plain lines from a pipe.
+//! Where the lines of a conversation come from: an editor with history on a terminal, plain lines from a
+//! pipe.
 //!
-//! Ctrl-C never loses the run. At the editor it asks whether one means it; a pipe is read by a thread of its own, so that Ctrl-C
-//! is seen while nobody writes.
+//! Ctrl-C never loses the run. At the editor it asks whether one means it; a pipe is read by a thread of its
+//! own, so that Ctrl-C is seen while nobody writes.
 
 use std::io::{BufRead as _, IsTerminal as _, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
