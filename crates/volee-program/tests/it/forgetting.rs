@@ -69,6 +69,7 @@ pub const PROGRAMS: &[(&str, &[&str])] = &[
     ("byte n, m; active proctype P() { n = 2; m = n + m; n = m }", &[]),
     ("byte n, t[2]; active proctype P() { n = 2; t[n] = 1 }", &[]),
     ("byte n, m; active proctype P() { m = 1 / n }", &[]),
+    ("byte i, n, t[2]; active proctype P() { i = 2; n = t[i] }", &[]),
     (
         "byte n, out; active proctype P() { if :: n = 1 :: n = 2 fi; out = (n == 1 -> 5 : 6) }",
         &["out == 5", "out == 6"],

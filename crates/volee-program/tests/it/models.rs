@@ -622,4 +622,21 @@ pub const MODELS: &[(&str, &[&str])] = &[
         "chan d = [1] of { byte, byte }; proctype P(chan c) { byte l; l = 1; c!1 } proctype Q() { byte m; do :: m = 1 - m od } init { atomic { run P(d); run Q() } }",
         &[],
     ),
+    // A choice of a younger process that an older one may spoil, however it comes to the channel.
+    (
+        "chan c = [1] of { byte }; init { byte l; l = 1; run S() } proctype S() { byte x; d_step { c!1; x = 1 } } active proctype Q() { byte x; x = 1; if :: c?x -> assert(false) :: x = 2 fi }",
+        &[],
+    ),
+    (
+        "chan a = [1] of { byte }, b = [1] of { byte }; proctype P(chan p; chan q) { byte l; l = 1; p!1; q!1 } proctype Q() { byte x; x = 1; if :: b?x -> assert(false) :: x = 2 fi } init { atomic { run P(a, b); run Q() } }",
+        &[],
+    ),
+    (
+        "byte x; chan c = [1] of { byte }; proctype P() { byte l; l = 1; atomic { c!1; x = 1 } } proctype Q() { byte l; l = 1; if :: atomic { c?l; assert(x == 0) } :: l = 5 fi } init { atomic { run P(); run Q() } }",
+        &[],
+    ),
+    (
+        "byte n, g; chan c = [1] of { byte }; active proctype P() { if :: c!1 :: c!2 fi; c?n; g = 1; g = 2 }",
+        &["g == 1"],
+    ),
 ];
