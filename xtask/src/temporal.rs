@@ -1,4 +1,5 @@
-//! `cargo xtask temporal oracle`: every claim of the corpus, compared with SPIN's verdicts. `cargo xtask temporal
+//! `cargo xtask temporal oracle`: every claim of the corpus, compared with SPIN's verdicts. `cargo xtask temporal agree`: the same claims
+//! with two workers and with a tenth of the memory, compared with the usual search. `cargo xtask temporal
 //! curves`: the 1989 figures, generated states and time against the size of the heap, on the connect-disconnect
 //! protocol. `cargo xtask temporal random`: random formulas over random programs, compared with a naive evaluator.
 
@@ -16,9 +17,10 @@ pub const CORPUS: &str = "../shared/corpus/promela";
 pub fn run(arguments: &[String]) -> Result<(), String> {
     match arguments.first().map(String::as_str) {
         Some("oracle") => oracle(),
+        Some("agree") => agree(),
         Some("curves") => curves(),
         Some("random") => random(arguments.get(1)),
-        _ => Err("usage: cargo xtask temporal oracle|curves|random [FORMULAS]".into()),
+        _ => Err("usage: cargo xtask temporal oracle|agree|curves|random [FORMULAS]".into()),
     }
 }
 
@@ -54,29 +56,75 @@ fn oracle() -> Result<(), String> {
     for row in text.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>()) {
         let [model, claim, kind, mode, verdict, ..] = row[..] else { continue };
         let Some(code) = expected(model, mode, verdict) else { continue };
-        let mut call = Command::new("target/release/volee");
-        call.arg("check").arg(Path::new(CORPUS).join(model)).args(["--time", "60s"]);
-        match kind {
-            "ltl" => call.args(["--property", claim]),
-            "np" => call.arg("--progress"),
-            _ if has_never_claim(model) => call.args(["--property", "all"]),
-            _ => call.arg("--acceptance"),
-        };
-        if mode.ends_with("fair") {
-            call.arg("--fair");
-        }
-        let outcome = call.output().map_err(|e| format!("build volee first (cargo build --release): {e}"))?;
+        let ended = ask(model, claim, kind, mode, &[])?.0;
         compared += 1;
-        if outcome.status.code() != Some(code) {
+        if ended != Some(code) {
             different += 1;
-            println!(
-                "{model} {claim} {mode}: SPIN says {verdict}, volee ends with {:?}",
-                outcome.status.code()
-            );
+            println!("{model} {claim} {mode}: SPIN says {verdict}, volee ends with {ended:?}");
         }
     }
     println!("{compared} claims compared, {different} different");
     if different == 0 { Ok(()) } else { Err("verdicts differ".into()) }
+}
+
+/// Asks for a claim of the corpus: the exit code, and the memory of the search in bytes.
+fn ask(
+    model: &str,
+    claim: &str,
+    kind: &str,
+    mode: &str,
+    more: &[&str],
+) -> Result<(Option<i32>, Option<u64>), String> {
+    let mut call = Command::new("target/release/volee");
+    call.arg("check")
+        .arg(Path::new(CORPUS).join(model))
+        .args(["--time", "60s", "--format", "json"])
+        .args(more);
+    match kind {
+        "ltl" => call.args(["--property", claim]),
+        "np" => call.arg("--progress"),
+        _ if has_never_claim(model) => call.args(["--property", "all"]),
+        _ => call.arg("--acceptance"),
+    };
+    if mode.ends_with("fair") {
+        call.arg("--fair");
+    }
+    let outcome = call.output().map_err(|e| format!("build volee first (cargo build --release): {e}"))?;
+    let told: serde_json::Value = serde_json::from_slice(&outcome.stdout).unwrap_or_default();
+    Ok((outcome.status.code(), told["statistics"]["peak_memory_bytes"].as_u64()))
+}
+
+/// How `volee` ends when a limit is reached: an answer that is not known differs from none.
+const UNKNOWN: Option<i32> = Some(3);
+
+/// Two workers and a tenth of the memory answer as the usual search does, or that they do not know.
+fn agree() -> Result<(), String> {
+    let path = Path::new(CORPUS).join("spin_ltl_oracle.csv");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        println!("skipped: no corpus file {}", path.display());
+        return Ok(());
+    };
+    let mut asked = std::collections::BTreeSet::new();
+    let (mut compared, mut unknown, mut different) = (0, 0, 0);
+    for row in text.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>()) {
+        let [model, claim, kind, mode, ..] = row[..] else { continue };
+        if !asked.insert((model.to_string(), claim.to_string(), kind.to_string(), mode.ends_with("fair"))) {
+            continue;
+        }
+        let (usual, peak) = ask(model, claim, kind, mode, &[])?;
+        let tenth = (peak.unwrap_or(1 << 20) / 10).max(1 << 12).to_string();
+        for more in [["--workers", "2"], ["--memory", &tenth]] {
+            let (ended, _) = ask(model, claim, kind, mode, &more)?;
+            compared += 1;
+            unknown += u32::from(ended == UNKNOWN);
+            if ended != usual && ended != UNKNOWN && usual != UNKNOWN {
+                different += 1;
+                println!("{model} {claim} {mode}: usually {usual:?}, with {} {ended:?}", more.join(" "));
+            }
+        }
+    }
+    println!("{compared} answers compared, {unknown} not known, {different} different");
+    if different == 0 { Ok(()) } else { Err("answers differ".into()) }
 }
 
 fn has_never_claim(model: &str) -> bool {

@@ -18,6 +18,8 @@ pub struct ModelGraph<'s, S: ?Sized> {
     equations: Equations,
     labels: Labels,
     predicates: Vec<PredicateId>,
+    /// The left sides of implications that were true nowhere so far.
+    unmet: Vec<(String, PredicateId)>,
     initial: Vec<Vec<u8>>,
     plans: Vec<Plan>,
     /// Those of the equations; before them one for the conjunction of several initial states.
@@ -49,7 +51,12 @@ impl<'s> ModelGraph<'s, dyn System + 's> {
         let asked = equations.formula.predicates.iter();
         let told = asked.map(|p| draft.predicate(&p.text).map_err(|error| relocate(error, &p.place)));
         let predicates = told.collect::<Result<_, _>>()?;
-        ModelGraph::new(draft.system(), equations, predicates)
+        let mut unmet = Vec::new();
+        for text in &equations.formula.left_sides {
+            let told = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
+            unmet.extend(draft.predicate(text).ok().map(|id| (told.to_string(), id)));
+        }
+        Ok(ModelGraph { unmet, ..ModelGraph::new(draft.system(), equations, predicates)? })
     }
 }
 
@@ -87,6 +94,7 @@ impl<'s, S: System + ?Sized> ModelGraph<'s, S> {
             equations,
             labels,
             predicates,
+            unmet: Vec::new(),
             initial,
             plans,
             blocks,
@@ -117,7 +125,14 @@ impl<'s, S: System + ?Sized> ModelGraph<'s, S> {
         self.system.holds(self.predicates[index as usize], place).unwrap_or(false)
     }
 
-    /// What the formula names but no step that was looked at is. Where the states are numbers all of them are looked at.
+    /// Looks for left sides of implications that are true here.
+    #[inline]
+    fn meet(&mut self, place: &[u8]) {
+        let system = &mut *self.system;
+        self.unmet.retain(|(_, predicate)| system.holds(*predicate, place) != Ok(true));
+    }
+
+    /// What the formula names but no step that was looked at is, and what it supposes that was true nowhere. Where the states are numbers all of them are looked at.
     pub fn silent(&mut self) -> Vec<String> {
         if self.labels.silent().next().is_some() {
             for state in 0..self.numbered.unwrap_or(0) {
@@ -132,7 +147,8 @@ impl<'s, S: System + ?Sized> ModelGraph<'s, S> {
                 }
             }
         }
-        self.labels.silent().map(ToString::to_string).collect()
+        let unmet = self.unmet.iter().map(|(text, _)| text.clone());
+        self.labels.silent().map(ToString::to_string).chain(unmet).collect()
     }
 
     /// The initial states.
@@ -262,6 +278,9 @@ impl<S: System + ?Sized> BooleanGraph for ModelGraph<'_, S> {
     }
 
     fn successors(&mut self, place: &[u8], node: Node, sink: &mut dyn Successors) -> Result<(), Trouble> {
+        if !self.unmet.is_empty() {
+            self.meet(place);
+        }
         let Some(plan) = self.plans.get(usize::from(node)) else {
             for initial in &self.initial {
                 if sink.variable(initial, 0).is_break() {

@@ -1,5 +1,10 @@
 //! Questions about runs on several workers: the product of the system with a monitor or with a claim is a system, so it is
 //! explored as every other; cycles that a claim accepts are then looked for among what was found.
+//!
+//! Persistent sets are taken here by the rule that needs no path (no set that cuts cycles). The other rule, which a single worker has
+//! (the reduced system settled by itself, depth-first, before the product), asks which states are on the path: it would have to be
+//! done by one worker for all, in the order of one, and told to all of them state by state, so that the whole would take
+//! longer than that worker by itself. So a claim about rings of processes may have more states here than alone.
 
 use serde::{Deserialize, Serialize};
 use volee_search::partition::{PartialOutcome, Partition, Recurrence, conclude, join};
@@ -126,5 +131,6 @@ pub fn joined_formula<S: System + ?Sized>(
     let all = together(parts)?;
     let check = question.questions(&Check::new());
     let outcome = join(&mut question.beside(system, runs), &check, all.outcomes, all.memory, meter);
-    Ok((question.told(outcome, runs), question.silent(all.letters.as_deref()), all.accounts))
+    let silent = question.silent(system, runs, all.letters.as_deref(), meter);
+    Ok((question.told(outcome, runs), silent, all.accounts))
 }

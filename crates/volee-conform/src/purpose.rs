@@ -42,7 +42,7 @@ pub struct Purpose {
 
 enum Source {
     Automaton(Vec<Arrow>),
-    Formula { dfa: Dfa, atoms: Vec<EventMatcher> },
+    Formula { dfa: Dfa, atoms: Vec<EventMatcher>, unmet: Vec<(usize, String)> },
     Cover { what: Vec<Matcher>, met: bool },
     After,
     Nothing,
@@ -129,7 +129,9 @@ impl Purpose {
         };
         let standing: Vec<Standing> = dfa.all_states().map(standing).collect();
         let initial = dfa.initial().0;
-        let purpose = Purpose { source: Source::Formula { dfa, atoms }, initial: initial as u16, standing };
+        let unmet = ids.iter().map(|id| formula.atom_text(*id)).enumerate().collect();
+        let source = Source::Formula { dfa, atoms, unmet };
+        let purpose = Purpose { source, initial: initial as u16, standing };
         purpose.checked("the formula")
     }
 
@@ -216,8 +218,9 @@ impl Purpose {
                 *met |= hit;
                 out.extend([u16::from(hit), 1]);
             }
-            Source::Formula { dfa, atoms } => {
+            Source::Formula { dfa, atoms, unmet } => {
                 let letter: Vec<bool> = atoms.iter().map(|a| means(a, label)).collect();
+                unmet.retain(|(atom, _)| !letter[*atom]);
                 let seen = label.action.is_some() || letter.contains(&true);
                 let next = |s: u16| dfa.step(DfaState(u32::from(s)), |a| letter[a as usize]).0 as u16;
                 out.extend((0..count).map(|s| if seen { next(s) } else { s }));
@@ -248,6 +251,7 @@ impl Purpose {
                 texts.retain(|t| !arrows.iter().any(|a| a.met && a.text == *t));
                 texts
             }
+            Source::Formula { unmet, .. } => unmet.iter().map(|(_, text)| text.clone()).collect(),
             Source::Cover { met: false, what } => what.iter().map(Matcher::text).collect(),
             _ => Vec::new(),
         }

@@ -10,6 +10,7 @@
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use volee_logic::formula::split_process;
 use volee_lts::PackedStates;
 use volee_system::{
     Action, Diagnostic, EventKind, Flow, Label, Limit, Meter, Progress, Snapshot, Step, System,
@@ -35,7 +36,7 @@ pub struct SpecLabel {
     pub name: String,
     /// The statement behind a message of a channel.
     pub statement: Option<String>,
-    /// The events of a step that passes nothing through the interface, with who does them: `Server[0]:ask?REQ,1`.
+    /// All names of the step, with who does it: `Server[0]:ask?REQ,1`. Of several messages in one step each has its own.
     pub events: Vec<String>,
     /// The lines of the program where its statements stand.
     pub lines: Vec<u32>,
@@ -386,19 +387,19 @@ impl<'s> Specification<'s> {
         if let Some(Some(known)) = self.known.get(at) {
             return Ok(Passed::Nothing(*known));
         }
-        let name = self.system.label(label).into_owned();
+        let mut names = self.system.names(label);
+        let name =
+            statement_among(&names).map_or_else(|| self.system.label(label).into_owned(), str::to_owned);
+        names.retain(|known| *known != name);
         if self.interface.channels {
             let actions = self.system.explain(&self.state, ordinal);
-            let messages = self.passing(&name, &actions)?;
+            let messages = self.passing(&name, &names, &actions)?;
             if !messages.is_empty() {
                 return Ok(Passed::Messages(messages));
             }
-            let (lines, events) = (lines(&actions), events(&actions));
-            let number = self.number(SpecLabel { lines, name, events, statement: None, action: None });
-            if actions.iter().all(|a| a.event.is_none()) {
-                self.remember(at, number);
-            }
-            // Else not remembered: the same statement may use another channel elsewhere.
+            let lines = lines(&actions);
+            let number = self.number(SpecLabel { lines, name, events: names, statement: None, action: None });
+            self.remember(at, number);
             return Ok(Passed::Nothing(number));
         }
         let action = match self.interface.kind(&name)? {
@@ -406,7 +407,7 @@ impl<'s> Specification<'s> {
             kind => Some(self.actions.intern(&name, kind)),
         };
         let number =
-            self.number(SpecLabel { name, action, events: Vec::new(), statement: None, lines: Vec::new() });
+            self.number(SpecLabel { name, action, events: names, statement: None, lines: Vec::new() });
         self.remember(at, number);
         Ok(Passed::Nothing(number))
     }
@@ -419,22 +420,35 @@ impl<'s> Specification<'s> {
     }
 
     /// The messages that pass through the interface in a step.
-    fn passing(&mut self, statement: &str, actions: &[Action]) -> Result<Vec<u32>, ConformError> {
+    fn passing(
+        &mut self,
+        statement: &str,
+        names: &[String],
+        actions: &[Action],
+    ) -> Result<Vec<u32>, ConformError> {
+        let is_alone = actions.iter().filter(|action| self.passes(action)).count() == 1;
         let mut messages = Vec::new();
         for action in actions {
-            let Some(event) = &action.event else { continue };
-            if event.kind == EventKind::Receive || !self.interface.names_channel(&event.channel) {
-                continue;
-            }
+            let Some(event) = action.event.as_ref().filter(|_| self.passes(action)) else { continue };
             let kind = self.interface.channel_kind(&event.channel)?;
             let direction = if kind == Kind::Input { '?' } else { '!' };
             let name = format!("{}{direction}{}", event.channel, event.values.join(","));
             let visible = self.actions.intern(&name, kind);
             let lines = lines(std::slice::from_ref(action));
+            let events = if is_alone { names.to_vec() } else { events(std::slice::from_ref(action)) };
             let (statement, action) = (Some(statement.to_owned()), Some(visible));
-            messages.push(self.number(SpecLabel { name, statement, events: Vec::new(), lines, action }));
+            messages.push(self.number(SpecLabel { name, statement, events, lines, action }));
         }
         Ok(messages)
+    }
+
+    /// Whether a message passes through the interface.
+    fn passes(&self, action: &Action) -> bool {
+        let sends = |event: &volee_system::Event| event.kind != EventKind::Receive;
+        action
+            .event
+            .as_ref()
+            .is_some_and(|event| sends(event) && self.interface.names_channel(&event.channel))
     }
 
     fn number(&mut self, label: SpecLabel) -> u32 {
@@ -448,7 +462,14 @@ impl<'s> Specification<'s> {
     }
 }
 
-/// The lines where actions stand.
+/// The statement that a step begins with, `Sender[2] c!msg`, where it has such a name.
+fn statement_among(names: &[String]) -> Option<&str> {
+    let is_statement = |name: &&String| {
+        split_process(name).is_some_and(|(_, _, text)| name[..name.len() - text.len()].ends_with(' '))
+    };
+    names.iter().find(is_statement).map(String::as_str)
+}
+
 /// What is sent and received, and by whom.
 fn events(actions: &[Action]) -> Vec<String> {
     let told = |action: &Action| {
@@ -460,6 +481,7 @@ fn events(actions: &[Action]) -> Vec<String> {
     actions.iter().filter_map(told).collect()
 }
 
+/// The lines where actions stand.
 fn lines(actions: &[Action]) -> Vec<u32> {
     actions.iter().filter_map(|a| a.place.as_ref().map(|p| p.line)).collect()
 }

@@ -47,13 +47,14 @@ impl Relabelling {
         self
     }
 
-    /// Reads `PATTERN=TEXT`; the first `=` that is not preceded by `\` divides.
+    /// Reads `PATTERN=TEXT`; the last `=` that is not preceded by `\` divides, for events have more of them than names, or the one
+    /// behind a pattern in quotes or slashes.
     ///
     /// # Errors
     /// There is no `=`, or the pattern is not a regular expression.
     pub fn parse_rename(rule: &str) -> Result<Self, LtsError> {
         let (pattern, text) = divided(rule)?;
-        Relabelling::rename(&pattern, text)
+        Relabelling::rename(&pattern, &text)
     }
 
     /// The pattern of `PATTERN=TEXT`.
@@ -82,13 +83,20 @@ impl Relabelling {
     }
 }
 
-fn divided(rule: &str) -> Result<(String, &str), LtsError> {
+fn divided(rule: &str) -> Result<(String, String), LtsError> {
     let bytes = rule.as_bytes();
-    let divider = (0..bytes.len()).find(|&at| bytes[at] == b'=' && (at == 0 || bytes[at - 1] != b'\\'));
-    let Some(divider) = divider else {
+    let is_free = |at: usize| at == 0 || bytes[at - 1] != b'\\';
+    let quoted = bytes.first().copied().filter(|mark| matches!(mark, b'"' | b'/'));
+    let behind = quoted.and_then(|mark| {
+        let close = (1..bytes.len()).find(|&at| bytes[at] == mark && is_free(at))?;
+        (bytes.get(close + 1) == Some(&b'=')).then_some(close + 1)
+    });
+    let last = || (0..bytes.len()).rev().find(|&at| bytes[at] == b'=' && is_free(at));
+    let Some(divider) = behind.or_else(last) else {
         return Err(LtsError::input(format!("`{rule}` renames nothing: write PATTERN=TEXT")));
     };
-    Ok((rule[..divider].replace("\\=", "="), &rule[divider + 1..]))
+    let plain = |text: &str| text.replace("\\=", "=");
+    Ok((plain(&rule[..divider]), plain(&rule[divider + 1..])))
 }
 
 pub(crate) fn whole(pattern: &str) -> Result<Regex, LtsError> {

@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use volee_system::Label;
 
 use crate::code::{Compiled, Op};
+use crate::compile::passed_through;
 use crate::display::value_text;
 use crate::eval::Context;
 use crate::exec::{Executor, PASSED_HEADER, Way, prepare};
@@ -145,7 +146,7 @@ impl EventLabels {
             self.messages(program, level, start, &mut messages);
             let (who, statement) =
                 (who(program, &level.frame, made.pid), statement(program, compiled, made.transition));
-            let inside = self.inside(program, compiled, start);
+            let inside = self.inside(program, compiled, (made.transition, start));
             if messages.len() == before && (inside.is_empty() || statement.label.is_some()) {
                 statements.push(format!("{who}:{}", event_text(statement)));
             } else if messages.len() == before {
@@ -174,8 +175,13 @@ impl EventLabels {
     }
 
     /// What was done in the `d_step` that a move is.
-    fn inside<'p>(&self, program: &'p Program, compiled: &Compiled, start: usize) -> Vec<&'p Statement> {
-        let mut all = Vec::new();
+    fn inside<'p>(
+        &self,
+        program: &'p Program,
+        compiled: &Compiled,
+        (transition, start): (u32, usize),
+    ) -> Vec<&'p Statement> {
+        let mut all = straight_through(program, compiled, transition);
         let mut at = start + LEVEL_HEADER;
         let end = at + self.key[at - 1] as usize;
         while at < end && all.len() <= MOST_PARTS {
@@ -235,6 +241,15 @@ fn op_of(compiled: &Compiled, transition: u32) -> &Op {
 fn statement<'p>(program: &'p Program, compiled: &Compiled, transition: u32) -> &'p Statement {
     let (proctype, node, index) = compiled.transitions[transition as usize];
     &program.proctypes[usize::from(proctype)].nodes[node as usize].transitions[index as usize].statement
+}
+
+/// The statements of a `d_step` that has no branches, and is therefore executed without control of its own.
+fn straight_through<'p>(program: &'p Program, compiled: &Compiled, transition: u32) -> Vec<&'p Statement> {
+    let (proctype, node, index) = compiled.transitions[transition as usize];
+    let nodes = &program.proctypes[usize::from(proctype)].nodes;
+    let action = &nodes[node as usize].transitions[index as usize].action;
+    let passed = passed_through(program, proctype, action).into_iter().take(MOST_PARTS + 1);
+    passed.map(|(node, index)| &nodes[node as usize].transitions[index as usize].statement).collect()
 }
 
 fn passes_messages(op: &Op) -> bool {

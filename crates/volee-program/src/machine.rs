@@ -26,7 +26,7 @@ use crate::follow::{Follower, Moves, Wanted, merged_transitions, walk};
 use crate::footprint::EVERYTHING;
 use crate::frame::Frame;
 use crate::moves::{Enumerator, Level, Visitor, any_mark, evaluate};
-use crate::optimise::{Observed, Steps, optimise, unread_globals};
+use crate::optimise::{Observed, SeenEvents, Steps, optimise, unread_globals};
 use crate::program::{Expr, Program};
 use crate::reduction::Choice;
 use crate::why;
@@ -87,6 +87,8 @@ pub struct Machine {
     program: Arc<Program>,
     /// What predicates look at.
     observed: Observed,
+    /// Which statements are events that count, where not all are.
+    seen: Option<SeenEvents>,
     pub(crate) compiled: Arc<Compiled>,
     pub(crate) enumerator: Enumerator,
     /// For predicates and marks.
@@ -119,6 +121,7 @@ impl Machine {
             compiled: Arc::new(compile(&program)),
             program,
             observed: Observed::default(),
+            seen: None,
             enumerator: Enumerator::default(),
             frame: Frame::default(),
             predicates: Vec::new(),
@@ -140,7 +143,11 @@ impl Machine {
     fn prepare(&mut self) {
         if !self.options.plain {
             let single = self.options.single_steps || self.options.labels == LabelStyle::Events;
-            let steps = if single { Steps::Single } else { Steps::Merged };
+            let steps = match &self.seen {
+                Some(seen) => Steps::Unseen(seen),
+                None if single => Steps::Single,
+                None => Steps::Merged,
+            };
             self.program = Arc::new(optimise(&self.original, &self.observed, steps));
         }
         let mut compiled = compile(&self.program);
@@ -458,6 +465,14 @@ impl Draft for Machine {
             return Err(Diagnostic::error(message, None));
         }
         Ok(self.add_predicate(&compile(text)?))
+    }
+
+    fn only_events(&mut self, counts: &dyn Fn(&str, &str) -> bool) {
+        if self.in_use || self.options.plain {
+            return;
+        }
+        self.seen = Some(SeenEvents::of(&self.original, counts));
+        self.prepare();
     }
 
     fn system(&mut self) -> &mut dyn System {

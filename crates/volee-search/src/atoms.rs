@@ -63,6 +63,21 @@ pub fn looks_at_events(atoms: &[BoundAtom]) -> bool {
     atoms.iter().any(|w| matches!(w, BoundAtom::Event(_)))
 }
 
+/// Which of some bound atoms look at steps, as bits; nothing where they are too many for that.
+pub(crate) fn event_bits(atoms: &[BoundAtom]) -> Option<u64> {
+    let events = atoms.iter().enumerate().filter(|(_, atom)| matches!(atom, BoundAtom::Event(_)));
+    (atoms.len() <= u64::BITS as usize).then(|| events.fold(0, |mask, (at, _)| mask | 1 << at))
+}
+
+/// Tells a system that is being built that of its steps only those matter that these atoms may mean.
+pub fn watch_only(draft: &mut dyn Draft, atoms: &[BoundAtom]) {
+    let counts = |process: &str, event: &str| {
+        let meant = |atom: &BoundAtom| matches!(atom, BoundAtom::Event(e) if e.may_mean(process, event));
+        atoms.iter().any(meant)
+    };
+    draft.only_events(&counts);
+}
+
 fn event(pattern: &EventPattern) -> Result<BoundAtom, Diagnostic> {
     pattern.matcher().map(BoundAtom::Event).map_err(|e| Diagnostic::error(e.to_string(), None))
 }

@@ -82,6 +82,11 @@ impl DeterministicProperty {
         Claim { lassos_only: true, ..Claim::new(bad, self.good.atoms.clone()) }
     }
 
+    /// See [`Claim::ignores_silent_steps`].
+    pub fn ignores_silent_steps(&self) -> bool {
+        self.good.ignores_silent_steps()
+    }
+
     /// What its atoms look at.
     pub fn atoms(&self) -> &[BoundAtom] {
         &self.good.atoms

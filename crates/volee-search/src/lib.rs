@@ -46,7 +46,7 @@ mod spill;
 mod staging;
 mod terminal;
 
-pub use atoms::{BoundAtom, Names, bind, looks_at_events};
+pub use atoms::{BoundAtom, Names, bind, looks_at_events, watch_only};
 pub use audit::{Audit, audit_remembered_steps};
 pub use check::{
     Answer, Approximation, Check, Order, Outcome, Reduction, Statistics, Turnover, check, check_with,

@@ -191,6 +191,11 @@ impl LtlQuestion {
             || self.formula.pool.reachable(self.formula.root).into_iter().any(next)
     }
 
+    /// Whether steps that are no event of the formula and change none of its conditions make no difference, however many there are.
+    pub fn ignores_silent_steps(&self) -> bool {
+        self.claim.ignores_silent_steps()
+    }
+
     /// Decides the question.
     pub fn check<S: System + ?Sized>(
         &self,

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use volee_logic::formula::Formula;
 use volee_logic::tl::{Alphabet, DfaState, Limits, Monitor, MonitorState, Verdict3};
 use volee_system::{
-    Action, Diagnostic, Draft, Fault, FaultId, Flow, Label, Limit, Marks, Meter, PredicateId, Progress,
-    Reason, ReasonKind, Sink, Step, System, Variable, Verdict,
+    Action, Budget, Diagnostic, Draft, Fault, FaultId, Flow, Label, Limit, Marks, Meter, PredicateId,
+    Progress, Quiet, Reason, ReasonKind, Sink, Step, System, Variable, Verdict,
 };
 
 use crate::atoms::{BoundAtom, Names, Valuation, bind};
@@ -29,6 +29,9 @@ pub enum Runs {
     /// Every run that ends, as a whole.
     Maximal,
 }
+
+/// How much it may take to find out what never happens, beside the answer.
+const MEMORY_TO_LOOK_ON: u64 = 16 << 20;
 
 /// The predicate "all is well so far" of a monitored system.
 const ACCEPTING: PredicateId = PredicateId(u32::MAX);
@@ -55,6 +58,16 @@ impl TlQuestion {
         Ok(TlQuestion { text: text.into(), monitor, atoms, formula: formula.clone() })
     }
 
+    /// What the formula's atoms look at.
+    pub fn atoms(&self) -> &[BoundAtom] {
+        &self.atoms
+    }
+
+    /// Whether steps that are no event of the formula and change none of its conditions make no difference, however many there are.
+    pub fn ignores_silent_steps(&self) -> bool {
+        self.monitor.ignores_silent_steps(|atom| matches!(self.atoms[atom], BoundAtom::Event(_)))
+    }
+
     /// Decides the question with any traversal: `check` gives its order; its own questions are not asked.
     pub fn check<S: System + ?Sized>(
         &self,
@@ -67,7 +80,7 @@ impl TlQuestion {
         self.check_and_watch(system, runs, how, meter, progress).0
     }
 
-    /// The same, and what the formula speaks of and no step was, where the search has looked at all steps it met.
+    /// The same, and what the formula speaks of and no step is.
     pub fn check_and_watch<S: System + ?Sized>(
         &self,
         system: &mut S,
@@ -78,7 +91,9 @@ impl TlQuestion {
     ) -> (Outcome, Vec<String>) {
         let mut product = self.beside(system, runs);
         let outcome = check(&mut product, &self.questions(how), meter, progress);
-        let told = self.silent(product.letters());
+        let letters = product.letters().map(<[u64]>::to_vec);
+        let holds = outcome.answers.iter().all(|answer| answer.verdict == Verdict::Holds);
+        let told = if holds { self.silent(system, runs, letters.as_deref(), meter) } else { Vec::new() };
         (self.told(outcome, runs), told)
     }
 
@@ -111,8 +126,24 @@ impl TlQuestion {
         outcome
     }
 
-    /// What the formula speaks of and is in none of the letters that were met; nothing where not everything was looked at.
-    pub fn silent(&self, letters: Option<&[u64]>) -> Vec<String> {
+    /// What the formula speaks of and never happens: it is in none of the letters that were met. Where a search was not asked to look at
+    /// everything, because the formula was settled, somebody looks once more, if that does not take much.
+    pub fn silent<S: System + ?Sized>(
+        &self,
+        system: &mut S,
+        runs: Runs,
+        letters: Option<&[u64]>,
+        meter: &Meter,
+    ) -> Vec<String> {
+        if let Some(letters) = letters {
+            return silent(&self.formula, &self.atoms, letters);
+        }
+        let memory = meter.budget().memory.unwrap_or(u64::MAX).min(MEMORY_TO_LOOK_ON);
+        let budget = Budget { memory: Some(memory), ..meter.left() };
+        let mut product = Monitored { looks_on: true, ..self.beside(system, runs) };
+        let everything = self.questions(&Check::new().replacement(None));
+        let outcome = check(&mut product, &everything, &Meter::start(budget), &mut Quiet);
+        let letters = product.letters().filter(|_| outcome.limit.is_none());
         letters.map(|letters| silent(&self.formula, &self.atoms, letters)).unwrap_or_default()
     }
 }
@@ -143,6 +174,8 @@ pub struct Monitored<'a, S: System + ?Sized> {
     at: MonitorState,
     /// Somewhere the formula was satisfied for good, and what follows was not looked at.
     cut: bool,
+    /// What follows is looked at all the same.
+    looks_on: bool,
 }
 
 impl<'a, S: System + ?Sized> Monitored<'a, S> {
@@ -166,6 +199,7 @@ impl<'a, S: System + ?Sized> Monitored<'a, S> {
             product: Vec::new(),
             at: monitor.initial(),
             cut: false,
+            looks_on: false,
         }
     }
 
@@ -213,7 +247,7 @@ impl<S: System + ?Sized> System for Monitored<'_, S> {
 
     fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
         let at = self.read(state);
-        if self.is_settled(&at) {
+        if !self.looks_on && self.is_settled(&at) {
             self.cut = true;
             return Flow::Continue(());
         }

@@ -13,6 +13,9 @@ use crate::atoms::BoundAtom;
 /// Longer texts are cut.
 const LONGEST: usize = 200;
 
+/// How many atoms of a letter are kept: one bit each. Of more, it is not known what never happened.
+const KEPT: usize = u64::BITS as usize;
+
 /// The left sides of the implications in a formula.
 pub(crate) fn left_sides(formula: &Formula) -> Vec<NodeId> {
     let pool = &formula.pool;
@@ -59,11 +62,11 @@ pub(crate) fn silent(formula: &Formula, bound: &[BoundAtom], letters: &[u64]) ->
     let mut all = Vec::new();
     for (bit, id) in atoms.iter().enumerate() {
         let event = matches!(bound.get(bit), Some(BoundAtom::Event(_)));
-        if event && letters.iter().all(|letter| letter >> bit & 1 == 0) {
+        if event && bit < KEPT && letters.iter().all(|letter| letter >> bit & 1 == 0) {
             all.push(formula.atom_text(*id));
         }
     }
-    for left in left_sides(formula) {
+    for left in left_sides(formula).into_iter().filter(|_| atoms.len() <= KEPT) {
         if !letters.iter().any(|letter| is_true(&formula.pool, left, *letter, &atoms)) {
             let text = text_of(formula, left);
             if !all.contains(&text) {
@@ -102,7 +105,7 @@ impl Letters {
     #[inline]
     pub fn meet(&mut self, letter: &[bool]) {
         let word =
-            letter.iter().take(64).enumerate().fold(0, |word, (bit, seen)| word | u64::from(*seen) << bit);
+            letter.iter().take(KEPT).enumerate().fold(0, |word, (bit, seen)| word | u64::from(*seen) << bit);
         if self.last != Some(word) {
             self.last = Some(word);
             if !self.met.contains(&word) {

@@ -1,5 +1,6 @@
 //! Temporal formulas over random programs: the product with and without persistent sets, as an invariant, with shortest lassos
-//! and with strong fairness, beside a naive evaluator that has the whole plain graph and the whole product.
+//! and with strong fairness, beside a naive evaluator that has the whole plain graph and the whole product; and formulas with events,
+//! with all steps and with those merged that the formula cannot see.
 //!
 //! The evaluator knows no search: from each pair it follows what it reaches and what reaches it. Strong fairness is what its
 //! definition says: there is a set of processes, those that can move again and again, such that among the states where nobody
@@ -10,12 +11,12 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use volee_logic::automaton::{Automaton, is_stutter_invariant};
-use volee_logic::formula::{AtomId, Formula, Shape, parse, random_formula};
+use volee_logic::formula::{AtomId, EventPattern, Formula, Shape, parse, random_formula};
 use volee_logic::ltl::translate;
-use volee_program::{Machine, MachineOptions};
+use volee_program::{LabelStyle, Machine, MachineOptions};
 use volee_search::{
-    Check, ClaimOptions, Emptiness, Fairness, LtlQuestion, NestedStore, Reduction, check_claim,
-    is_strongly_fair,
+    Check, ClaimOptions, Emptiness, Fairness, LtlQuestion, NestedStore, Reduction, Runs, TlQuestion,
+    check_claim, is_strongly_fair, watch_only,
 };
 use volee_system::{
     Budget, Draft as _, Meter, PredicateId, Quiet, Random, System, Verdict, Witness, collect_initial,
@@ -43,6 +44,10 @@ pub struct Compared {
     pub invariants: u32,
     /// Automata that were seen not to tell repetitions apart, with and without persistent sets.
     pub recognised: u32,
+    /// Formulas with events that do not count silent steps, infinite runs and finite ones.
+    pub loose: u32,
+    /// Those of them whose searches were smaller because steps were merged.
+    pub merged: u32,
 }
 
 /// Two or three processes over shared bits that formulas see, a counter that they do not, and a channel.
@@ -91,16 +96,40 @@ fn machine(source: &str, options: MachineOptions) -> Machine {
     lowered.machine(options)
 }
 
-/// All states of the plain program: the letters, who can move, and the successors with who moves; one that has none is its
-/// own.
+/// Events that formulas name beside the bits: messages, statements that others see or do not see, all of one process.
+const EVENTS: [&str; 6] =
+    ["c!1", "\"r!1\"", "\"x = ((x+1)%2)\"", "/l = .*/", "\"P1[1]:l = (1-l)\"", "/P0.*/"];
+
+/// A step of the plain program: where it leads, who moves, and which of [`EVENTS`] it is.
+#[derive(Clone, Copy)]
+struct Taken {
+    target: usize,
+    mover: u32,
+    events: u32,
+}
+
+/// All states of the plain program: the letters, who can move, and the steps; a state that has none is its own successor.
 struct Graph {
     letters: Vec<Vec<bool>>,
     enabled: Vec<u32>,
-    next: Vec<Vec<(usize, u32)>>,
+    next: Vec<Vec<Taken>>,
+}
+
+impl Graph {
+    /// Whether an atom is true: a bit of the state, or behind these an event of the step.
+    fn sees(&self, state: usize, step: Taken, atom: usize) -> bool {
+        match atom.checked_sub(ATOMS) {
+            None => self.letters[state][atom],
+            Some(event) => step.events >> event & 1 == 1,
+        }
+    }
 }
 
 fn graph(source: &str) -> Option<Graph> {
-    let mut machine = machine(source, MachineOptions { plain: true, ..MachineOptions::default() });
+    let labels = LabelStyle::Events;
+    let mut machine = machine(source, MachineOptions { plain: true, labels, ..MachineOptions::default() });
+    let patterns: Vec<_> =
+        EVENTS.iter().map(|text| EventPattern::parse(text).matcher().expect("a pattern")).collect();
     let predicates: Vec<PredicateId> =
         (0..ATOMS).map(|i| machine.predicate(&format!("p{i}")).expect("a variable")).collect();
     let mut states = collect_initial(&mut machine);
@@ -120,11 +149,14 @@ fn graph(source: &str) -> Option<Graph> {
                 states.push(target);
                 states.len() - 1
             });
-            next.push((number, 1 << step.process));
+            let names = machine.names(step.label);
+            let events = (0..).zip(&patterns).filter(|(_, pattern)| pattern.matches_any(&names));
+            let events = events.fold(0, |all, (event, _)| all | 1 << event);
+            next.push(Taken { target: number, mover: 1 << step.process, events });
         }
-        graph.enabled.push(next.iter().fold(0, |all, (_, mover)| all | mover));
+        graph.enabled.push(next.iter().fold(0, |all, step| all | step.mover));
         if next.is_empty() {
-            next.push((at, 0));
+            next.push(Taken { target: at, mover: 0, events: 0 });
         }
         graph.next.push(next);
     }
@@ -150,11 +182,10 @@ impl Product {
         for (state, next) in graph.next.iter().enumerate() {
             for (at, edges) in (0..).zip(&automaton.states) {
                 enabled[pair(state, at)] = graph.enabled[state];
-                for edge in edges {
-                    if automaton.manager.eval(edge.guard, |atom| graph.letters[state][order[atom as usize]]) {
-                        let targets =
-                            next.iter().map(|&(s, mover)| (pair(s, edge.target), edge.marks, mover));
-                        arcs[pair(state, at)].extend(targets);
+                for (edge, step) in edges.iter().flat_map(|edge| next.iter().map(move |step| (edge, *step))) {
+                    let sees = |atom: u32| graph.sees(state, step, order[atom as usize]);
+                    if automaton.manager.eval(edge.guard, sees) {
+                        arcs[pair(state, at)].push((pair(step.target, edge.target), edge.marks, step.mover));
                     }
                 }
             }
@@ -237,6 +268,7 @@ pub fn compare(formulas: u32, seed: u64) -> Compared {
         for _ in 0..BY_PROGRAM.min(formulas) {
             let formula = formula(random);
             compare_one(&source, &graph, &formula, &mut compared);
+            compare_events(&source, &graph, random, &mut compared);
         }
     }
     compared
@@ -299,6 +331,55 @@ fn compare_one(source: &str, graph: &Graph, formula: &Formula, compared: &mut Co
     compared.violated += u32::from(expected);
     compared.unfair += u32::from(unfair);
     compared.smaller += u32::from(states[1] < states[0]);
+}
+
+/// The same for a formula with events, where steps may be merged that are none of them.
+fn compare_events(source: &str, graph: &Graph, random: &mut Random, compared: &mut Compared) {
+    let operators = 1 + random.below(5);
+    let written = random_formula(random, Shape { atoms: ATOMS, operators }).to_string();
+    let (first, second) = (random.below(EVENTS.len()), random.below(EVENTS.len()));
+    let text = written.replace("p1", EVENTS[first]).replace("p2", EVENTS[second]);
+    let Ok(formula) = parse(&text, "random") else { panic!("{text}") };
+    let automaton = translate(&formula.clone().negated()).expect("small");
+    let number = |id: &AtomId| {
+        let atom = formula.atom_text(*id);
+        EVENTS.iter().position(|event| *event == atom).map_or(0, |event| ATOMS + event)
+    };
+    let order: Vec<usize> = formula.atoms().iter().map(number).collect();
+    let expected = Product::new(graph, &automaton, &order).accepts(u32::MAX, 0);
+    let told = |how: &str| format!("{how}: {text}\n{source}");
+    let options = || MachineOptions { labels: LabelStyle::Events, ..MachineOptions::default() };
+    let (mut single, mut merged) = (machine(source, options()), machine(source, options()));
+    let question = LtlQuestion::new(&mut single, formula.clone(), &text, "random").expect("bound");
+    let all = question.check(&mut single, ClaimOptions::default(), &meter(), &mut Quiet);
+    assert_eq!(lasso(&all.verdict).is_some(), expected, "{}", told("all steps"));
+    if question.ignores_silent_steps() {
+        let question = LtlQuestion::new(&mut merged, formula.clone(), &text, "random").expect("bound");
+        watch_only(&mut merged, &question.claim().atoms);
+        let fewer = question.check(&mut merged, ClaimOptions::default(), &meter(), &mut Quiet);
+        assert_eq!(lasso(&fewer.verdict).is_some(), expected, "{}", told("merged"));
+        compared.loose += 1;
+        compared.merged += u32::from(fewer.statistics.states < all.statistics.states);
+    }
+    for runs in [Runs::Prefixes, Runs::Maximal] {
+        let (mut single, mut merged) = (machine(source, options()), machine(source, options()));
+        let ask = |machine: &mut Machine, merges: bool| {
+            let question = TlQuestion::new(machine, &formula, &text, "random").expect("bound");
+            if merges && !question.ignores_silent_steps() {
+                return None;
+            }
+            if merges {
+                watch_only(machine, question.atoms());
+            }
+            let outcome = question.check(machine, runs, &Check::new(), &meter(), &mut Quiet);
+            Some(lasso(&outcome.answers[0].verdict).is_some())
+        };
+        let all = ask(&mut single, false);
+        if let Some(fewer) = ask(&mut merged, true) {
+            assert_eq!(Some(fewer), all, "{}", told(&format!("finite runs, {runs:?}")));
+            compared.loose += 1;
+        }
+    }
 }
 
 fn meter() -> Meter {

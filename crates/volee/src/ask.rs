@@ -18,7 +18,7 @@
 use std::sync::Arc;
 
 use volee_logic::formula::AtomKind;
-use volee_search::{Approximation, Statistics};
+use volee_search::{Approximation, Names, Statistics};
 use volee_system::{Budget, Diagnostic, Meter, Progress, System};
 
 use crate::answer::{Answer, Answers, AskError};
@@ -160,7 +160,7 @@ impl<'a> Ask<'a> {
             answers.silent = silence::unknown_events(&self.engine, model, &questions);
             answers.warnings.clone_from(&model.warnings);
             answers.unasked = self.unasked(model, &questions);
-            answers.constant = constants(model, &questions);
+            answers.constant = constants(model, &questions, &self.settings.macros);
         }
         let meter = Meter::start(self.whole_budget());
         let mut job = Job {
@@ -295,13 +295,15 @@ impl<'a> Ask<'a> {
 }
 
 /// The variables that invariants and formulas speak of and no statement writes.
-fn constants(model: &Model, questions: &[Question]) -> Vec<String> {
+fn constants(model: &Model, questions: &[Question], macros: &[(String, String)]) -> Vec<String> {
     let Some(lowered) = &model.promela else { return Vec::new() };
     let mut names = Vec::new();
     for question in questions {
         let texts = match question {
-            Question::Invariant(text) => vec![text.clone()],
-            Question::Ltl { text, .. } => state_texts(text),
+            Question::Invariant(text) | Question::Reachable(text) => vec![text.clone()],
+            Question::Ltl { text, .. } => state_texts(text, Names::States),
+            Question::Tl(text) => state_texts(text, Names::Events),
+            Question::Mu { .. } => engines::equations::state_texts(question, macros),
             _ => continue,
         };
         let read = texts.iter().filter_map(|text| lowered.predicate(text).ok());
@@ -313,9 +315,10 @@ fn constants(model: &Model, questions: &[Question]) -> Vec<String> {
 }
 
 /// What a formula says of states.
-fn state_texts(formula: &str) -> Vec<String> {
+fn state_texts(formula: &str, names: Names) -> Vec<String> {
     let Ok(parsed) = volee_logic::formula::parse(formula, "formula") else { return Vec::new() };
     let text = |kind: &AtomKind| match kind {
+        AtomKind::Name(_) if names == Names::Events => None,
         AtomKind::Name(text) | AtomKind::Predicate(text) => Some(text.clone()),
         AtomKind::Event(_) => None,
     };

@@ -299,9 +299,10 @@ impl Contract {
         Ok(Determinised::new(specification, purpose))
     }
 
-    /// How the specification is read. Merged steps of a program would hide messages, so there are none.
+    /// How the specification is read. Merged steps of a program would hide messages, so there are none; and a step is told by what
+    /// happens in it, so that purposes mean it as formulas do.
     pub(crate) fn options(source: &Options) -> Options {
-        Options { naming: Naming::Text, ..source.step_by_step() }
+        Options { naming: Naming::Events, ..source.step_by_step() }
     }
 
     /// Test cases that together cover every visible transition.

@@ -223,6 +223,10 @@ impl Engine {
             Engine::Explicit => {
                 Some(usual_way(kind)).filter(|way| way.engine() == "explicit" || *way == Way::Equations)
             }
+            // One worker is the search that one thread makes.
+            Engine::Workers(1) => {
+                Some(usual_way(kind)).filter(|way| way.engine() == "explicit" || *way == Way::Equations)
+            }
             Engine::Workers(_) if REACHABILITY.contains(&kind) => Some(Way::Search),
             Engine::Workers(_) | Engine::Cluster(_) => match kind {
                 Kind::Mu => Some(Way::SharedEquations),

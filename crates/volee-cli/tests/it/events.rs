@@ -129,6 +129,94 @@ fn what_is_copied_from_the_list_works_in_the_other_verbs_too() {
     }
 }
 
+/// Rendezvous, channels that are handed over, arrays of them, channels in messages, `mtype`s, booleans, negative values, labels,
+/// `atomic`, `d_step`, what is only looked at, and texts with quotes, commas, brackets, semicolons and `=`.
+const STALL: &str = r#"mtype = { REQ, GRANT };
+chan pool[2] = [1] of { mtype, bool, chan };
+chan hand = [0] of { int, byte };
+chan kept = [1] of { short };
+byte a[3]; bool flag; int n = -7;
+proctype Work(chan c; short v) {
+  short w;
+  c!REQ,true,c;
+again: a[1] = (a[1] + 1) % 2;
+  d_step { c?REQ,_,_ -> n = -n };
+  d_step { a[0] = 1; a[2] = a[0] };
+  hand!n,2;
+  atomic { kept!v; kept?<w> }; kept?w;
+  if :: w < 0 -> printf("a \"b\", [c] \\ %d; x = 1\n", w) :: else -> skip fi;
+  kept!(w - 1); kept?-5
+}
+active proctype Sink() { int x; byte y; do :: hand?x,y; flag = (x == -7 && y > 1) :: timeout -> break od }
+init { atomic { run Work(pool[1], -4); a[0] = 2 } }
+"#;
+
+/// What people copy: the event as it is listed, in quotes where a formula wants them.
+#[test]
+fn every_kind_of_event_means_itself_in_every_verb() {
+    let sandbox = Sandbox::new();
+    sandbox.write("stall.pml", STALL);
+    let listed = json_of(&sandbox.volee("info stall.pml --events --format json"));
+    let events: Vec<String> = listed["events"].as_object().expect("a list").keys().cloned().collect();
+    for wanted in [
+        "Work[2]:pool[1]!REQ,1,pool[1]",
+        "Work[2]:hand!7,2",
+        "Work[2]:again",
+        "Work[2]:a[0] = 1; Work[2]:a[2] = a[0]",
+        "Work[2]:kept!-4; Work[2]:kept?<-4>",
+        "Work[2]:kept?-5",
+        "Sink[0]:flag = ((x==-(7))&&(y>1))",
+    ] {
+        assert!(events.iter().any(|event| event == wanted), "{wanted}: {events:?}");
+    }
+    for event in &events {
+        let quoted = format!("\"{}\"", event.replace('"', "\\\""));
+        let never = format!("[]!{quoted}");
+        for flag in ["--tl", "--ltl"] {
+            assert_eq!(code(&sandbox, &["check", "stall.pml", flag, &never]), 1, "{flag} {never}");
+            let shared = ["check", "stall.pml", flag, &never, "--workers", "2"];
+            assert_eq!(code(&sandbox, &shared), 1, "{shared:?}");
+        }
+        let mu = format!("<true* . {quoted}> true");
+        assert_eq!(code(&sandbox, &["check", "stall.pml", "--mu", &mu]), 0, "{mu}");
+        let shown = ["check", "stall.pml", "--tl", &never, "--trace", "t.mmd", "--hide", event];
+        assert_eq!(code(&sandbox, &shown), 1, "{shown:?}");
+        let label = format!("\"{}\"", event.replace('"', "\\\""));
+        for pattern in [event, &quoted] {
+            let rename = format!("{pattern}=renamed");
+            assert_eq!(code(&sandbox, &["convert", "stall.pml", "o.aut", "--rename", &rename]), 0);
+            assert!(sandbox.read("o.aut").contains("renamed"), "{rename}");
+            let hide = ["reduce", "stall.pml", "-o", "h.aut", "--labels", "who", "--hide", pattern];
+            assert_eq!(code(&sandbox, &hide), 0, "{hide:?}");
+            assert!(!sandbox.read("h.aut").contains(&label), "{hide:?}");
+            let same = ["compare", "stall.pml", "h.aut", "--labels", "who", "--hide", pattern];
+            assert_eq!(code(&sandbox, &[&same[..], &["--relation", "branching"]].concat()), 0, "{same:?}");
+        }
+        // What nothing visible comes before cannot be tested; that is said, and the event is known.
+        let interface = ["tests", "stall.pml", "--inputs", "hand", "--outputs", "kept"];
+        for goal in [["--cover", event], ["--tl", &format!("<> {quoted}")]] {
+            let answered = sandbox.volee_with(&[&interface[..], &goal].concat(), "");
+            let told = format!("{}{}", answered.stdout, answered.stderr);
+            let known = answered.code == 0 || told.contains("internal steps alone");
+            assert!(known && !told.contains("matches `"), "{goal:?}: {told}");
+        }
+    }
+}
+
+/// A run that shows a formula of the mu-calculus is one of the program, also where its cycle is one only because a variable that
+/// nobody reads is forgotten.
+#[test]
+fn a_cycle_of_what_is_remembered_is_shown_in_the_program() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "loop.pml",
+        "chan c = [1] of { byte }; byte x; active proctype P() { do :: c!1; x = x + 3; c?1 od }\n",
+    );
+    for mu in [r#"<true* . "c?1"> true"#, r#"nu X . <true> X"#, r#"[true* . "c?2"] false"#] {
+        assert_eq!(code(&sandbox, &["check", "loop.pml", "--mu", mu]), 0, "{mu}");
+    }
+}
+
 #[test]
 fn every_event_that_is_listed_is_no_silent_pattern() {
     let sandbox = desk();
@@ -197,6 +285,19 @@ fn what_never_happens_is_told_by_every_engine() {
         assert_eq!(told["silent"], json!(["held == 2"]), "{way:?}: {told}");
     }
     for more in [&[][..], &["--workers", "2"]] {
+        let ask = |question: [&str; 2]| {
+            let words = [&["check", "lock.pml", "--format", "json"][..], &question, more].concat();
+            json_of(&sandbox.volee_with(&words, ""))
+        };
+        assert_eq!(
+            ask(["--tl", "!\"zz\""])["silent"],
+            json!(["\"zz\""]),
+            "what is settled at once is told too"
+        );
+        let supposed = ask(["--mu", "AG ({held == 2} => AF {held == 1})"]);
+        assert_eq!(supposed["silent"], json!(["held == 2"]), "{more:?}");
+        assert_eq!(ask(["--mu", "AG ({held == 1} => EF {held == 0})"])["silent"], json!([]), "{more:?}");
+        assert_eq!(ask(["--mu", "AG {kept == 3}"])["constant"], json!(["kept"]), "{more:?}");
         let mu = ["check", "lock.pml", "--format", "json", "--mu", r#"[true* . "nowhere!1"] false"#];
         let told = json_of(&sandbox.volee_with(&[&mu[..], more].concat(), ""));
         assert_eq!(told["silent"], json!(["\"nowhere!1\""]), "{more:?}");

@@ -17,7 +17,7 @@ use crate::bdd::{Bdd, Literal, Manager};
 pub use degeneralise::degeneralise;
 pub use product::intersection_is_empty;
 pub use scc::{Components, components};
-pub use stutter::is_stutter_invariant;
+pub use stutter::{ignores_silent_steps, is_stutter_invariant};
 
 /// The most acceptance sets: one bit each.
 pub const MAX_SETS: u32 = 64;

@@ -6,6 +6,9 @@
 //! that was written by hand does not have, fair simulation is asked for: a game in which somebody runs through `cl(A)` or `sl(A)`
 //! and `A` follows letter by letter, such that it accepts if the other does. Where `A` can, its language is included; where it
 //! cannot, nothing is known, and the answer is no.
+//!
+//! The same for what only silent steps tell apart: of a run whose letters are conditions of the state before a step and events of the step,
+//! a step without an event that changes no condition may be left out if the letter before it goes ([`ignores_silent_steps`]).
 
 use super::Automaton;
 
@@ -25,6 +28,24 @@ pub fn is_stutter_invariant(automaton: &Automaton) -> bool {
     }
     let initial = automaton.initial as usize;
     simulates(&own, &own.shortened(), initial) && simulates(&own, &own.lengthened(), initial)
+}
+
+/// Whether an automaton with one acceptance set certainly does not tell runs apart that have more or fewer letters without an event
+/// (the atoms in `events`, as bits) in front of letters with the same conditions.
+pub fn ignores_silent_steps(automaton: &Automaton, events: u64) -> bool {
+    let atoms = automaton.atoms.len();
+    if automaton.sets != 1 || atoms > MOST_ATOMS {
+        return false;
+    }
+    let (states, letters) = (automaton.len(), 1usize << atoms);
+    if states * states * (letters + 1) > MOST_POSITIONS {
+        return false;
+    }
+    let own = Moves::by_letter(automaton);
+    let conditions = |letter: usize| letter & !(events as usize);
+    let initial = automaton.initial as usize;
+    simulates(&own, &own.without_silence(conditions), initial)
+        && simulates(&own, &own.with_silence(conditions), initial)
 }
 
 /// A transition: where it leads, and whether it is accepting.
@@ -65,6 +86,72 @@ impl Moves {
             }
         }
         Moves { states, letters, moves }
+    }
+
+    /// Every letter by itself: the truth of the atoms as bits.
+    fn by_letter(automaton: &Automaton) -> Moves {
+        let (states, letters) = (automaton.len(), 1usize << automaton.atoms.len());
+        let mut moves = Vec::with_capacity(states * letters);
+        for edges in &automaton.states {
+            for letter in 0..letters {
+                let taken =
+                    edges.iter().filter(|e| automaton.manager.eval(e.guard, |atom| letter >> atom & 1 == 1));
+                moves.push(taken.map(|e| (e.target as usize, e.marks != 0)).collect());
+            }
+        }
+        Moves { states, letters, moves }
+    }
+
+    /// Any number of silent transitions in front of one are left out.
+    fn without_silence(&self, conditions: impl Fn(usize) -> usize) -> Moves {
+        let mut moves = Vec::with_capacity(self.moves.len());
+        for state in 0..self.states {
+            for letter in 0..self.letters {
+                let mut silently: Vec<Move> = vec![(state, false)];
+                let mut next = 0;
+                let mut reached: Vec<Move> = Vec::new();
+                while next < silently.len() {
+                    let (at, accepts) = silently[next];
+                    next += 1;
+                    for &(target, more) in self.at(at, conditions(letter)) {
+                        if !silently.contains(&(target, accepts || more)) {
+                            silently.push((target, accepts || more));
+                        }
+                    }
+                    for &(target, more) in self.at(at, letter) {
+                        if !reached.contains(&(target, accepts || more)) {
+                            reached.push((target, accepts || more));
+                        }
+                    }
+                }
+                moves.push(reached);
+            }
+        }
+        Moves { moves, ..*self }
+    }
+
+    /// In front of each transition one may wait, silently and under its conditions. Who waits in state `q` under conditions `a` is in
+    /// state `(a + 1) * states + q`.
+    fn with_silence(&self, conditions: impl Fn(usize) -> usize) -> Moves {
+        let states = self.states * (self.letters + 1);
+        let mut moves = vec![Vec::new(); states * self.letters];
+        for state in 0..self.states {
+            for letter in 0..self.letters {
+                let silent = conditions(letter);
+                let waits = (silent + 1) * self.states + state;
+                let own = self.at(state, letter);
+                moves[state * self.letters + letter].extend_from_slice(own);
+                moves[waits * self.letters + letter].extend_from_slice(own);
+                // Who can never go on waits for nothing.
+                let goes_on =
+                    (0..self.letters).any(|l| conditions(l) == silent && !self.at(state, l).is_empty());
+                if letter == silent && goes_on {
+                    moves[state * self.letters + letter].push((waits, false));
+                    moves[waits * self.letters + letter].push((waits, false));
+                }
+            }
+        }
+        Moves { states, letters: self.letters, moves }
     }
 
     fn at(&self, state: usize, letter: usize) -> &[Move] {
@@ -215,6 +302,68 @@ mod tests {
                     for _ in 0..1 + random.below(3) {
                         longer.push(letter.clone());
                     }
+                }
+                let (a, b) =
+                    (holds_of_lasso(&formula, &word, start), holds_of_lasso(&formula, &longer, later));
+                assert_eq!(a, b, "{formula} of {word:?} from {start} on");
+            }
+        }
+        assert!(yes > 50 && no > 50, "{yes} {no}");
+    }
+
+    #[test]
+    fn formulas_that_need_silent_steps_are_told_from_others() {
+        let ignores = |text: &str| {
+            let automaton = translate_to_buchi(&parse(text, "f").expect("a formula")).expect("small");
+            let events = (0..).zip(&automaton.atoms).filter(|(_, atom)| atom.starts_with('e'));
+            ignores_silent_steps(&automaton, events.fold(0, |mask, (at, _)| mask | 1 << at))
+        };
+        for text in [
+            "[]!e",
+            "<>e",
+            "[](e -> <>e2)",
+            "!e U e2",
+            "[](e -> p)",
+            "<>(e && <>e2)",
+            "[]<>e",
+            "[]p",
+            "[](e -> X p)",
+        ] {
+            assert!(ignores(text), "{text}");
+        }
+        for text in ["e", "[]e", "e U e2", "X e", "[](e -> X e2)", "<>(!e && X e)"] {
+            assert!(!ignores(text), "{text}");
+        }
+    }
+
+    /// Atom 0 is an event, atom 1 a condition. Whoever is said to ignore silent steps must not tell a word from the same with
+    /// some of them put in.
+    #[test]
+    fn random_words_with_silent_steps_are_not_told_apart() {
+        let mut random = Random::new(2026);
+        let (mut yes, mut no) = (0, 0);
+        for round in 0..600 {
+            let formula = random_formula(&mut random, Shape { atoms: 2, operators: 1 + round % 6 });
+            let Ok(automaton) = translate_to_buchi(&formula) else { continue };
+            // Atoms that do not occur are not numbered.
+            let event = automaton.atoms.iter().position(|atom| atom == "p0");
+            if !ignores_silent_steps(&automaton, event.map_or(0, |at| 1 << at)) {
+                no += 1;
+                continue;
+            }
+            yes += 1;
+            for _ in 0..40 {
+                let length = 1 + random.below(5);
+                let start = random.below(length);
+                let word: Vec<Vec<bool>> =
+                    (0..length).map(|_| vec![random.below(2) == 1, random.below(2) == 1]).collect();
+                let (mut longer, mut later) = (Vec::new(), 0);
+                for (at, letter) in word.iter().enumerate() {
+                    if at == start {
+                        later = longer.len();
+                    }
+                    (0..random.below(3)).for_each(|_| longer.push(vec![false, letter[1]]));
+                    longer.push(letter.clone());
                 }
                 let (a, b) =
                     (holds_of_lasso(&formula, &word, start), holds_of_lasso(&formula, &longer, later));

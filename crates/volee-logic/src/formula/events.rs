@@ -136,6 +136,19 @@ impl EventMatcher {
         names.iter().any(|name| self.matches(name.as_ref()))
     }
 
+    /// Whether a step may be meant in which some process of this type does this.
+    pub fn may_mean(&self, process: &str, event: &str) -> bool {
+        if self.process.as_ref().is_some_and(|(wanted, _)| !is_process(wanted, process)) {
+            return false;
+        }
+        let numbered = || {
+            (0..=u32::from(u8::MAX)).any(|pid| {
+                [':', ' '].iter().any(|mark| self.label.matches(&format!("{process}[{pid}]{mark}{event}")))
+            })
+        };
+        self.label.matches(event) || self.label.may_begin_with(process) && numbered()
+    }
+
     /// Whether an event that this process does is meant.
     pub fn matches_event(&self, event: &str) -> bool {
         self.label.matches(event)
@@ -199,6 +212,17 @@ impl LabelMatcher {
         match is_channel_operation(text) {
             true => LabelMatcher::Operation(text.into(), Operation::read(text)),
             false => LabelMatcher::Exact(text.into()),
+        }
+    }
+
+    /// Whether a text that begins like this can match.
+    fn may_begin_with(&self, start: &str) -> bool {
+        match self {
+            LabelMatcher::Name(text) | LabelMatcher::Exact(text) | LabelMatcher::Operation(text, _) => {
+                text.starts_with(start)
+            }
+            LabelMatcher::Channel(operation) => operation.channel.starts_with(start),
+            LabelMatcher::Regex(_) => true,
         }
     }
 
@@ -273,7 +297,7 @@ impl fmt::Display for EventPattern {
         }
         match &self.label {
             LabelPattern::Name(text) | LabelPattern::Channel(text) => f.write_str(text),
-            LabelPattern::Exact(text) => write!(f, "{text:?}"),
+            LabelPattern::Exact(text) => write!(f, "\"{}\"", text.replace('"', "\\\"")),
             LabelPattern::Regex(text) => write!(f, "/{}/", text.replace('/', "\\/")),
         }
     }
@@ -336,6 +360,27 @@ mod tests {
         ] {
             let matcher = EventPattern::parse(pattern).matcher().expect("a valid pattern");
             assert_eq!(matcher.matches(event), meant, "{pattern} {event}");
+        }
+    }
+
+    #[test]
+    fn what_some_process_may_do_is_meant_if_some_number_of_it_is() {
+        for (pattern, process, event, meant) in [
+            ("x", "P", "x = 1", true),
+            ("\"x = 1\"", "P", "x = 1", true),
+            ("\"x = 1\"", "P", "x = 2", false),
+            ("P[7]:\"x = 1\"", "P", "y = 1", false),
+            ("\"P[7]:x = 1\"", "P", "x = 1", true),
+            ("\"Q[7]:x = 1\"", "P", "x = 1", false),
+            ("\"P[7] x = 1\"", "P", "x = 1", true),
+            ("/P.17.:x.*/", "P", "x = 1", true),
+            ("/P.17.:y.*/", "P", "x = 1", false),
+            ("/.* x = 1/", "P", "x = 1", true),
+            ("ask!REQ", "P", "x = 1", false),
+            ("init:lab", ":init:", "lab", true),
+        ] {
+            let matcher = EventPattern::parse(pattern).matcher().expect("a valid pattern");
+            assert_eq!(matcher.may_mean(process, event), meant, "{pattern} {process} {event}");
         }
     }
 

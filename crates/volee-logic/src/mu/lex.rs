@@ -87,9 +87,8 @@ fn token(text: &mut Scanner<'_>) -> Result<Token, Diagnostic> {
     }
     match first {
         '"' | '/' | '\'' => {
-            // In labels `\"` and `\\` are unescaped, in patterns only the delimiter is.
-            let unescaped = |c| c == first || first == '"' && c == '\\';
-            let quoted = text.quoted(first, unescaped);
+            // Only the delimiter is unescaped, so that a label is written as it is listed.
+            let quoted = text.quoted(first, |c| c == first);
             let quoted =
                 quoted.ok_or_else(|| unclosed(text, format!("this text is never closed with `{first}`")))?;
             Ok(if first == '"' { Token::Label(quoted) } else { Token::Pattern(quoted) })

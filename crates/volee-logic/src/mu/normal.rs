@@ -52,6 +52,8 @@ pub struct Formula {
     pub actions: Vec<Action>,
     /// The state predicates.
     pub predicates: Vec<StatePredicate>,
+    /// See [`Tree::left_sides`].
+    pub left_sides: Vec<String>,
     /// The name of each variable.
     pub names: Vec<String>,
     /// The node that binds each variable, where it was built.
@@ -99,6 +101,7 @@ impl<'t> Builder<'t> {
             root: NodeId(0),
             actions: tree.actions.clone(),
             predicates: tree.predicates.clone(),
+            left_sides: tree.left_sides(),
             binders: vec![None; names.len()],
             names,
         };

@@ -8,6 +8,9 @@ use volee_system::Place;
 use super::action::Action;
 use super::equations::Sign;
 
+/// Longer left sides of implications are not looked at.
+const LONGEST_LEFT_SIDE: usize = 1 << 12;
+
 /// A term of a [`Tree`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TermId(pub u32);
@@ -101,6 +104,31 @@ impl Tree {
     /// A term by its id.
     pub fn term(&self, id: TermId) -> &Term {
         &self.terms[id.0 as usize]
+    }
+
+    /// The left sides of implications that speak of states alone, each once, as expressions of the system's own language.
+    pub fn left_sides(&self) -> Vec<String> {
+        let mut texts: Vec<Option<String>> = Vec::with_capacity(self.terms.len());
+        let mut all = Vec::new();
+        for term in &self.terms {
+            let of = |id: &TermId| texts[id.0 as usize].as_ref();
+            let both = |a, b, operator| Some(format!("({} {operator} {})", of(a)?, of(b)?));
+            let text = match term {
+                Term::Predicate(index) => Some(format!("({})", self.predicates[*index].text.trim())),
+                Term::Not(a) => of(a).map(|text| format!("!{text}")),
+                Term::And(a, b) => both(a, b, "&&"),
+                Term::Or(a, b) => both(a, b, "||"),
+                _ => None,
+            };
+            if let Term::Implies(left, _) = term
+                && let Some(left) = of(left)
+                && !all.contains(left)
+            {
+                all.push(left.clone());
+            }
+            texts.push(text.filter(|text| text.len() <= LONGEST_LEFT_SIDE));
+        }
+        all
     }
 
     /// A regular expression by its id.

@@ -13,6 +13,20 @@ struct Part {
     atoms: Vec<u32>,
 }
 
+impl Part {
+    fn ignores_silence(&self, letters: usize, events: usize) -> bool {
+        let step = |from: DfaState, letter: usize| self.dfa.step(from, |atom| letter >> atom & 1 == 1);
+        let stays = |at: DfaState, letter: usize| step(at, letter & !events) == at;
+        let initial = self.dfa.initial();
+        (0..letters).all(|letter| {
+            stays(initial, letter) && self.dfa.all_states().all(|from| stays(step(from, letter), letter))
+        })
+    }
+}
+
+/// States and letters of an automaton that are looked at one by one.
+const MOST_LETTERS: usize = 1 << 18;
+
 /// The automata of a formula's conjuncts.
 pub struct Monitor {
     parts: Vec<Part>,
@@ -82,6 +96,20 @@ impl Monitor {
         for (part, at) in self.parts.iter().zip(&mut state.0) {
             *at = part.dfa.step(*at, |own| letter(part.atoms[own as usize] as usize));
         }
+    }
+
+    /// Whether silent steps change nothing: those with no event, as `is_event` says of [`Monitor::atoms`], and with the conditions of the
+    /// step before. Where the automata are too large to tell, it is said to be otherwise.
+    pub fn ignores_silent_steps(&self, is_event: impl Fn(usize) -> bool) -> bool {
+        self.parts.iter().all(|part| {
+            let letters = 1usize.checked_shl(part.atoms.len() as u32).unwrap_or(usize::MAX);
+            if letters.saturating_mul(part.dfa.len()) > MOST_LETTERS {
+                return false;
+            }
+            let events = (0..).zip(&part.atoms).filter(|&(_, &atom)| is_event(atom as usize));
+            let events = events.fold(0usize, |mask, (own, _)| mask | 1 << own);
+            part.ignores_silence(letters, events)
+        })
     }
 
     /// The first part that does not accept the word read so far.

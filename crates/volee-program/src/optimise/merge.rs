@@ -12,19 +12,23 @@
 //!
 //! A move tells one error, so that at most one of the statements that are merged can have any ([`failing`](super::failing)).
 //!
+//! Where somebody looks for events, no statement is merged that may be one ([`seen`](super::seen)). Such a step is told by its first
+//! statement; so what can fail is not merged either, for a step that ends in an error may have no event at all, nor anything
+//! inside an atomic sequence, which is told by all its statements.
+//!
 //! SPIN merges less: only after statements that are themselves local. Not merged: what a property observes, labelled
 //! nodes, escapes, rendezvous sends (the sender may lose its turn), and everything where priorities, `provided`,
 //! `_last`, `enabled()` or `pc_value()` make the number of steps matter.
 
-use super::Observed;
 use super::effects::{extent, is_local, visit_stores};
 use super::failing::Failing;
+use super::{Observed, SeenEvents};
 use crate::program::{Action, NodeId, Proctype, ProctypeId, Program, Scope, Transition};
 
 /// How many statements are merged at most: what many transitions lead to is copied into each of them.
 const LONGEST: usize = 256;
 
-pub(super) fn merge_steps(program: &mut Program, observed: &Observed) {
+pub(super) fn merge_steps(program: &mut Program, observed: &Observed, events: Option<&SeenEvents>) {
     let counts_steps = program.uses_last
         || program.uses_priorities
         || observed.control
@@ -36,9 +40,13 @@ pub(super) fn merge_steps(program: &mut Program, observed: &Observed) {
     let failing = Failing::of(program);
     for (index, proctype) in program.proctypes.iter_mut().enumerate() {
         let id = ProctypeId(index as u8);
-        let followers = followers(proctype, id, observed);
+        let mut followers = followers(proctype, id, observed);
+        for (node, follower) in (0..).map(NodeId).zip(&mut followers) {
+            follower.take_if(|_| events.is_some_and(|seen| seen.at(id, node)));
+        }
         let seen = seen_nodes(proctype, id, observed);
-        merge_where_control_comes(proctype, &followers, &seen, rendezvous, &failing);
+        let told = events.is_some();
+        merge_where_control_comes(proctype, &followers, &seen, Told { rendezvous, told }, &failing);
     }
 }
 
@@ -48,7 +56,7 @@ fn merge_where_control_comes(
     proctype: &mut Proctype,
     followers: &[Option<Transition>],
     seen: &[bool],
-    rendezvous: bool,
+    how: Told,
     failing: &Failing,
 ) {
     let mut reached = vec![false; proctype.nodes.len()];
@@ -60,7 +68,7 @@ fn merge_where_control_comes(
         }
         for index in 0..proctype.nodes[node].transitions.len() {
             if !proctype.nodes[node].in_d_step {
-                let merging = Merging { proctype, followers, seen, rendezvous, failing };
+                let merging = Merging { proctype, followers, seen, how, failing };
                 if let Some(merged) = merging.from(node, index) {
                     proctype.nodes[node].transitions[index] = merged;
                 }
@@ -148,19 +156,28 @@ fn sends_first(action: &Action) -> bool {
     }
 }
 
+/// What forbids more than usual.
+#[derive(Clone, Copy)]
+struct Told {
+    /// There are channels without a buffer.
+    rendezvous: bool,
+    /// Steps are told by what happens in them.
+    told: bool,
+}
+
 /// What is asked where a transition might take more with it.
 struct Merging<'p> {
     proctype: &'p Proctype,
     followers: &'p [Option<Transition>],
     seen: &'p [bool],
-    rendezvous: bool,
+    how: Told,
     failing: &'p Failing,
 }
 
 impl Merging<'_> {
     fn from(&self, node: usize, index: usize) -> Option<Transition> {
         let first = &self.proctype.nodes[node].transitions[index];
-        if matches!(first.action, Action::End) || (self.rendezvous && sends_first(&first.action)) {
+        if matches!(first.action, Action::End) || (self.how.rendezvous && sends_first(&first.action)) {
             return None;
         }
         let mut merged = first.clone();
@@ -173,7 +190,7 @@ impl Merging<'_> {
             let hidden = !self.seen[next.target.0 as usize] && concerns_nobody_else(&next.action);
             let free = merged.atomic || (!next.atomic && hidden);
             let fails = self.failing.may_fail(self.proctype, &next.action);
-            if !free || may_fail && fails {
+            if !free || fails && (may_fail || self.how.told) || self.how.told && merged.atomic {
                 break;
             }
             may_fail |= fails;

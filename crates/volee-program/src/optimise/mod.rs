@@ -11,6 +11,7 @@ mod effects;
 mod failing;
 mod live;
 mod merge;
+mod seen;
 mod unread;
 
 use std::collections::BTreeSet;
@@ -19,6 +20,7 @@ use crate::program::{Expr, NodeId, ProctypeId, Program};
 
 pub use effects::visit_expr;
 pub(crate) use effects::{Cells, extent, visit_action, visit_program, visit_stores};
+pub(crate) use seen::SeenEvents;
 
 /// What properties look at from outside, and optimisations must not touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -118,22 +120,26 @@ pub fn forget_unread(program: &Program, observed: &Observed) -> Program {
 }
 
 /// Whether steps are done together that nobody else can tell apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Steps {
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Steps<'a> {
     /// Where the states matter.
     Merged,
+    /// Where the states matter, and some events.
+    Unseen(&'a SeenEvents),
     /// Where every step is an event. Forgetting what is dead or never read takes no step away and changes no value that is
     /// sent, so that the states that become equal are strongly bisimilar.
     Single,
 }
 
 /// The optimised program: node numbers stay what they were.
-pub fn optimise(program: &Program, observed: &Observed, steps: Steps) -> Program {
+pub(crate) fn optimise(program: &Program, observed: &Observed, steps: Steps<'_>) -> Program {
     let own = Observed::by_program(program).and(observed);
     let mut program = program.clone();
     unread::drop_unread_globals(&mut program, &own);
-    if steps == Steps::Merged {
-        merge::merge_steps(&mut program, &own);
+    match steps {
+        Steps::Merged => merge::merge_steps(&mut program, &own, None),
+        Steps::Unseen(seen) => merge::merge_steps(&mut program, &own, Some(seen)),
+        Steps::Single => {}
     }
     live::reset_dead_locals(&mut program, &own);
     program

@@ -19,11 +19,11 @@ mod shortest;
 mod strong;
 
 use serde::{Deserialize, Serialize};
-use volee_logic::automaton::{Automaton, Edge, degeneralise};
+use volee_logic::automaton::{Automaton, Edge, degeneralise, ignores_silent_steps};
 use volee_logic::bdd::Bdd;
 use volee_system::{Limit, Meter, Progress, Reason, ReasonKind, System, Verdict, Violation, Witness};
 
-use crate::atoms::BoundAtom;
+use crate::atoms::{BoundAtom, event_bits};
 use crate::check::{Check, Order, Reduction, Statistics};
 use crate::checkpoint::Checkpoint;
 use crate::nested::{NestedClaim, NestedStore};
@@ -70,6 +70,13 @@ impl Claim {
             claim.automaton = degeneralise(claim.automaton);
         }
         claim
+    }
+
+    /// Whether steps that are none of its events and change none of its conditions certainly make no difference.
+    pub fn ignores_silent_steps(&self) -> bool {
+        let of_control = |atom: &BoundAtom| matches!(atom, BoundAtom::Progress | BoundAtom::Accept);
+        let events = event_bits(&self.atoms).filter(|_| !self.atoms.iter().any(of_control));
+        events.is_some_and(|events| ignores_silent_steps(&self.state_based().automaton, events))
     }
 
     /// Whether reaching a state of the automaton is enough: it accepts whatever follows.

@@ -63,6 +63,12 @@ pub(super) fn formula(question: &Question, macros: &[(String, String)]) -> Resul
     Ok(Equations::new(tree.normalise()?))
 }
 
+/// What a formula says of states; nothing where it is wrong, which is told when it is asked.
+pub(crate) fn state_texts(question: &Question, macros: &[(String, String)]) -> Vec<String> {
+    let predicates = formula(question, macros).map(|equations| equations.formula.predicates);
+    predicates.unwrap_or_default().into_iter().map(|predicate| predicate.text).collect()
+}
+
 /// A value with the run and the part of the system that show it.
 pub(super) fn told(job: &mut Job<'_>, question: &Question, found: answer::Answer) -> Result<Part, AskError> {
     let explanation = &found.explanation;
@@ -81,10 +87,11 @@ pub(super) fn told(job: &mut Job<'_>, question: &Question, found: answer::Answer
     };
     if let Some(role) = role.filter(|_| !explanation.run.steps.is_empty()) {
         // A formula has no single run that it is false of: the run shows where the explanation begins, and is only replayed.
-        let options = job.subject.options().plainly();
+        // What is forgotten may keep a cycle of the search from being one of the program at once, so it is lifted.
+        let options = options(job);
         let mut model = job.open_as(&options)?;
-        let (draft, witness) = (model.draft.as_mut(), &explanation.run);
-        let found = Found { lowered: None, draft, model: &model.name, witness, question, reason: None };
+        let (lowered, draft, witness) = (model.promela.as_ref(), model.draft.as_mut(), &explanation.run);
+        let found = Found { lowered, draft, model: &model.name, witness, question, reason: None };
         answer.runs.push(judged(found, role, &options, None)?.0);
     }
     let mut part = costs(job, &found);

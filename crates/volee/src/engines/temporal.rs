@@ -8,7 +8,7 @@ use volee_program::MachineOptions;
 use volee_search::{
     Answer as Found, Approximation, BoundAtom, Check, Checkpoint, Claim, ClaimOptions, ClaimOutcome,
     DeterministicProperty, Emptiness as Method, Fairness, LtlQuestion, Names, NestedStore, Order, Outcome,
-    Reduction, Statistics, TlQuestion, bind, check_claim, remove_checkpoint,
+    Reduction, Statistics, TlQuestion, bind, check_claim, remove_checkpoint, watch_only,
 };
 use volee_system::{Diagnostic, Limit, Reason, ReasonKind, Verdict};
 
@@ -71,6 +71,18 @@ pub(super) enum Asked {
     Claim(Claim),
 }
 
+impl Asked {
+    /// What is looked at of steps, where steps that are nothing of it make no difference.
+    fn loose_events(&self) -> Option<&[BoundAtom]> {
+        match self {
+            Asked::Ltl(ltl) => ltl.ignores_silent_steps().then_some(&ltl.claim().atoms),
+            Asked::Tl(tl) => tl.ignores_silent_steps().then_some(tl.atoms()),
+            Asked::Deterministic(property) => property.ignores_silent_steps().then_some(property.atoms()),
+            Asked::Claim(_) => None,
+        }
+    }
+}
+
 /// Reads the model and binds a question to it; `by_steps` where every single step matters for how it is asked.
 pub(super) fn bound(
     open: &mut dyn FnMut(&Options) -> Result<Model, AskError>,
@@ -107,6 +119,9 @@ pub(super) fn bound(
         }
         other => unreachable!("`{other}` is not about runs"),
     };
+    if let Some(events) = what.loose_events().filter(|_| options.single_steps && !by_steps) {
+        watch_only(model.draft.as_mut(), events);
+    }
     Ok(Bound { model, options: options.clone(), what })
 }
 
