@@ -1,7 +1,7 @@
 //! How the binary is linked: at a fixed place, where the linker of the system is known to be able to.
 //!
-//! A program that may be loaded anywhere has some thirty thousand addresses corrected each time it starts. That is a tenth of the
-//! time that a small model takes.
+//! A program that may be loaded anywhere has some thirty thousand addresses corrected each time it starts.
+//! That is a tenth of the time that a small model takes.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

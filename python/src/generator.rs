@@ -1,5 +1,6 @@
-//! A model that is written in Python: an object with `initial()`, `successors(state)`, `names()`, `holds(name, state)` and
-//! `variables(state)`. Its states are kept by Python and numbered in the order in which they are met; the number is the state.
+//! A model that is written in Python: an object with `initial()`, `successors(state)`, `names()`,
+//! `holds(name, state)` and `variables(state)`. Its states are kept by Python and numbered in the order in
+//! which they are met; the number is the state.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -43,7 +44,8 @@ impl Shared {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hashing a state runs code of the user, so nothing is locked meanwhile; only the thread with the interpreter comes here.
+    /// Hashing a state runs code of the user, so nothing is locked meanwhile; only the thread with the
+    /// interpreter comes here.
     fn number(&self, state: &Bound<'_, PyAny>) -> PyResult<u32> {
         let py = state.py();
         let numbers = self.tables().numbers.clone_ref(py);

@@ -1,8 +1,8 @@
-//! The extension module behind the Python package `volee`: each function asks the library and gives its machine-readable
-//! answer as a text of JSON, of which `volee/__init__.py` makes dataclasses.
+//! The extension module behind the Python package `volee`: each function asks the library and gives its
+//! machine-readable answer as a text of JSON, of which `volee/__init__.py` makes dataclasses.
 //!
-//! The interpreter's lock is given back while the library works. It is taken now and then to look for Ctrl-C and to tell the
-//! progress, and for every state of a model that is written in Python.
+//! The interpreter's lock is given back while the library works. It is taken now and then to look for Ctrl-C
+//! and to tell the progress, and for every state of a model that is written in Python.
 
 mod check;
 mod generator;

@@ -1,4 +1,5 @@
-//! What happens between a call and the interpreter: Ctrl-C ends the call, and a function may be told how far it is.
+//! What happens between a call and the interpreter: Ctrl-C ends the call, and a function may be told how far
+//! it is.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,8 +46,8 @@ impl Watcher {
         Watcher { stop: stop.clone(), callback, stays: false }
     }
 
-    /// Does the work while the interpreter may do something else. Some phases tell nothing of themselves for long, so that the
-    /// work has a thread of its own and this one looks after the interpreter.
+    /// Does the work while the interpreter may do something else. Some phases tell nothing of themselves for
+    /// long, so that the work has a thread of its own and this one looks after the interpreter.
     pub fn follow<T: Send>(
         &self,
         py: Python<'_>,

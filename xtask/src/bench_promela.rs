@@ -1,10 +1,10 @@
 //! `cargo xtask bench promela`: speed and memory beside SPIN's, in the same run.
 //!
-//! For each model the verifier that SPIN generates (gcc -O2, exact storage, the better of two table sizes) and our binary
-//! run by turns. First without reduction: what counts is transitions per second of CPU time, and bytes per stored state.
-//! Then each as it is by default, with its own reduction: CPU time to a verdict; SPIN's C compiler is counted on neither
-//! side. Then small models, process start included; and one family at sizes far apart: what a transition costs must not
-//! grow with their number. Runs are stored in `bench/`.
+//! For each model the verifier that SPIN generates (gcc -O2, exact storage, the better of two table sizes)
+//! and our binary run by turns. First without reduction: what counts is transitions per second of CPU time,
+//! and bytes per stored state. Then each as it is by default, with its own reduction: CPU time to a verdict;
+//! SPIN's C compiler is counted on neither side. Then small models, process start included; and one family at
+//! sizes far apart: what a transition costs must not grow with their number. Runs are stored in `bench/`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -45,8 +45,8 @@ const OTHERS: &[(&str, bool)] = &[
 /// Processes of the family, each with as many values as [`family`] says.
 const FAMILY: &[u32] = &[5, 6, 7, 8];
 
-/// So many processes that count to ten, each for itself but for a flag that all see: about as many states as a one with so
-/// many zeros.
+/// So many processes that count to ten, each for itself but for a flag that all see: about as many states as
+/// a one with so many zeros.
 fn family(processes: u32) -> String {
     format!(
         "bit busy;\nactive [{processes}] proctype P() {{\n  byte x;\nend:\n  do\n  :: d_step {{ x < 9 && !busy -> x++ }}\n  \

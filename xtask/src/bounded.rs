@@ -1,7 +1,9 @@
-//! `cargo xtask corpus bounded [--below STATES] [MODEL]`: the corpus models in less memory than their states need.
+//! `cargo xtask corpus bounded [--below STATES] [MODEL]`: the corpus models in less memory than their states
+//! need.
 //!
-//! Each model is searched to the end, and then again with a half, a fifth, a tenth and a twentieth of the memory that
-//! took, with several seeds. An answer must be the same, or unknown because of memory or time: never another one.
+//! Each model is searched to the end, and then again with a half, a fifth, a tenth and a twentieth of the
+//! memory that took, with several seeds. An answer must be the same, or unknown because of memory or time:
+//! never another one.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! The explorer in a real browser: `cargo xtask browser install|test|measure|screenshots`.
 //!
-//! A browser (Chromium) is driven by playwright-core from Node; both are kept out of the project, under `target/browser`, and
-//! the test suite uses them where they are. The scripts themselves are in `crates/volee-page/browser`.
+//! A browser (Chromium) is driven by playwright-core from Node; both are kept out of the project, under
+//! `target/browser`, and the test suite uses them where they are. The scripts themselves are in
+//! `crates/volee-page/browser`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -45,7 +46,8 @@ fn install() -> Result<(), String> {
     if chromium().is_some() {
         return Ok(());
     }
-    // A fresh machine knows no packages before it has asked; where there is no apt-get, playwright has a browser of its own.
+    // A fresh machine knows no packages before it has asked; where there is no apt-get, playwright has a
+    // browser of its own.
     let _ = called(Command::new("apt-get").arg("update"));
     let packaged = called(Command::new("apt-get").args(["install", "-y", "chromium"]));
     if packaged.is_ok() && chromium().is_some() {
@@ -68,7 +70,8 @@ fn built() -> Result<PathBuf, String> {
     Ok(root().join("target/debug/volee"))
 }
 
-/// Measures what people use, if it was built (`cargo build --release`); else what the tests use, which is slower.
+/// Measures what people use, if it was built (`cargo build --release`); else what the tests use, which is
+/// slower.
 fn measure() -> Result<(), String> {
     let release = root().join("target/release/volee");
     let (volee, profile) = if release.is_file() { (release, "release") } else { (built()?, "dev") };

@@ -1,13 +1,14 @@
 //! `cargo xtask bench cluster [MESSAGES CAPACITY]`: several workers beside the sequential solver, in one run.
 //!
-//! The alternating bit protocol, formula F1 and deadlock freedom: CPU time, wall time, memory, messages and what of them
-//! goes into finding the end, by one worker, by two threads and by two processes over loopback; then how much an early
-//! answer explores. The CPU time of the busier process is what the wall time cannot be below, and what it hardly exceeds on
-//! a machine that has nothing else to do. The run is stored in `bench/cluster.csv`.
+//! The alternating bit protocol, formula F1 and deadlock freedom: CPU time, wall time, memory, messages and
+//! what of them goes into finding the end, by one worker, by two threads and by two processes over loopback;
+//! then how much an early answer explores. The CPU time of the busier process is what the wall time cannot be
+//! below, and what it hardly exceeds on a machine that has nothing else to do. The run is stored in
+//! `bench/cluster.csv`.
 //!
-//! `--scale` is the scale model: up to 64 parts in one process, moved round by round, without any network, so that
-//! messages and memory per worker are exact and the time is what the slowest part of each round needs plus what a network
-//! would. It is stored in `bench/cluster-scale.csv`.
+//! `--scale` is the scale model: up to 64 parts in one process, moved round by round, without any network, so
+//! that messages and memory per worker are exact and the time is what the slowest part of each round needs
+//! plus what a network would. It is stored in `bench/cluster-scale.csv`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -216,7 +217,8 @@ struct Simulated {
     cpu: f64,
     /// Seconds of the worker that works most: if nobody ever waited, the answer would come after these.
     busiest: f64,
-    /// Seconds until the answer if everybody waited for the slowest at the end of each round, and with the network.
+    /// Seconds until the answer if everybody waited for the slowest at the end of each round, and with the
+    /// network.
     wall: f64,
     wall_with_network: f64,
 }

@@ -1,8 +1,10 @@
-//! `cargo xtask bench conform [MESSAGES [CAPACITY [ACTIONS]]]`: complete test graphs of the alternating bit protocol, explored on
-//! the fly, for the purpose "accept after 10 visible actions" (Joubert and Mateescu 2006, section 4.2).
+//! `cargo xtask bench conform [MESSAGES [CAPACITY [ACTIONS]]]`: complete test graphs of the alternating bit
+//! protocol, explored on the fly, for the purpose "accept after 10 visible actions" (Joubert and Mateescu
+//! 2006, section 4.2).
 //!
-//! Both methods, each in a process of its own, so that its memory is its own; the two reduced graphs must be strongly
-//! bisimilar. The published figures for N=256 stand beside ours. The run is stored in `bench/conform.csv`.
+//! Both methods, each in a process of its own, so that its memory is its own; the two reduced graphs must be
+//! strongly bisimilar. The published figures for N=256 stand beside ours. The run is stored in
+//! `bench/conform.csv`.
 
 use std::fs;
 use std::io::Write as _;

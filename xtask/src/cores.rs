@@ -1,9 +1,11 @@
-//! `cargo xtask bench cores [--runs N] [--workers N]`: wall-clock time of several threads beside one, in the same run.
+//! `cargo xtask bench cores [--runs N] [--workers N]`: wall-clock time of several threads beside one, in the
+//! same run.
 //!
-//! Models of more than a million states, without reduction and as they are by default, to the end; then models with an error:
-//! time until it is known, beside a depth-first and a breadth-first search of one thread; then models too small for threads.
-//! Runs of all kinds take turns, and the best of each counts. The verdicts must be the same. Stored in `bench/cores.csv`. It
-//! means something only on a machine that has nothing else to do.
+//! Models of more than a million states, without reduction and as they are by default, to the end; then
+//! models with an error: time until it is known, beside a depth-first and a breadth-first search of one
+//! thread; then models too small for threads. Runs of all kinds take turns, and the best of each counts. The
+//! verdicts must be the same. Stored in `bench/cores.csv`. It means something only on a machine that has
+//! nothing else to do.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

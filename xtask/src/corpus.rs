@@ -1,6 +1,7 @@
 //! Where the corpus is, and `cargo xtask corpus WHAT`.
 //!
-//! The corpus (models and the answers of independent tools) lives beside the checkout and is never part of it.
+//! The corpus (models and the answers of independent tools) lives beside the checkout and is never part of
+//! it.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! `cargo xtask bench counters [SECONDS]`: the counter programs of the corpus, forward, backward and both at once.
+//! `cargo xtask bench counters [SECONDS]`: the counter programs of the corpus, forward, backward and both at
+//! once.
 //!
 //! Prints verdict and CPU time of each, and stores the run in `bench/counters.csv`.
 

@@ -1,21 +1,26 @@
-//! `cargo xtask bench equations`: the kernel against the memory of the machine, the published formula on the published
-//! size and beside mCRL2's figures, and how little an early answer explores. Stored in `bench/equations.csv`.
+//! `cargo xtask bench equations`: the kernel against the memory of the machine, the published formula on the
+//! published size and beside mCRL2's figures, and how little an early answer explores. Stored in
+//! `bench/equations.csv`.
 //!
 //! **The kernel's floor** is two independent random reads for each edge, as many in flight as the solver has
 //! (`volee::bes::floor`). What is measured against what:
-//! * the reads go to two arrays, one as large as the solver's table and one as large as all the rest that it reads at
-//!   random: its records, and the edges where they are walked back. Not to what it only appends to or reads in order
-//!   (keys, the edges of a system in which nothing is told): a larger field would make reads slower and the bar lower;
-//! * the bar is on ordinary pages, on which the two reads cost the 30 ns that the design quotes. Large pages are one of the
-//!   means of the solver, as prefetching is; the ratio to reads on large pages is stored too;
-//! * an edge is looked up once, when its variable is expanded. It is walked a second time, backwards, when its target
-//!   has become stable: that again takes two random reads, of the edge and of the dependant, and so it counts as another
-//!   examination. The edges of a constant are never counted. CPU per edge looked up is stored too;
-//! * the random system computes its edges from the variable. This takes time, which is not the solver's: it is measured
-//!   in the same run, without a solver, and subtracted. Everything else counts, page faults and growing arrays as well;
+//! * the reads go to two arrays, one as large as the solver's table and one as large as all the rest that it
+//!   reads at random: its records, and the edges where they are walked back. Not to what it only appends to
+//!   or reads in order (keys, the edges of a system in which nothing is told): a larger field would make
+//!   reads slower and the bar lower;
+//! * the bar is on ordinary pages, on which the two reads cost the 30 ns that the design quotes. Large pages
+//!   are one of the means of the solver, as prefetching is; the ratio to reads on large pages is stored too;
+//! * an edge is looked up once, when its variable is expanded. It is walked a second time, backwards, when
+//!   its target has become stable: that again takes two random reads, of the edge and of the dependant, and
+//!   so it counts as another examination. The edges of a constant are never counted. CPU per edge looked up
+//!   is stored too;
+//! * the random system computes its edges from the variable. This takes time, which is not the solver's: it
+//!   is measured in the same run, without a solver, and subtracted. Everything else counts, page faults and
+//!   growing arrays as well;
 //! * floor, generator and solver take turns, and of the ratios of several turns the median is taken.
 //!
-//! Whole answers are those of the command itself, in a process of its own: reading, solving, confirming, explaining.
+//! Whole answers are those of the command itself, in a process of its own: reading, solving, confirming,
+//! explaining.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -85,8 +90,9 @@ fn floor((first, second): (usize, usize), pages: Pages) -> Result<f64, String> {
     Ok(best)
 }
 
-/// The bytes of the solver's table, and of what else it reads at random (see `volee::bes::solve::single`): lines of 64 bytes
-/// for four variables, at most 11/16 full; records of eight bytes; edges of eight bytes, except those that met a variable.
+/// The bytes of the solver's table, and of what else it reads at random (see `volee::bes::solve::single`):
+/// lines of 64 bytes for four variables, at most 11/16 full; records of eight bytes; edges of eight bytes,
+/// except those that met a variable.
 fn random_bytes(statistics: &Statistics) -> (usize, usize) {
     let variables = statistics.variables as usize;
     let table = (variables * 16).div_ceil(11 * 4).next_power_of_two() * 64;

@@ -1,8 +1,9 @@
 //! `cargo xtask figures families`: the ten problems of Yang and Li (ICSE 2010) by each of their four engines.
 //!
-//! A table like the last one of the paper: for each problem and engine the states that were kept and the time, or what ended it.
-//! It is stored in `bench/families.csv`, and printed as the table that the book shows. Models that the paper has by name only
-//! are reconstructions (each file says what), so states are to be compared between engines, not with the paper's.
+//! A table like the last one of the paper: for each problem and engine the states that were kept and the
+//! time, or what ended it. It is stored in `bench/families.csv`, and printed as the table that the book
+//! shows. Models that the paper has by name only are reconstructions (each file says what), so states are to
+//! be compared between engines, not with the paper's.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,9 +1,10 @@
 //! `cargo xtask faults [COUNT [SEED [BINARY]]]`: runs whose answer is known, disturbed at random moments.
 //!
-//! Searches that are kept in a file, searches by threads, and searches by two workers over loopback, through a relay whose
-//! links can be cut. Processes are killed, stopped for a while, interrupted; jobs of workers are, too. Afterwards: the verdict is the
-//! known one or an honest unknown, a kept search goes on to the known one, nobody waits longer than ten seconds, and
-//! no process is left. A small number of rounds is a test.
+//! Searches that are kept in a file, searches by threads, and searches by two workers over loopback, through
+//! a relay whose links can be cut. Processes are killed, stopped for a while, interrupted; jobs of workers
+//! are, too. Afterwards: the verdict is the known one or an honest unknown, a kept search goes on to the
+//! known one, nobody waits longer than ten seconds, and no process is left. A small number of rounds is a
+//! test.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -248,7 +249,8 @@ impl Stage {
                 Some(3) if again < 4 => self.tally.unknown += 1,
                 // A signal that comes before the program has taken it over ends it like any other.
                 None if again < 4 && fault.ends() => self.tally.killed += 1,
-                // A line that is cut before anybody has proved the secret may as well be a stranger's: it is named as such.
+                // A line that is cut before anybody has proved the secret may as well be a stranger's: it is
+                // named as such.
                 Some(2) if again < 4 && fault == Fault::CutLinks && self.is_stranger() => {
                     self.tally.strangers += 1;
                 }

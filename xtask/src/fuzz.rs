@@ -1,10 +1,11 @@
-//! `cargo xtask fuzz [SECONDS [SEED [TARGET]]]`: mutated inputs for every parser and for the wire, in this process.
+//! `cargo xtask fuzz [SECONDS [SEED [TARGET]]]`: mutated inputs for every parser and for the wire, in this
+//! process.
 //!
-//! An input starts as a file of the project or as a small sample, and is changed a few times: bytes flipped, pieces cut,
-//! doubled, moved or taken from another input, numbers made huge, words of the language put in. Whatever comes out, a
-//! parser must answer: no panic, at most a second, at most 256 MB. A watching thread sees an input that takes longer or
-//! more, writes it to a file and ends the process, because nothing else could. Runs on the stable toolchain; the same
-//! harness is a test with a few seconds.
+//! An input starts as a file of the project or as a small sample, and is changed a few times: bytes flipped,
+//! pieces cut, doubled, moved or taken from another input, numbers made huge, words of the language put in.
+//! Whatever comes out, a parser must answer: no panic, at most a second, at most 256 MB. A watching thread
+//! sees an input that takes longer or more, writes it to a file and ends the process, because nothing else
+//! could. Runs on the stable toolchain; the same harness is a test with a few seconds.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};

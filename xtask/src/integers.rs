@@ -1,8 +1,8 @@
-//! `cargo xtask oracle integers [--count N] [--seed S]`: random questions about sets of integer vectors, answered by
-//! `volee-integers` and by isl (through the Python package islpy), which must agree.
+//! `cargo xtask oracle integers [--count N] [--seed S]`: random questions about sets of integer vectors,
+//! answered by `volee-integers` and by isl (through the Python package islpy), which must agree.
 //!
-//! The questions and our answers go to a small Python program on its standard input, one per line; where our answer is a
-//! set, isl decides whether it is the same set.
+//! The questions and our answers go to a small Python program on its standard input, one per line; where our
+//! answer is a set, isl decides whether it is the same set.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -142,8 +142,8 @@ impl Drawn {
         row(&numbers)
     }
 
-    /// Two visible and up to two hidden columns, unbounded as often as not; and the constraints as they were drawn, in
-    /// isl's notation, so that our simplification is part of what is compared.
+    /// Two visible and up to two hidden columns, unbounded as often as not; and the constraints as they were
+    /// drawn, in isl's notation, so that our simplification is part of what is compared.
     fn conjunct(&mut self) -> (Conjunct, String) {
         let hidden = self.within(0, 2) as usize;
         let equations: Vec<Row> = (0..self.within(0, 1)).map(|_| self.row(3 + hidden)).collect();

@@ -1,8 +1,10 @@
-//! `cargo xtask limits [BINARY]`: every verb and every engine on inputs that are too large for them, in 64 MB and 2 s.
+//! `cargo xtask limits [BINARY]`: every verb and every engine on inputs that are too large for them, in 64 MB
+//! and 2 s.
 //!
-//! A row holds when the process ends by itself with exit code 3 and one answer that says which limit it was, no later than
-//! a second after its time, and with a peak of resident memory of at most 24 MB above its budget, seen from outside. The
-//! rows are what the book's page about limits shows; one that does not hold makes the command fail.
+//! A row holds when the process ends by itself with exit code 3 and one answer that says which limit it was,
+//! no later than a second after its time, and with a peak of resident memory of at most 24 MB above its
+//! budget, seen from outside. The rows are what the book's page about limits shows; one that does not hold
+//! makes the command fail.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};

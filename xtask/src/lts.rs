@@ -1,8 +1,9 @@
-//! `cargo xtask bench lts [MESSAGES [CAPACITY]]`: reading and reducing the alternating bit protocol, CPU time and memory.
+//! `cargo xtask bench lts [MESSAGES [CAPACITY]]`: reading and reducing the alternating bit protocol, CPU time
+//! and memory.
 //!
 //! Ours and the peers' on the same file in the same run, one after the other; peers (`ltsconvert` of mCRL2,
-//! `merc-lts`) only where they are installed, else the published figures for N=256, C=3 stand beside ours. The run is
-//! stored in `bench/lts.csv`.
+//! `merc-lts`) only where they are installed, else the published figures for N=256, C=3 stand beside ours.
+//! The run is stored in `bench/lts.csv`.
 
 use std::fs;
 use std::io::Write as _;
@@ -108,7 +109,8 @@ fn measure(
     }
 }
 
-/// Runs a command and prints its CPU seconds and its largest memory: the operating system's own account of a child.
+/// Runs a command and prints its CPU seconds and its largest memory: the operating system's own account of a
+/// child.
 pub const ACCOUNT: &str = "\
 import os, subprocess, sys, resource
 code = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL)

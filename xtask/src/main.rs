@@ -1,7 +1,7 @@
 //! Comparisons with peers, benchmarks with stored runs, figures: everything that is not the product itself.
 //!
-//! `cargo xtask corpus promela` and the like. Each subject has a file of its own, with a `run(arguments)`; to add one,
-//! add its module and its line in `dispatch`.
+//! `cargo xtask corpus promela` and the like. Each subject has a file of its own, with a `run(arguments)`; to
+//! add one, add its module and its line in `dispatch`.
 
 mod bench;
 mod browser;

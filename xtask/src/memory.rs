@@ -1,11 +1,13 @@
-//! `cargo xtask figures memory [DIRECTORY [FAMILY]]`: searches in ever less memory, beside the points of the 1989 and 1991 reports.
+//! `cargo xtask figures memory [DIRECTORY [FAMILY]]`: searches in ever less memory, beside the points of the
+//! 1989 and 1991 reports.
 //!
-//! Jard and Jéron decrease the memory from what all states need down to the least that ends, and plot insertions,
-//! generated states and time (figure 8 of 1989, figures 1 and 2 of 1991). Here the same is done for their random graphs
-//! and for protocol families, and written as CSV and SVG. All memory is what the ordinary search needs at its peak,
-//! table, nodes and stack together; that is what a user without a budget pays. Beside it stands the algorithm of the
-//! 1991 report itself, in states, on the same graphs ([`crate::memory_twin`]). Insertions and generated states do not
-//! depend on the machine; times are CPU times, the best of a few runs.
+//! Jard and Jéron decrease the memory from what all states need down to the least that ends, and plot
+//! insertions, generated states and time (figure 8 of 1989, figures 1 and 2 of 1991). Here the same is done
+//! for their random graphs and for protocol families, and written as CSV and SVG. All memory is what the
+//! ordinary search needs at its peak, table, nodes and stack together; that is what a user without a budget
+//! pays. Beside it stands the algorithm of the 1991 report itself, in states, on the same graphs
+//! ([`crate::memory_twin`]). Insertions and generated states do not depend on the machine; times are CPU
+//! times, the best of a few runs.
 
 use std::fmt::Write as _;
 use std::path::Path;

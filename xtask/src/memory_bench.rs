@@ -1,8 +1,10 @@
-//! `cargo xtask bench random-graphs [SHARE]`: what a search in 40 % of the memory costs on the random graphs of the 1991 report.
+//! `cargo xtask bench random-graphs [SHARE]`: what a search in 40 % of the memory costs on the random graphs
+//! of the 1991 report.
 //!
-//! For each graph the ordinary search and the one within the budget run one after the other, several times, so that both
-//! see the same machine; the medians of their CPU times are compared. A second row has a budget that everything fits into:
-//! it shows what the budget itself costs. The run is stored in `bench/random-graphs.csv`.
+//! For each graph the ordinary search and the one within the budget run one after the other, several times,
+//! so that both see the same machine; the medians of their CPU times are compared. A second row has a budget
+//! that everything fits into: it shows what the budget itself costs. The run is stored in
+//! `bench/random-graphs.csv`.
 
 use std::fmt::Write as _;
 

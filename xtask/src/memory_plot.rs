@@ -1,5 +1,5 @@
-//! Costs against memory as a picture: shares of the memory from left (all) to right (little), costs on a logarithmic
-//! axis, one curve per cost, published points as crosses.
+//! Costs against memory as a picture: shares of the memory from left (all) to right (little), costs on a
+//! logarithmic axis, one curve per cost, published points as crosses.
 
 use std::fmt::Write as _;
 

@@ -1,7 +1,8 @@
-//! The depth-first traversal with replacement exactly as the 1991 report has it (section 2.1), on an explicit graph.
+//! The depth-first traversal with replacement exactly as the 1991 report has it (section 2.1), on an explicit
+//! graph.
 //!
-//! Memory is counted in states, and what waits along the path costs nothing. It tells what the algorithm can reach on a
-//! graph, whatever an implementation spends on a state.
+//! Memory is counted in states, and what waits along the path costs nothing. It tells what the algorithm can
+//! reach on a graph, whatever an implementation spends on a state.
 
 use volee::lts::{Lts, StateId};
 
@@ -23,7 +24,8 @@ enum Place {
     Visited(u32),
 }
 
-/// Traverses a graph with room for this many states; `None` when the path needs more, or after this many insertions.
+/// Traverses a graph with room for this many states; `None` when the path needs more, or after this many
+/// insertions.
 pub fn traverse(lts: &Lts, capacity: usize, most: u64) -> Option<Traversal> {
     let mut random = 1991u64;
     let mut place = vec![Place::Unknown; lts.state_count()];

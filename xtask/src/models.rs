@@ -1,10 +1,13 @@
-//! `cargo xtask bench models [--stateright DIRECTORY] [--smaller N]`: models in Rust beside the same models in Promela, and beside Stateright.
+//! `cargo xtask bench models [--stateright DIRECTORY] [--smaller N]`: models in Rust beside the same models
+//! in Promela, and beside Stateright.
 //!
-//! Ours run here, one after the other and in turns, by one worker, with all states kept exactly and CPU time of the whole process taken; the
-//! best of three counts. Both are asked the same: the properties of the model, which its twin has as expressions; and once more
-//! nothing but assertions, where a search of Promela need not look at its states. Stateright is a peer that is not part of this repository: who has a checkout of it, with its examples built (`cargo build
-//! --release --examples`), names it, and its binaries are run in the same turns, on one core, their CPU time taken from the
-//! kernel. It keeps fingerprints of 64 bits where we keep states.
+//! Ours run here, one after the other and in turns, by one worker, with all states kept exactly and CPU time
+//! of the whole process taken; the best of three counts. Both are asked the same: the properties of the
+//! model, which its twin has as expressions; and once more nothing but assertions, where a search of Promela
+//! need not look at its states. Stateright is a peer that is not part of this repository: who has a checkout
+//! of it, with its examples built (`cargo build --release --examples`), names it, and its binaries are run in
+//! the same turns, on one core, their CPU time taken from the kernel. It keeps fingerprints of 64 bits where
+//! we keep states.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

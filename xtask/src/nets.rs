@@ -1,7 +1,7 @@
 //! `cargo xtask bench nets`: the shared nets, each within 20 s of CPU, beside what peers needed for them.
 //!
-//! Answers are only counted when their certificate was re-checked or their run replayed, which is part of the time. The table
-//! is stored in `bench/nets.csv`.
+//! Answers are only counted when their certificate was re-checked or their run replayed, which is part of the
+//! time. The table is stored in `bench/nets.csv`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,6 +1,7 @@
-//! Packages: `cargo xtask package tree DIRECTORY` lays out what an installation has (the program, manual pages, completions,
-//! licences), `cargo xtask package deb [DIRECTORY]` makes a Debian package of it, `… tar [DIRECTORY]` the archive that
-//! `cargo binstall` looks for. Manual pages and completions are printed by the program itself, so they are those of its version.
+//! Packages: `cargo xtask package tree DIRECTORY` lays out what an installation has (the program, manual
+//! pages, completions, licences), `cargo xtask package deb [DIRECTORY]` makes a Debian package of it,
+//! `… tar [DIRECTORY]` the archive that `cargo binstall` looks for. Manual pages and completions are printed
+//! by the program itself, so they are those of its version.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,9 @@
-//! `cargo xtask oracle programs [--count N] [--seed S] [--most-states N] [--spin]`: random programs of the whole language.
+//! `cargo xtask oracle programs [--count N] [--seed S] [--most-states N] [--spin]`: random programs of the
+//! whole language.
 //!
-//! Each program is searched in every way we have, and all must agree ([`volee_testkit::agreement`]). With `--spin` the programs
-//! are those that SPIN 6.5.2 defines, and the plain counts of states and transitions and the verdicts must be SPIN's too.
-//! A program that fails is made smaller before it is printed.
+//! Each program is searched in every way we have, and all must agree ([`volee_testkit::agreement`]). With
+//! `--spin` the programs are those that SPIN 6.5.2 defines, and the plain counts of states and transitions
+//! and the verdicts must be SPIN's too. A program that fails is made smaller before it is printed.
 
 use std::ops::Range;
 use std::sync::Mutex;

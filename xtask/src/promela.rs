@@ -1,9 +1,10 @@
 //! Promela against SPIN: counts, verdicts and state-space sizes on the corpus.
 //!
-//! `spin_oracle.csv` has SPIN's answers per model and configuration. With every optimisation off, our states and
-//! transitions must equal SPIN's without merging, dead-variable resetting and reduction (`o123_noreduce`); with the
-//! default ones, verdicts must be the same, those of both searches too, and state spaces hardly ever larger than SPIN's merged
-//! ones. Where SPIN is known to be wrong, [`SPIN_IS_WRONG`] says so.
+//! `spin_oracle.csv` has SPIN's answers per model and configuration. With every optimisation off, our states
+//! and transitions must equal SPIN's without merging, dead-variable resetting and reduction
+//! (`o123_noreduce`); with the default ones, verdicts must be the same, those of both searches too, and state
+//! spaces hardly ever larger than SPIN's merged ones. Where SPIN is known to be wrong, [`SPIN_IS_WRONG`] says
+//! so.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -189,7 +190,8 @@ fn differs_from_plain(default: &Found, plain: &Found) -> Option<String> {
     (fewer > all).then(|| format!("default: {fewer} states, plain {all}"))
 }
 
-/// Whether SPIN's plain search of a model has fewer states than `bound` (or SPIN never finished it and it is unknown).
+/// Whether SPIN's plain search of a model has fewer states than `bound` (or SPIN never finished it and it is
+/// unknown).
 pub fn is_below(rows: &BTreeMap<String, Row>, bound: u64) -> bool {
     rows.get("o123_noreduce").and_then(|r| r.states).is_some_and(|s| s < bound)
 }

@@ -1,9 +1,10 @@
-//! `cargo xtask bench memory`: protocol families in a part of the memory, with reduction on, beside the full table.
+//! `cargo xtask bench memory`: protocol families in a part of the memory, with reduction on, beside the full
+//! table.
 //!
-//! The families are the Promela models in `models/protocols`. The full table is what the search without a budget and without
-//! reduction needs, stack and all; a share of it is then the budget of the search as a user runs it, with reduction. The
-//! bar is for a tenth of the memory: at most twice the CPU time of the full table, for three quarters of the families. The
-//! run is stored in `bench/memory.csv`.
+//! The families are the Promela models in `models/protocols`. The full table is what the search without a
+//! budget and without reduction needs, stack and all; a share of it is then the budget of the search as a
+//! user runs it, with reduction. The bar is for a tenth of the memory: at most twice the CPU time of the full
+//! table, for three quarters of the families. The run is stored in `bench/memory.csv`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

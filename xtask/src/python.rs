@@ -1,8 +1,8 @@
-//! The Python package: `cargo xtask python test` builds its wheel and runs its tests on it in an environment that has nothing
-//! else; `cargo xtask python wheel` builds the wheel that people install.
+//! The Python package: `cargo xtask python test` builds its wheel and runs its tests on it in an environment
+//! that has nothing else; `cargo xtask python wheel` builds the wheel that people install.
 //!
-//! maturin and pytest are fetched into `target/python`. Where there is no Python, or nothing can be fetched, that is told as
-//! skipped and nothing fails: `.ci/run` counts such lines.
+//! maturin and pytest are fetched into `target/python`. Where there is no Python, or nothing can be fetched,
+//! that is told as skipped and nothing fails: `.ci/run` counts such lines.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;

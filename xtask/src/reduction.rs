@@ -1,7 +1,7 @@
 //! Reduced searches beside full ones and beside SPIN's partial-order reduction, on the shared models.
 //!
-//! `cargo xtask corpus reduction [--below STATES] [--time SECONDS]` prints a line for each model: our states without and
-//! with reduction, and SPIN's (`merge_noreduce` and `merge_por`).
+//! `cargo xtask corpus reduction [--below STATES] [--time SECONDS]` prints a line for each model: our states
+//! without and with reduction, and SPIN's (`merge_noreduce` and `merge_por`).
 
 use std::path::Path;
 use std::time::Duration;
@@ -37,8 +37,8 @@ impl Compared {
     }
 }
 
-/// Compares all models that both searches finish in this many seconds each, and of which SPIN's merged search has fewer than
-/// `below` states.
+/// Compares all models that both searches finish in this many seconds each, and of which SPIN's merged search
+/// has fewer than `below` states.
 ///
 /// # Errors
 /// The oracle cannot be read.

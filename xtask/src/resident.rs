@@ -1,8 +1,9 @@
-//! `cargo xtask figures resident [MODEL [MEMORY]]`: the peak resident memory of a search within a budget, from outside.
+//! `cargo xtask figures resident [MODEL [MEMORY]]`: the peak resident memory of a search within a budget,
+//! from outside.
 //!
-//! Runs the release binary on a model of ten million states with `--memory 64M` and reads the high-water mark of its
-//! resident set from the system while it runs. It must stay below the budget plus 24 MB, and the search must end with a
-//! verdict.
+//! Runs the release binary on a model of ten million states with `--memory 64M` and reads the high-water mark
+//! of its resident set from the system while it runs. It must stay below the budget plus 24 MB, and the
+//! search must end with a verdict.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;

@@ -1,7 +1,8 @@
-//! `cargo xtask temporal oracle`: every claim of the corpus, compared with SPIN's verdicts. `cargo xtask temporal agree`: the same claims
-//! with two workers and with a tenth of the memory, compared with the usual search. `cargo xtask temporal
-//! curves`: the 1989 figures, generated states and time against the size of the heap, on the connect-disconnect
-//! protocol. `cargo xtask temporal random`: random formulas over random programs, compared with a naive evaluator.
+//! `cargo xtask temporal oracle`: every claim of the corpus, compared with SPIN's verdicts.
+//! `cargo xtask temporal agree`: the same claims with two workers and with a tenth of the memory, compared
+//! with the usual search. `cargo xtask temporal curves`: the 1989 figures, generated states and time against
+//! the size of the heap, on the connect-disconnect protocol. `cargo xtask temporal random`: random formulas
+//! over random programs, compared with a naive evaluator.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -38,7 +39,8 @@ fn expected(model: &str, mode: &str, verdict: &str) -> Option<i32> {
         return Some(1);
     }
     match verdict {
-        // Where SPIN refuses its own reduction there is nothing to compare; otherwise verdicts do not depend on it.
+        // Where SPIN refuses its own reduction there is nothing to compare; otherwise verdicts do not depend
+        // on it.
         "error" if mode == "por" => None,
         "ok" => Some(0),
         "acceptance_cycle" | "assertion" | "error" | "claim_end" | "non_progress_cycle" => Some(1),
@@ -152,8 +154,8 @@ fn curves() -> Result<(), String> {
     Ok(())
 }
 
-/// The traversal of figure 5: a stack, and a heap of bounded size with random replacement. Gives how many states were
-/// generated and entered.
+/// The traversal of figure 5: a stack, and a heap of bounded size with random replacement. Gives how many
+/// states were generated and entered.
 fn traverse(heap_size: usize, most: usize) -> Option<usize> {
     let mut system = ConnectDisconnect::new(CAPACITY);
     let mut random = Random::new(1989);

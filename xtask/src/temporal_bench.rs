@@ -1,8 +1,10 @@
-//! `cargo xtask bench temporal`: what a question about infinite runs costs beside the safety search of the same model.
+//! `cargo xtask bench temporal`: what a question about infinite runs costs beside the safety search of the
+//! same model.
 //!
-//! For every claim of the corpus, CPU time of the search for a violating run, and of the search for deadlocks and failed
-//! assertions through all states of the same model, read with the same options. Small models are searched again and again
-//! until the clock means something; the best of three such rounds counts. Stored in `bench/temporal.csv`.
+//! For every claim of the corpus, CPU time of the search for a violating run, and of the search for deadlocks
+//! and failed assertions through all states of the same model, read with the same options. Small models are
+//! searched again and again until the clock means something; the best of three such rounds counts. Stored in
+//! `bench/temporal.csv`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,9 +1,11 @@
-//! `cargo xtask corpus cluster [--below STATES] [MODEL]`: the corpus by several workers, beside one who is alone.
+//! `cargo xtask corpus cluster [--below STATES] [MODEL]`: the corpus by several workers, beside one who is
+//! alone.
 //!
-//! Promela models are searched to the end: states, transitions, verdicts, numbers of errors and their reasons must be those
-//! of the sequential search, and every run that the workers found must replay. Transition systems are asked the five
-//! alternation-free formulas whose values independent tools have given, and for their deadlocks; once by their numbers
-//! and once with states of more bytes, which are spread by what was learnt from a sample. Certificates are checked again.
+//! Promela models are searched to the end: states, transitions, verdicts, numbers of errors and their reasons
+//! must be those of the sequential search, and every run that the workers found must replay. Transition
+//! systems are asked the five alternation-free formulas whose values independent tools have given, and for
+//! their deadlocks; once by their numbers and once with states of more bytes, which are spread by what was
+//! learnt from a sample. Certificates are checked again.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -25,7 +27,8 @@ use crate::promela::{is_below, oracle};
 
 const DEFAULT_BELOW: u64 = 1_000_000;
 
-/// Compares a Promela model; gives the number of its states, or nothing when a search does not end in this many seconds.
+/// Compares a Promela model; gives the number of its states, or nothing when a search does not end in this
+/// many seconds.
 ///
 /// # Errors
 /// The model cannot be read, or the workers answer something else.

@@ -1,4 +1,5 @@
-//! Searches in a part of the memory answer like those in all of it, on the corpus models that are small enough.
+//! Searches in a part of the memory answer like those in all of it, on the corpus models that are small
+//! enough.
 
 use xtask::bounded::compare;
 use xtask::corpus::folder;

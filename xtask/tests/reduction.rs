@@ -1,5 +1,5 @@
-//! Reduced searches against full ones on the corpus: the same verdicts, and hardly more states than SPIN needs. Random programs
-//! are compared by `volee-testkit`.
+//! Reduced searches against full ones on the corpus: the same verdicts, and hardly more states than SPIN
+//! needs. Random programs are compared by `volee-testkit`.
 
 #[test]
 fn at_most_the_states_that_spin_needs_on_three_models_in_four() {

@@ -21,8 +21,8 @@ pub struct Answer {
     pub statistics: Statistics,
     /// Why.
     pub explanation: Explanation,
-    /// The labels and patterns of the formula that no step looked at is. A formula about what never happens is
-    /// answered all the same, but whoever asked may have meant something else.
+    /// The labels and patterns of the formula that no step looked at is. A formula about what never happens
+    /// is answered all the same, but whoever asked may have meant something else.
     pub silent: Vec<String>,
 }
 

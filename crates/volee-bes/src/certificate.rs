@@ -1,10 +1,11 @@
 //! The checker: is this solution right, by the definition alone?
 //!
-//! It knows nothing of how a solution was found. Starting from the main variable it asks, for each variable, whether
-//! its right-hand side supports its value: one successor of that value where one is enough, else all of them. Where the
-//! value is not the default of the block (a least fixed point that is true, a greatest that is false), support within
-//! the block must have a smaller rank, so that no variable supports itself around a cycle. That is all there is to a
-//! proof: in a block, values equal to the default need no more than closure, the others a finite derivation.
+//! It knows nothing of how a solution was found. Starting from the main variable it asks, for each variable,
+//! whether its right-hand side supports its value: one successor of that value where one is enough, else all
+//! of them. Where the value is not the default of the block (a least fixed point that is true, a greatest
+//! that is false), support within the block must have a smaller rank, so that no variable supports itself
+//! around a cycle. That is all there is to a proof: in a block, values equal to the default need no more than
+//! closure, the others a finite derivation.
 //!
 //! What is walked on the way is the diagnostic: [`check`] can hand it to a collector.
 
@@ -49,8 +50,8 @@ impl From<CheckError> for SolveError {
 
 /// Sees the part of the graph that a certificate rests on.
 pub trait Collector {
-    /// A variable with this value rests on the given ones; on none when constants decide it. `Break` means that the
-    /// collector has seen enough; the check goes on.
+    /// A variable with this value rests on the given ones; on none when constants decide it. `Break` means
+    /// that the collector has seen enough; the check goes on.
     fn support(&mut self, variable: u32, value: bool, on: &[u32]) -> Flow;
 }
 

@@ -1,9 +1,10 @@
 //! Are two systems bisimilar? As a boolean graph, on the fly, over pairs of states.
 //!
-//! A pair is a greatest fixed point: every step of one side must be answered by the other, into a pair again (the
-//! encoding of Andersen and Vergauwen that the report cites in its introduction). Answers are single steps for strong
-//! bisimulation, and steps between internal ones for weak bisimulation; an internal step may then be answered by none.
-//! A difference near the initial states is found without exploring either system as a whole.
+//! A pair is a greatest fixed point: every step of one side must be answered by the other, into a pair again
+//! (the encoding of Andersen and Vergauwen that the report cites in its introduction). Answers are single
+//! steps for strong bisimulation, and steps between internal ones for weak bisimulation; an internal step may
+//! then be answered by none. A difference near the initial states is found without exploring either system as
+//! a whole.
 
 use std::collections::HashMap;
 

@@ -25,8 +25,8 @@ pub struct Explicit {
 }
 
 impl Explicit {
-    /// A system with these blocks, outermost first, whose main variable is `main`. Rows are `(operator, block,
-    /// right-hand side)`; variables are their positions.
+    /// A system with these blocks, outermost first, whose main variable is `main`. Rows are
+    /// `(operator, block, right-hand side)`; variables are their positions.
     ///
     /// # Panics
     /// A right-hand side, a block or the main variable does not exist.

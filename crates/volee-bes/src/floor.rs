@@ -1,9 +1,10 @@
 //! What the memory of this machine allows: the yardstick of the benchmark of the solvers.
 //!
-//! To process an edge, a solver has to find out whether its target is known, and to read what it keeps of it: two reads
-//! at places that nobody can foresee. This file makes such reads and nothing else, so that a benchmark can say how
-//! much a solver adds to them. They are independent of each other, and made in the better of two ways: left to the
-//! processor, which looks ahead as far as it can, or with as many prefetched as the solvers have in flight.
+//! To process an edge, a solver has to find out whether its target is known, and to read what it keeps of it:
+//! two reads at places that nobody can foresee. This file makes such reads and nothing else, so that a
+//! benchmark can say how much a solver adds to them. They are independent of each other, and made in the
+//! better of two ways: left to the processor, which looks ahead as far as it can, or with as many prefetched
+//! as the solvers have in flight.
 
 use std::hint::black_box;
 use volee_system::Random;

@@ -1,8 +1,9 @@
 //! The interface between whoever has equations and whoever solves them.
 //!
-//! A variable is a place (packed bytes: a state, a pair of states, a number) and a node (which of the few equations of
-//! that place). Keeping the two apart lets a solver store a state once for all its subformulas. Right-hand sides are
-//! pure disjunctions or conjunctions, so a variable is one vertex and its right-hand side its outgoing edges.
+//! A variable is a place (packed bytes: a state, a pair of states, a number) and a node (which of the few
+//! equations of that place). Keeping the two apart lets a solver store a state once for all its subformulas.
+//! Right-hand sides are pure disjunctions or conjunctions, so a variable is one vertex and its right-hand
+//! side its outgoing edges.
 
 pub use volee_logic::mu::{Operator, Sign};
 use volee_system::Flow;
@@ -28,7 +29,8 @@ pub enum Shape {
 
 /// Receives a right-hand side.
 pub trait Successors {
-    /// A variable of the right-hand side; `place` is only valid during the call. `Break` means: enough is known.
+    /// A variable of the right-hand side; `place` is only valid during the call. `Break` means: enough is
+    /// known.
     fn variable(&mut self, place: &[u8], node: Node) -> Flow;
     /// A constant of the right-hand side.
     fn constant(&mut self, value: bool) -> Flow;
@@ -45,8 +47,8 @@ pub trait BooleanGraph {
     /// The sign of each block, outermost first.
     fn blocks(&self) -> &[Sign];
 
-    /// Whether each block depends only on itself and on later blocks. Otherwise the blocks are the priorities of a
-    /// parity game, and the first block on a cycle decides it.
+    /// Whether each block depends only on itself and on later blocks. Otherwise the blocks are the priorities
+    /// of a parity game, and the first block on a cycle decides it.
     fn alternation_free(&self) -> bool {
         true
     }
@@ -65,7 +67,8 @@ pub trait BooleanGraph {
     /// The right-hand side has no meaning.
     fn successors(&mut self, place: &[u8], node: Node, sink: &mut dyn Successors) -> Result<(), Trouble>;
 
-    /// If places are the numbers below some n, as four little-endian bytes, that n: they then need no hash table.
+    /// If places are the numbers below some n, as four little-endian bytes, that n: they then need no hash
+    /// table.
     fn numbered(&self) -> Option<u32> {
         None
     }

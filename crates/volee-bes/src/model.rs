@@ -1,11 +1,12 @@
 //! A system and a formula of the mu-calculus as a boolean graph, on the fly.
 //!
-//! The variable `(state, equation)` says that the state satisfies the subformula of that modal equation (Joubert &
-//! Mateescu 2006, section 3.1). A right-hand side is produced by one enumeration of the state's steps, during which
-//! local facts (`<true> true`, say) are decided as well; a fact that decides the equation makes it a constant.
+//! The variable `(state, equation)` says that the state satisfies the subformula of that modal equation
+//! (Joubert & Mateescu 2006, section 3.1). A right-hand side is produced by one enumeration of the state's
+//! steps, during which local facts (`<true> true`, say) are decided as well; a fact that decides the equation
+//! makes it a constant.
 //!
-//! Labels are looked at once: a step with an unknown label stops the enumeration, the label's text is matched against
-//! the formula's action predicates, and the enumeration starts again.
+//! Labels are looked at once: a step with an unknown label stops the enumeration, the label's text is matched
+//! against the formula's action predicates, and the enumeration starts again.
 
 use volee_logic::mu::{Equations, Item, Labels, Local, LocalOp, Operator, Sign};
 use volee_system::{Diagnostic, Draft, Flow, Label, PredicateId, Step, System, collect_initial};
@@ -132,7 +133,8 @@ impl<'s, S: System + ?Sized> ModelGraph<'s, S> {
         self.unmet.retain(|(_, predicate)| system.holds(*predicate, place) != Ok(true));
     }
 
-    /// What the formula names but no step that was looked at is, and what it supposes that was true nowhere. Where the states are numbers all of them are looked at.
+    /// What the formula names but no step that was looked at is, and what it supposes that was true nowhere.
+    /// Where the states are numbers all of them are looked at.
     pub fn silent(&mut self) -> Vec<String> {
         if self.labels.silent().next().is_some() {
             for state in 0..self.numbered.unwrap_or(0) {
@@ -225,8 +227,8 @@ fn plan(equation: &volee_logic::mu::Equation) -> Plan {
     plan
 }
 
-/// A conjunction spoils a disjunctive block when it may have two variables of that block: through a step, of which
-/// there may be many, or through two items in the same state. Dually for disjunctions.
+/// A conjunction spoils a disjunctive block when it may have two variables of that block: through a step, of
+/// which there may be many, or through two items in the same state. Dually for disjunctions.
 fn shapes(equations: &Equations) -> Vec<Shape> {
     let mut spoiled = vec![[false; 2]; equations.blocks.len()];
     for equation in &equations.equations {
@@ -340,8 +342,8 @@ impl<S: System + ?Sized> ModelGraph<'_, S> {
         Ok(Flow::Continue(()))
     }
 
-    /// Pushes what follows the steps of a state and gives the action predicates that its steps satisfy; nothing when
-    /// the sink has seen enough.
+    /// Pushes what follows the steps of a state and gives the action predicates that its steps satisfy;
+    /// nothing when the sink has seen enough.
     fn push_steps(&mut self, place: &[u8], node: Node, sink: &mut dyn Successors) -> Option<u64> {
         let plan = &self.plans[usize::from(node)];
         let only_asked = plan.steps.is_empty();

@@ -49,8 +49,9 @@ pub fn equations(shape: Shape, seed: u64) -> Explicit {
     Explicit::new(signs, 0, rows)
 }
 
-/// A random system that is never stored: successors are computed from the variable, so that a benchmark measures the
-/// solver and not the memory of its input. One least block, so that everything reachable is explored.
+/// A random system that is never stored: successors are computed from the variable, so that a benchmark
+/// measures the solver and not the memory of its input. One least block, so that everything reachable is
+/// explored.
 #[derive(Debug, Clone, Copy)]
 pub struct Implicit {
     /// How many variables.
@@ -83,7 +84,8 @@ impl BooleanGraph for Implicit {
             return Ok(());
         }
         for i in 0..u64::from(self.degree) {
-            // Two multiplications: a division, or more mixing, would cost as much as the solver's own work on an edge.
+            // Two multiplications: a division, or more mixing, would cost as much as the solver's own work on
+            // an edge.
             let drawn = (seed ^ i).wrapping_mul(0xd134_2543_de82_ef95) >> 32;
             let target = ((drawn * u64::from(self.variables)) >> 32) as u32;
             if sink.variable(&target.to_le_bytes(), 0).is_break() {

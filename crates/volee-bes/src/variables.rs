@@ -1,11 +1,11 @@
 //! Variables by number, their cells, and the expansion of right-hand sides.
 //!
-//! A variable's number is its place's number times the nodes per place plus its node, so that all variables of a state
-//! share cache lines. Where places have many nodes, most of which are never asked for, the node becomes part of the
-//! place's bytes instead.
+//! A variable's number is its place's number times the nodes per place plus its node, so that all variables
+//! of a state share cache lines. Where places have many nodes, most of which are never asked for, the node
+//! becomes part of the place's bytes instead.
 //!
-//! While a right-hand side is pushed, each place is hashed and its slot prefetched; only when all are pushed are they
-//! looked up. A right-hand side that a constant decides is dropped without having touched the table.
+//! While a right-hand side is pushed, each place is hashed and its slot prefetched; only when all are pushed
+//! are they looked up. A right-hand side that a constant decides is dropped without having touched the table.
 
 use std::ops::Range;
 
@@ -19,7 +19,8 @@ use volee_store::{Hashed, Links, Places, Share};
 /// With more nodes than this, cells are not reserved for all of them.
 const MAXIMUM_DENSE_NODES: Node = 12;
 
-/// Whether the variables of a graph have keys of their own: either a place has one node, or the node is in the key.
+/// Whether the variables of a graph have keys of their own: either a place has one node, or the node is in
+/// the key.
 pub(crate) fn one_to_a_key<G: BooleanGraph + ?Sized>(graph: &G) -> bool {
     graph.nodes() > MAXIMUM_DENSE_NODES || graph.nodes() <= 1 && graph.numbered().is_none()
 }
@@ -113,7 +114,8 @@ impl Variables {
         node
     }
 
-    /// The tag of a key (a place, with the node where it is part of it); its line is on its way from memory then.
+    /// The tag of a key (a place, with the node where it is part of it); its line is on its way from memory
+    /// then.
     #[inline]
     pub fn tag(&self, key: &[u8]) -> u32 {
         let tag = self.places.tag(key);
@@ -397,8 +399,8 @@ impl Batch {
         Ok(Pushing::Open)
     }
 
-    /// Looks up some of what was pushed and appends the variables' numbers to `found`, in order; `look` sees each of
-    /// them, so that the caller can start fetching what it keeps of it.
+    /// Looks up some of what was pushed and appends the variables' numbers to `found`, in order; `look` sees
+    /// each of them, so that the caller can start fetching what it keeps of it.
     #[inline]
     pub fn resolve(
         &self,

@@ -1,15 +1,16 @@
-//! Runs one worker's part: takes what has arrived, lets the part work, sends what it has posted, until all are done.
+//! Runs one worker's part: takes what has arrived, lets the part work, sends what it has posted, until all
+//! are done.
 //!
-//! * **Early answers.** A part that knows the answer tells everybody to stop; each drops its work, and the stage becomes
-//!   quiet. (Who has not entered that stage yet hears of it only then: the answer may rest on what parts do when
-//!   they enter it.) The quantum of work between two looks at what arrived is small at first and grows, because what is expanded
-//!   before an early answer is known is wasted.
-//! * **Flow control.** A worker counts the packets that each peer has not acknowledged yet and stops working, not
-//!   receiving, while too many are out. Receiving posts nothing, so every packet is acknowledged in the end and nobody
-//!   waits in a circle. Acknowledgements travel with packets; they travel alone only when a quarter of the window is
-//!   owed and nothing else goes that way.
-//! * **Ends.** Somebody watches from outside ([`Overseer`]): when it says stop, the loop ends at once, whatever the other
-//!   workers do.
+//! * **Early answers.** A part that knows the answer tells everybody to stop; each drops its work, and the
+//!   stage becomes quiet. (Who has not entered that stage yet hears of it only then: the answer may rest on
+//!   what parts do when they enter it.) The quantum of work between two looks at what arrived is small at
+//!   first and grows, because what is expanded before an early answer is known is wasted.
+//! * **Flow control.** A worker counts the packets that each peer has not acknowledged yet and stops working,
+//!   not receiving, while too many are out. Receiving posts nothing, so every packet is acknowledged in the
+//!   end and nobody waits in a circle. Acknowledgements travel with packets; they travel alone only when a
+//!   quarter of the window is owed and nothing else goes that way.
+//! * **Ends.** Somebody watches from outside ([`Overseer`]): when it says stop, the loop ends at once,
+//!   whatever the other workers do.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -60,9 +61,9 @@ pub struct Account {
     pub elapsed: f64,
 }
 
-/// Whether the workers really were done when they ended: every record that one has sent was received by another, and
-/// nothing was left undone unless an early answer was known. It is so if progress tracking is right about the end; this
-/// looks at the end by other means, and no answer is given where it is not so.
+/// Whether the workers really were done when they ended: every record that one has sent was received by
+/// another, and nothing was left undone unless an early answer was known. It is so if progress tracking is
+/// right about the end; this looks at the end by other means, and no answer is given where it is not so.
 ///
 /// # Errors
 /// It is not so: a defect.

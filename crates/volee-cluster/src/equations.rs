@@ -1,8 +1,9 @@
 //! Boolean equation systems on several workers: resolution in one dataflow, confirmation in a second.
 //!
-//! The verdict rests on the second: every variable that the answer rests on is checked by its owner, by the definition
-//! alone. Where these variables are few enough they are also gathered, and the sequential checker, which knows nothing of
-//! workers, checks them once more before anything is said; from there come explanations and runs.
+//! The verdict rests on the second: every variable that the answer rests on is checked by its owner, by the
+//! definition alone. Where these variables are few enough they are also gathered, and the sequential checker,
+//! which knows nothing of workers, checks them once more before anything is said; from there come
+//! explanations and runs.
 
 use serde::{Deserialize, Serialize};
 use volee_bes::certificate::{Nobody, check};

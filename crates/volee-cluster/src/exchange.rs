@@ -1,18 +1,20 @@
-//! The one loop of the dataflow: packets go out, are exchanged by their target, and come back in at every worker.
+//! The one loop of the dataflow: packets go out, are exchanged by their target, and come back in at every
+//! worker.
 //!
-//! The operator holds one capability while its worker has work. A message keeps time from passing as a capability does,
-//! so when the frontier has left a stage behind, no worker has work in it and no message of it is in flight: timely's
-//! progress tracking is the termination detection that the 2006 system had to write. Times are a stage in the upper half
-//! and hops in the lower: the loop adds one, stages never mix. Of several capabilities that a worker could keep it keeps
-//! the one it has and takes a new one only when it has none, so times pass only when a worker has been idle, and
-//! progress tracking has almost nothing to say while all are busy.
+//! The operator holds one capability while its worker has work. A message keeps time from passing as a
+//! capability does, so when the frontier has left a stage behind, no worker has work in it and no message of
+//! it is in flight: timely's progress tracking is the termination detection that the 2006 system had to
+//! write. Times are a stage in the upper half and hops in the lower: the loop adds one, stages never mix. Of
+//! several capabilities that a worker could keep it keeps the one it has and takes a new one only when it has
+//! none, so times pass only when a worker has been idle, and progress tracking has almost nothing to say
+//! while all are busy.
 //!
-//! Each worker also keeps a capability for the start of the next stage until it knows that there is none. A message of a
-//! stage that this worker has not entered yet waits until it has: what a part does when it enters a stage comes before
-//! whatever others do in it.
+//! Each worker also keeps a capability for the start of the next stage until it knows that there is none. A
+//! message of a stage that this worker has not entered yet waits until it has: what a part does when it
+//! enters a stage comes before whatever others do in it.
 //!
-//! The container between workers is bytes: a header of sixteen and the records as the part wrote them. Between threads
-//! it moves; between processes it is written once, and read where it arrives.
+//! The container between workers is bytes: a header of sixteen and the records as the part wrote them.
+//! Between threads it moves; between processes it is written once, and read where it arrives.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

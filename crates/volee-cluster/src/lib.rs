@@ -1,9 +1,10 @@
 //! Search and equation solving over several threads, processes and machines.
 //!
-//! What is computed is a [`Part`](volee_system::part::Part) per worker: a partition of a boolean equation system
-//! ([`volee_bes::solve::partition`]) or of a state space ([`volee_search::partition`]), which know nothing of this crate. [`exchange`] moves their
-//! packets over timely dataflow and learns from its progress tracking when all are idle and nothing is in flight;
-//! [`drive`] runs a part between the two; [`threads`] makes workers of threads, [`remote`] of processes anywhere. This is the only crate that knows timely.
+//! What is computed is a [`Part`](volee_system::part::Part) per worker: a partition of a boolean equation
+//! system ([`volee_bes::solve::partition`]) or of a state space ([`volee_search::partition`]), which know
+//! nothing of this crate. [`exchange`] moves their packets over timely dataflow and learns from its progress
+//! tracking when all are idle and nothing is in flight; [`drive`] runs a part between the two; [`threads`]
+//! makes workers of threads, [`remote`] of processes anywhere. This is the only crate that knows timely.
 
 pub mod drive;
 pub mod equations;

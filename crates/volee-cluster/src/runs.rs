@@ -1,10 +1,12 @@
-//! Questions about runs on several workers: the product of the system with a monitor or with a claim is a system, so it is
-//! explored as every other; cycles that a claim accepts are then looked for among what was found.
+//! Questions about runs on several workers: the product of the system with a monitor or with a claim is a
+//! system, so it is explored as every other; cycles that a claim accepts are then looked for among what was
+//! found.
 //!
-//! Persistent sets are taken here by the rule that needs no path (no set that cuts cycles). The other rule, which a single worker has
-//! (the reduced system settled by itself, depth-first, before the product), asks which states are on the path: it would have to be
-//! done by one worker for all, in the order of one, and told to all of them state by state, so that the whole would take
-//! longer than that worker by itself. So a claim about rings of processes may have more states here than alone.
+//! Persistent sets are taken here by the rule that needs no path (no set that cuts cycles). The other rule,
+//! which a single worker has (the reduced system settled by itself, depth-first, before the product), asks
+//! which states are on the path: it would have to be done by one worker for all, in the order of one, and
+//! told to all of them state by state, so that the whole would take longer than that worker by itself. So a
+//! claim about rings of processes may have more states here than alone.
 
 use serde::{Deserialize, Serialize};
 use volee_search::partition::{PartialOutcome, Partition, Recurrence, conclude, join};
@@ -26,7 +28,8 @@ pub struct PartialRuns {
     pub account: Account,
 }
 
-/// One worker's part of the search for a run that a claim with acceptance on states ([`Claim::state_based`]) accepts.
+/// One worker's part of the search for a run that a claim with acceptance on states ([`Claim::state_based`])
+/// accepts.
 ///
 /// # Errors
 /// A limit, or somebody else has a reason to stop.
@@ -98,7 +101,8 @@ fn together(parts: Vec<PartialRuns>) -> Result<Together, PartError> {
     Ok(Together { outcomes, letters, reduced, memory, accounts })
 }
 
-/// Joins what the workers found about a claim; a lasso is looked for here, from where they know that there is one.
+/// Joins what the workers found about a claim; a lasso is looked for here, from where they know that there is
+/// one.
 ///
 /// # Errors
 /// The workers ended before they were done, or what they found is none: a defect.
@@ -117,7 +121,8 @@ pub fn joined_claim<S: System + ?Sized>(
     Ok((outcome, all.accounts))
 }
 
-/// Joins what the workers found about a finite-trace formula; with it what the formula speaks of and nothing was.
+/// Joins what the workers found about a finite-trace formula; with it what the formula speaks of and nothing
+/// was.
 ///
 /// # Errors
 /// The workers ended before they were done: a defect.

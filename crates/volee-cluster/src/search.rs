@@ -1,4 +1,5 @@
-//! Reachability on several workers: deadlocks, assertions, invariants and goals, with the whole way to what was found.
+//! Reachability on several workers: deadlocks, assertions, invariants and goals, with the whole way to what
+//! was found.
 
 use serde::{Deserialize, Serialize};
 use volee_search::partition::{PartialOutcome, Partition, join};

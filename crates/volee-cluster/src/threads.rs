@@ -1,8 +1,8 @@
 //! Several workers as threads of this process, on timely's channels within a process.
 //!
-//! A thread that panics would leave the others waiting for ever, because timely keeps what it owes them. So each worker
-//! runs guarded: whatever ends it early is noted, and the others see the note at their next look and drop their
-//! dataflows.
+//! A thread that panics would leave the others waiting for ever, because timely keeps what it owes them. So
+//! each worker runs guarded: whatever ends it early is noted, and the others see the note at their next look
+//! and drop their dataflows.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -114,8 +114,8 @@ pub(crate) fn check(meter: &Meter, memory: Option<u64>, account: &Account) -> Re
     }
 }
 
-/// Runs a job on this many threads; `view` sees the accounts of all of them now and then. The memory budget is shared
-/// equally.
+/// Runs a job on this many threads; `view` sees the accounts of all of them now and then. The memory budget
+/// is shared equally.
 ///
 /// # Errors
 /// The first reason for which some worker could not go on.

@@ -65,7 +65,8 @@ impl Actions {
         id
     }
 
-    /// The action with this text. Quiescence is not found by its name: an output of that name is another action.
+    /// The action with this text. Quiescence is not found by its name: an output of that name is another
+    /// action.
     pub fn find(&self, name: &str) -> Option<ActionId> {
         self.numbers.get(name).copied()
     }

@@ -1,7 +1,9 @@
-//! Cycles of internal steps: Tarjan's components, over the states that internal steps lead to, each state once.
+//! Cycles of internal steps: Tarjan's components, over the states that internal steps lead to, each state
+//! once.
 //!
-//! A state is on a cycle if its component has another state or a step to itself. The search starts where somebody
-//! asks and decides everything it meets, so all questions together cost one pass over the internal steps.
+//! A state is on a cycle if its component has another state or a step to itself. The search starts where
+//! somebody asks and decides everything it meets, so all questions together cost one pass over the internal
+//! steps.
 
 use crate::ConformError;
 use crate::specification::{CYCLE_KNOWN, ON_CYCLE, Specification};

@@ -1,20 +1,23 @@
-//! The product of a specification and a purpose, suspended and determinised on demand: SPvis of Joubert and Mateescu 2006.
+//! The product of a specification and a purpose, suspended and determinised on demand: SPvis of Joubert and
+//! Mateescu 2006.
 //!
-//! A meta-state is the set of product states in which the implementation may be after what was seen so far, closed
-//! under internal steps. Three rules keep the verdicts sound:
-//! * quiescence is that of the specification's state, added before determinisation; a member whose further steps the
-//!   purpose cuts off must not look quiet;
+//! A meta-state is the set of product states in which the implementation may be after what was seen so far,
+//! closed under internal steps. Three rules keep the verdicts sound:
+//! * quiescence is that of the specification's state, added before determinisation; a member whose further
+//!   steps the purpose cuts off must not look quiet;
 //! * a meta-state accepts if some member does, and refuses only if all members do;
 //! * refused members of a mixed set are followed, because what they may output is allowed.
 //!
-//! This is not the product of system and automaton that searches have (`volee-search/src/product.rs`), and cannot be one. Pairs are never
-//! visited: only sets of them are, and the sets are stored. A purpose is deterministic and takes every label, so that a pair needs no
-//! more than a table from labels to its states; the automaton of a claim reads conditions of states, refuses steps and repeats
-//! the end of a run. And quiescence belongs to the specification's state alone: in a product that is a system it would be lost.
-//! What is shared is what both read: the names of steps, one grammar of patterns, the automata of finite-trace formulas.
+//! This is not the product of system and automaton that searches have (`volee-search/src/product.rs`), and
+//! cannot be one. Pairs are never visited: only sets of them are, and the sets are stored. A purpose is
+//! deterministic and takes every label, so that a pair needs no more than a table from labels to its states;
+//! the automaton of a claim reads conditions of states, refuses steps and repeats the end of a run. And
+//! quiescence belongs to the specification's state alone: in a product that is a system it would be lost.
+//! What is shared is what both read: the names of steps, one grammar of patterns, the automata of
+//! finite-trace formulas.
 //!
-//! Sets are hash-consed, closures are computed by a search with a small table, and whatever accepts or refuses is not
-//! stored at all.
+//! Sets are hash-consed, closures are computed by a search with a small table, and whatever accepts or
+//! refuses is not stored at all.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;

@@ -1,5 +1,5 @@
-//! Selection as a boolean equation system (Joubert and Mateescu 2006, section 3.2): the complete test graph is the
-//! diagnostic of one variable.
+//! Selection as a boolean equation system (Joubert and Mateescu 2006, section 3.2): the complete test graph
+//! is the diagnostic of one variable.
 //!
 //! For each state s of the product of specification and purpose, before suspension and determinisation:
 //!
@@ -10,12 +10,13 @@
 //! Z_s =ν ⋀ Z_s'            acceptance cannot be reached; false where s accepts
 //! ```
 //!
-//! The diagnostic of X at the start, as the certificate checker walks it, visits X_s exactly for the states of the raw
-//! test graph. It is then suspended and determinised. The paper leaves to "handling" what its order of operations
-//! forgets: whether a kept state was quiescent, which outputs were pruned, and what a pruned state that shares a
-//! meta-state with kept ones may still output. Here nothing is forgotten because determinisation looks at the
-//! specification itself and takes only the selection from the equations: a meta-state is kept if one of its members
-//! is. Unlike the direct method nothing outside the graph is ever determinised, and nothing is searched backward.
+//! The diagnostic of X at the start, as the certificate checker walks it, visits X_s exactly for the states
+//! of the raw test graph. It is then suspended and determinised. The paper leaves to "handling" what its
+//! order of operations forgets: whether a kept state was quiescent, which outputs were pruned, and what a
+//! pruned state that shares a meta-state with kept ones may still output. Here nothing is forgotten because
+//! determinisation looks at the specification itself and takes only the selection from the equations: a
+//! meta-state is kept if one of its members is. Unlike the direct method nothing outside the graph is ever
+//! determinised, and nothing is searched backward.
 
 use volee_bes::certificate::{Collector, check};
 use volee_bes::{

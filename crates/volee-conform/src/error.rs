@@ -6,7 +6,8 @@ use volee_system::{Diagnostic, Limit};
 /// Why there is no test.
 #[derive(Debug, thiserror::Error)]
 pub enum ConformError {
-    /// The specification, the purpose, the interface or the mapping makes no sense; with its place where there is one.
+    /// The specification, the purpose, the interface or the mapping makes no sense; with its place where
+    /// there is one.
     #[error("{0}")]
     Input(Diagnostic),
     /// A budget ran out.

@@ -1,9 +1,10 @@
 //! Test graphs and test cases: what to send, what to expect, and the verdicts.
 //!
-//! A node is observed or sends. Whatever is not listed among the outputs of a node is a failure, so FAIL is implicit.
-//! A complete test graph has all tests for a purpose in it; a test case is controllable: in each node it either sends
-//! one thing or waits for anything. Beside what it sends, a sending node of a test case lists the outputs that may cross
-//! its stimulus: they are allowed, and the test goes on elsewhere or ends inconclusive.
+//! A node is observed or sends. Whatever is not listed among the outputs of a node is a failure, so FAIL is
+//! implicit. A complete test graph has all tests for a purpose in it; a test case is controllable: in each
+//! node it either sends one thing or waits for anything. Beside what it sends, a sending node of a test case
+//! lists the outputs that may cross its stimulus: they are allowed, and the test goes on elsewhere or ends
+//! inconclusive.
 
 use serde::{Deserialize, Serialize};
 use volee_lts::{LabelId, Lts, LtsBuilder, Method, StateId, reduce};
@@ -102,8 +103,8 @@ impl TestGraph {
         self.actions = actions;
     }
 
-    /// The same graph with actions and nodes numbered by what the graph says alone: actions by their texts, nodes
-    /// breadth-first. Whoever has explored what first does not show.
+    /// The same graph with actions and nodes numbered by what the graph says alone: actions by their texts,
+    /// nodes breadth-first. Whoever has explored what first does not show.
     #[must_use]
     pub fn in_order(&self) -> TestGraph {
         let mut old: Vec<ActionId> = (1..self.actions.len() as u32).map(ActionId).collect();
@@ -219,7 +220,8 @@ impl TestGraph {
         rank
     }
 
-    /// The step that leads to PASS on a shortest way; what the tester decides comes first, then the order of texts.
+    /// The step that leads to PASS on a shortest way; what the tester decides comes first, then the order of
+    /// texts.
     pub(crate) fn choice(&self, node: Node, ranks: &[u32]) -> Option<TestEdge> {
         let rank = |target: Node| match target {
             Node::PASS => 0,
@@ -306,7 +308,8 @@ impl TestGraph {
         })
     }
 
-    /// The text of a step as TGV writes it, from the tester's side: what the specification takes as input is an output.
+    /// The text of a step as TGV writes it, from the tester's side: what the specification takes as input is
+    /// an output.
     pub(crate) fn label(&self, action: ActionId) -> String {
         let known = self.actions.get(action);
         match (action, known.kind) {
@@ -379,8 +382,8 @@ impl TestGraph {
 pub(crate) const PASS: &str = "PASS";
 pub(crate) const INCONCLUSIVE: &str = "INCONCLUSIVE";
 
-/// A test graph from a transition system whose verdict states loop on their names; `actions_of` has the action of each
-/// label.
+/// A test graph from a transition system whose verdict states loop on their names; `actions_of` has the
+/// action of each label.
 pub(crate) fn from_rows(
     lts: &Lts,
     form: Form,

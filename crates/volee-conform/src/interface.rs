@@ -1,9 +1,10 @@
 //! Which labels are inputs, which are outputs; all others are hidden.
 //!
-//! A pattern is a name (the label itself, or the part before its first space, offer or bracket: `PUT` means `PUT !1`
-//! and the channel `c` means `c!msg`), a prefix (`PUT*`), or a regular expression for the whole label (`/PUT.*/`).
-//! Without patterns labels that start with `?` are inputs and those that start with `!` outputs, as papers write them.
-//! When only inputs are named, everything else is an output, as for TGV; and the other way round.
+//! A pattern is a name (the label itself, or the part before its first space, offer or bracket: `PUT` means
+//! `PUT !1` and the channel `c` means `c!msg`), a prefix (`PUT*`), or a regular expression for the whole
+//! label (`/PUT.*/`). Without patterns labels that start with `?` are inputs and those that start with `!`
+//! outputs, as papers write them. When only inputs are named, everything else is an output, as for TGV; and
+//! the other way round.
 
 use regex::{Regex, RegexBuilder};
 use volee_logic::formula::{EventMatcher, EventPattern, LabelPattern};
@@ -84,7 +85,8 @@ impl Matcher {
     }
 }
 
-/// What a text means that is written as an event of a program: a channel operation, or with a process in front.
+/// What a text means that is written as an event of a program: a channel operation, or with a process in
+/// front.
 pub(crate) fn event(text: &str) -> Option<EventMatcher> {
     let pattern = EventPattern::parse(text);
     let is_event = pattern.process.is_some() || matches!(pattern.label, LabelPattern::Channel(_));

@@ -1,5 +1,5 @@
-//! ioco between two models: after every suspension trace of the specification the implementation may only output what
-//! the specification allows, quiescence included.
+//! ioco between two models: after every suspension trace of the specification the implementation may only
+//! output what the specification allows, quiescence included.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -18,8 +18,8 @@ pub struct BadTrace {
 /// A meta-state of the specification with one of the implementation.
 type Pair = (MetaId, MetaId);
 
-/// Looks for a shortest trace that shows that `implementation` does not conform to `specification`; both without a
-/// purpose, the implementation taking every input in every state.
+/// Looks for a shortest trace that shows that `implementation` does not conform to `specification`; both
+/// without a purpose, the implementation taking every input in every state.
 ///
 /// # Errors
 /// A limit, or one of the two makes no sense.

@@ -1,8 +1,9 @@
 //! What workers have made, as one complete test graph: the same, node by node, as one worker makes.
 //!
-//! Nodes that stand for one set at two workers become one. They are known by a hash of their members, and that they have the
-//! same steps to the same nodes is checked, so that what is merged is bisimilar whatever the hash says. Numbers follow from
-//! the graph alone ([`TestGraph::in_order`]), not from who explored what first.
+//! Nodes that stand for one set at two workers become one. They are known by a hash of their members, and
+//! that they have the same steps to the same nodes is checked, so that what is merged is bisimilar whatever
+//! the hash says. Numbers follow from the graph alone ([`TestGraph::in_order`]), not from who explored what
+//! first.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;

@@ -1,12 +1,12 @@
 //! Conformance testing: tests from a model, run against the real program.
 //!
-//! The theory is ioco (Tretmans 1996) with test purposes as in TGV (Jard and Jéron 2005; Joubert and Mateescu 2006,
-//! section 3.2). A [`Specification`] explores any system and tells inputs, outputs and quiescence; [`Determinised`]
-//! is the product with a [`Purpose`], suspended and determinised on demand; [`direct`] and [`by_equations`] select the
-//! complete [`TestGraph`] from it, the one by backward search, the other as the diagnostic of a boolean equation system;
-//! [`Partition`] is one worker's part of the same, and [`join()`] makes one graph of the parts of all.
-//! [`TestGraph::case`] extracts a controllable test case. [`run`] executes tests against a program over its standard
-//! streams or TCP.
+//! The theory is ioco (Tretmans 1996) with test purposes as in TGV (Jard and Jéron 2005; Joubert and Mateescu
+//! 2006, section 3.2). A [`Specification`] explores any system and tells inputs, outputs and quiescence;
+//! [`Determinised`] is the product with a [`Purpose`], suspended and determinised on demand; [`direct`] and
+//! [`by_equations`] select the complete [`TestGraph`] from it, the one by backward search, the other as the
+//! diagnostic of a boolean equation system; [`Partition`] is one worker's part of the same, and [`join()`]
+//! makes one graph of the parts of all. [`TestGraph::case`] extracts a controllable test case. [`run`]
+//! executes tests against a program over its standard streams or TCP.
 
 mod actions;
 mod cycles;

@@ -1,18 +1,20 @@
-//! One worker's part of making a complete test graph: the determinised product, spread over workers, and backwards from
-//! acceptance (Joubert and Mateescu 2006, sections 3.2 and 4.2).
+//! One worker's part of making a complete test graph: the determinised product, spread over workers, and
+//! backwards from acceptance (Joubert and Mateescu 2006, sections 3.2 and 4.2).
 //!
-//! The report distributes the resolution of Y (acceptance can be reached) over the raw product and determinises the
-//! diagnostic afterwards, on one machine. Here the product is determinised first, as in [`crate::direct`], so that what is
-//! spread is a fiftieth as large, and all of it is spread: a worker owns meta-states. An action's target is sent to
-//! its owner as the states that the action leads to, *not* closed under internal steps: the owner closes them, so each worker
-//! explores only the states of its own meta-states. Whose they are is decided by the least of these states alone, without the
-//! purpose, so that meta-states over the same states of the specification meet at one worker; and by those of its bytes for
-//! which most steps stay at home ([`Spread`]). The owner keeps the step
-//! backwards, and when a meta-state leads to acceptance (Y is true), all who have a step to it are told; this is
-//! MB-DSOLVE for the one block that is needed, forwards and backwards at once, over when all is quiet.
+//! The report distributes the resolution of Y (acceptance can be reached) over the raw product and
+//! determinises the diagnostic afterwards, on one machine. Here the product is determinised first, as in
+//! [`crate::direct`], so that what is spread is a fiftieth as large, and all of it is spread: a worker owns
+//! meta-states. An action's target is sent to its owner as the states that the action leads to, *not* closed
+//! under internal steps: the owner closes them, so each worker explores only the states of its own
+//! meta-states. Whose they are is decided by the least of these states alone, without the purpose, so that
+//! meta-states over the same states of the specification meet at one worker; and by those of its bytes for
+//! which most steps stay at home ([`Spread`]). The owner keeps the step backwards, and when a meta-state
+//! leads to acceptance (Y is true), all who have a step to it are told; this is MB-DSOLVE for the one block
+//! that is needed, forwards and backwards at once, over when all is quiet.
 //!
-//! Two sets of seeds may have one closure but two owners. Then both are explored, with the same targets, since these are
-//! sent again as seeds; a hash of the closure goes with each node and [`join`](crate::join()) makes one of them.
+//! Two sets of seeds may have one closure but two owners. Then both are explored, with the same targets,
+//! since these are sent again as seeds; a hash of the closure goes with each node and [`join`](crate::join())
+//! makes one of them.
 
 use std::hash::BuildHasher;
 
@@ -23,7 +25,8 @@ use volee_system::part::{Figures, Outbox, Packing, Part, PartError, Sample, Spre
 use crate::sets::Member;
 use crate::{ActionId, ConformError, Determinised, Kind, MetaId};
 
-/// A packet of targets: the step, how many members, each with the state of the purpose and the name of the state.
+/// A packet of targets: the step, how many members, each with the state of the purpose and the name of the
+/// state.
 const TARGET: u8 = 1;
 /// A packet of answers: the step, and the number of its target, which leads to acceptance.
 const LEADS: u8 = 2;
@@ -77,7 +80,8 @@ pub struct Partition<'s> {
     leads: Vec<bool>,
     /// Those whose sources do not know yet.
     leading: Vec<u32>,
-    /// Steps of others that are known to lead to acceptance: whose, which, the number here or that of acceptance.
+    /// Steps of others that are known to lead to acceptance: whose, which, the number here or that of
+    /// acceptance.
     replies: Vec<(usize, u32, u32)>,
     gathered: Vec<(ActionId, Member)>,
     seeds: Vec<Member>,
@@ -91,7 +95,8 @@ pub struct PartialTests {
     pub(crate) actions: Vec<(String, Kind)>,
     /// The initial meta-state, where it is ours and leads to acceptance.
     pub(crate) root: Option<u32>,
-    /// Meta-states that lead to acceptance: the number, a hash of the set, and where their steps end in `steps`.
+    /// Meta-states that lead to acceptance: the number, a hash of the set, and where their steps end in
+    /// `steps`.
     pub(crate) nodes: Vec<(u32, [u64; 2], u32)>,
     /// Action and target.
     pub(crate) steps: Vec<(u32, Target)>,

@@ -1,10 +1,11 @@
-//! Test purposes: what a test is to show, as a deterministic automaton that watches the labels of the specification.
+//! Test purposes: what a test is to show, as a deterministic automaton that watches the labels of the
+//! specification.
 //!
-//! It reads labels as they are before hiding, so it can look inside. Where it says nothing about a label it stays where
-//! it is. Accepting and refusing states are traps. Four ways to give one: an automaton (`.aut`) whose labels are
-//! texts or regular expressions, `*` meaning any other label, with steps `ACCEPT` and `REFUSE` marking states; a
-//! finite-trace formula, accepted as soon as the trace satisfies it; a label or statement to be covered; a number of
-//! visible actions.
+//! It reads labels as they are before hiding, so it can look inside. Where it says nothing about a label it
+//! stays where it is. Accepting and refusing states are traps. Four ways to give one: an automaton (`.aut`)
+//! whose labels are texts or regular expressions, `*` meaning any other label, with steps `ACCEPT` and
+//! `REFUSE` marking states; a finite-trace formula, accepted as soon as the trace satisfies it; a label or
+//! statement to be covered; a number of visible actions.
 
 use regex::Regex;
 use volee_logic::formula::{AtomKind, EventMatcher, EventPattern, Formula, LabelPattern, split_process};
@@ -92,8 +93,8 @@ impl Purpose {
         Purpose { source: Source::Cover { what, met: false }, initial: 0, standing }
     }
 
-    /// Accepts as soon as what has happened satisfies a finite-trace formula over events; refuses when nothing that
-    /// follows can satisfy it. Internal steps count only where the formula names them.
+    /// Accepts as soon as what has happened satisfies a finite-trace formula over events; refuses when
+    /// nothing that follows can satisfy it. Internal steps count only where the formula names them.
     ///
     /// # Errors
     /// The formula speaks of states, is satisfied by nothing happening, or its automaton is too large.
@@ -345,7 +346,8 @@ fn without_process(statement: &str) -> &str {
     split_process(statement).map_or(statement, |(_, _, text)| text)
 }
 
-/// Whether a pattern means a message of the interface, the event that it is in the program, or the statement behind it.
+/// Whether a pattern means a message of the interface, the event that it is in the program, or the statement
+/// behind it.
 fn means(pattern: &EventMatcher, label: &SpecLabel) -> bool {
     if pattern.matches(&label.name) || pattern.matches_any(&label.events) {
         return true;

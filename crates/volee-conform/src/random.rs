@@ -44,8 +44,8 @@ fn visible(shape: Shape, rng: &mut Random) -> String {
     }
 }
 
-/// A random implementation of a specification: now and then a step is left out, changed or added; every input is taken
-/// in every state.
+/// A random implementation of a specification: now and then a step is left out, changed or added; every input
+/// is taken in every state.
 ///
 /// # Errors
 /// Never for small shapes.
@@ -81,8 +81,8 @@ pub fn implementation(specification: &Lts, shape: Shape, rng: &mut Random) -> Re
     builder.finish(StateId(0), states as u32)
 }
 
-/// A random purpose: deterministic, with an accepting state, now and then a refusing one; it also looks at internal
-/// steps.
+/// A random purpose: deterministic, with an accepting state, now and then a refusing one; it also looks at
+/// internal steps.
 ///
 /// # Errors
 /// Never for small shapes.

@@ -1,8 +1,9 @@
-//! Selection, the direct way: the states that lead to acceptance by a backward search, then what a tester keeps of them.
+//! Selection, the direct way: the states that lead to acceptance by a backward search, then what a tester
+//! keeps of them.
 //!
-//! From a meta-state that leads to acceptance, a step is kept if its target does, too; an output that leads elsewhere
-//! is allowed but INCONCLUSIVE; an input that leads elsewhere is not worth sending. Everything else that an
-//! implementation might output is FAIL.
+//! From a meta-state that leads to acceptance, a step is kept if its target does, too; an output that leads
+//! elsewhere is allowed but INCONCLUSIVE; an input that leads elsewhere is not worth sending. Everything else
+//! that an implementation might output is FAIL.
 
 use serde::Serialize;
 
@@ -197,8 +198,8 @@ impl Numbering {
     }
 }
 
-/// What a tester keeps, forward from the start: `row` gives the steps of a meta-state, `leads` whether one leads to
-/// acceptance.
+/// What a tester keeps, forward from the start: `row` gives the steps of a meta-state, `leads` whether one
+/// leads to acceptance.
 pub(crate) fn build<'s>(
     product: &mut Determinised<'s>,
     initial: MetaId,
@@ -236,8 +237,8 @@ pub(crate) fn build<'s>(
     Ok((graph, nodes.origin))
 }
 
-/// The test case that follows a suspension trace of the specification and then looks at what comes: the allowed outputs
-/// pass, all others fail. `product` must have no purpose.
+/// The test case that follows a suspension trace of the specification and then looks at what comes: the
+/// allowed outputs pass, all others fail. `product` must have no purpose.
 ///
 /// # Errors
 /// The trace is not one of the specification, or a limit was hit.

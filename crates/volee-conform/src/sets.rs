@@ -1,5 +1,5 @@
-//! Sets of product states as bytes, so that equal sets are found by one look-up: runs of states that share a state of the
-//! purpose, which is one run for most purposes. A member is `purpose << 32 | state`.
+//! Sets of product states as bytes, so that equal sets are found by one look-up: runs of states that share a
+//! state of the purpose, which is one run for most purposes. A member is `purpose << 32 | state`.
 
 /// A state of the specification with a state of the purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,12 +1,12 @@
 //! A specification, explored on demand: states by number, labelled steps in rows, quiescence.
 //!
-//! Everything later (product, suspension, determinisation) visits a state many times, so its steps are asked for once
-//! and kept: eight bytes per step, and the packed state. A label is looked at once, for its kind.
+//! Everything later (product, suspension, determinisation) visits a state many times, so its steps are asked
+//! for once and kept: eight bytes per step, and the packed state. A label is looked at once, for its kind.
 //!
-//! In a program (Promela) the interface is made of channels. What counts is the message, not the statement: a step
-//! that sends to a channel of the interface, or meets a partner there, gets the label `channel?values` (an input of the
-//! specification) or `channel!values` (an output), with the values that really travel. Taking a message out of a
-//! buffer is internal. A step that passes several messages at once becomes a chain.
+//! In a program (Promela) the interface is made of channels. What counts is the message, not the statement: a
+//! step that sends to a channel of the interface, or meets a partner there, gets the label `channel?values`
+//! (an input of the specification) or `channel!values` (an output), with the values that really travel.
+//! Taking a message out of a buffer is internal. A step that passes several messages at once becomes a chain.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -36,7 +36,8 @@ pub struct SpecLabel {
     pub name: String,
     /// The statement behind a message of a channel.
     pub statement: Option<String>,
-    /// All names of the step, with who does it: `Server[0]:ask?REQ,1`. Of several messages in one step each has its own.
+    /// All names of the step, with who does it: `Server[0]:ask?REQ,1`. Of several messages in one step each
+    /// has its own.
     pub events: Vec<String>,
     /// The lines of the program where its statements stand.
     pub lines: Vec<u32>,
@@ -85,7 +86,8 @@ pub struct Specification<'s> {
     pub(crate) visited: u32,
     state: Vec<u8>,
     steps: Vec<(Step, u32)>,
-    /// Where the states between the messages of one step are: the state before the step, which of its steps, how far.
+    /// Where the states between the messages of one step are: the state before the step, which of its steps,
+    /// how far.
     between: HashMap<u32, (u32, u32, u32), FixedState>,
 }
 
@@ -122,7 +124,8 @@ impl<'s> Specification<'s> {
         }
     }
 
-    /// Appends what names a state to every worker: its bytes, or those of the state before a step of several messages.
+    /// Appends what names a state to every worker: its bytes, or those of the state before a step of several
+    /// messages.
     pub(crate) fn name_of(&self, state: u32, out: &mut Vec<u8>) {
         let (whole, step, along) = self.between.get(&state).copied().unwrap_or((state, 0, 0));
         let bytes = self.states.get(whole as usize);

@@ -1,8 +1,8 @@
 //! A suite of test cases that covers every visible transition of a small specification.
 //!
-//! A transition is one of the determinised specification: what a tester can tell apart. For each that is not yet
-//! covered, farthest from the start first, the shortest controllable test case that ends with it is made; the others on
-//! its way to PASS are covered, too.
+//! A transition is one of the determinised specification: what a tester can tell apart. For each that is not
+//! yet covered, farthest from the start first, the shortest controllable test case that ends with it is made;
+//! the others on its way to PASS are covered, too.
 
 use hashbrown::HashSet;
 

@@ -1,7 +1,8 @@
-//! `#[derive(Pack)]` of `volee-models`: the fields of a value one after the other, of an enumeration first the number of the variant.
+//! `#[derive(Pack)]` of `volee-models`: the fields of a value one after the other, of an enumeration first
+//! the number of the variant.
 //!
-//! The code that is made reads in place: what a value has allocated already is used again. It names everything by its full path, so
-//! that it means the same wherever it stands.
+//! The code that is made reads in place: what a value has allocated already is used again. It names
+//! everything by its full path, so that it means the same wherever it stands.
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;

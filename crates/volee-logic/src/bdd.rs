@@ -1,13 +1,14 @@
-//! A small reduced ordered binary decision diagram package: the canonical form of formula states and of letters.
+//! A small reduced ordered binary decision diagram package: the canonical form of formula states and of
+//! letters.
 //!
-//! Derivatives of temporal formulas are boolean combinations of finitely many "next" atoms, and two of them are
-//! the same state exactly if their diagrams are the same node; the 1989 report compared disjunctive normal forms
-//! instead. Diagrams here have few variables (the atoms and temporal operators of one formula) and few nodes, so
-//! the package is plain: no complement edges, no reordering, no garbage collection.
+//! Derivatives of temporal formulas are boolean combinations of finitely many "next" atoms, and two of them
+//! are the same state exactly if their diagrams are the same node; the 1989 report compared disjunctive
+//! normal forms instead. Diagrams here have few variables (the atoms and temporal operators of one formula)
+//! and few nodes, so the package is plain: no complement edges, no reordering, no garbage collection.
 //!
-//! Running out is a value: past the node limit the manager answers `FALSE` and remembers it; whoever builds asks
-//! [`Manager::exhausted`] before trusting a result. Recursion is as deep as there are variables, which callers
-//! bound by [`MAX_VARIABLES`].
+//! Running out is a value: past the node limit the manager answers `FALSE` and remembers it; whoever builds
+//! asks [`Manager::exhausted`] before trusting a result. Recursion is as deep as there are variables, which
+//! callers bound by [`MAX_VARIABLES`].
 
 use foldhash::fast::FixedState;
 use hashbrown::{HashMap, HashTable};
@@ -97,8 +98,8 @@ impl Manager {
         self.nodes[f.0 as usize].high
     }
 
-    /// The function that is `high` where `variable` is true and `low` where it is false. Both must only speak of
-    /// later variables.
+    /// The function that is `high` where `variable` is true and `low` where it is false. Both must only speak
+    /// of later variables.
     pub fn node(&mut self, variable: u32, low: Bdd, high: Bdd) -> Bdd {
         if low == high {
             return low;
@@ -247,8 +248,8 @@ impl Manager {
         result
     }
 
-    /// An irredundant sum of prime implicants (Minato 1992): cubes whose disjunction is `f`. `None` if there are
-    /// more than `limit` of them: a small diagram can have exponentially many.
+    /// An irredundant sum of prime implicants (Minato 1992): cubes whose disjunction is `f`. `None` if there
+    /// are more than `limit` of them: a small diagram can have exponentially many.
     pub fn prime_cubes(&mut self, f: Bdd, limit: usize) -> Option<Vec<Vec<Literal>>> {
         let mut left = limit;
         let (_, cubes) = self.isop(f, f, &mut left)?;

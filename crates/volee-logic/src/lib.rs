@@ -2,7 +2,8 @@
 //!
 //! * [`formula`]: the language of finite-trace TL and of LTL, its atoms being events and state predicates;
 //! * [`tl`]: finite traces, compiled by derivatives into small deterministic automata that run as monitors;
-//! * [`ltl`] and [`automaton`]: infinite runs, translated into generalised Büchi automata, and their reduction;
+//! * [`ltl`] and [`automaton`]: infinite runs, translated into generalised Büchi automata, and their
+//!   reduction;
 //! * [`hoa`]: those automata as text;
 //! * [`mu`]: the modal mu-calculus;
 //! * [`bdd`]: the decision diagrams under the automata.

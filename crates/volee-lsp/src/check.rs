@@ -1,4 +1,5 @@
-//! Checks: the texts as they are in the editor, asked about through the door of the library in a thread of its own.
+//! Checks: the texts as they are in the editor, asked about through the door of the library in a thread of
+//! its own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

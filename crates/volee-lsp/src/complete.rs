@@ -1,5 +1,6 @@
-//! What may stand at a position: fields behind a dot, labels behind `goto` and `@`, proctypes behind `run`, else all names in
-//! sight and the words of the language; nothing in comments and strings. Names come from the present text and, where that is half typed, from the last good one.
+//! What may stand at a position: fields behind a dot, labels behind `goto` and `@`, proctypes behind `run`,
+//! else all names in sight and the words of the language; nothing in comments and strings. Names come from
+//! the present text and, where that is half typed, from the last good one.
 
 use lsp_types::{CompletionItem, CompletionItemKind, InsertTextFormat, Position};
 use volee::promela::index::{Index, Symbol, SymbolId, SymbolKind};
@@ -111,7 +112,8 @@ fn has_type(index: &Index, variable: &str, ty: &Symbol) -> bool {
     })
 }
 
-/// Whether the declaration of `owner` is around a byte. While the text is being typed its end may not be known.
+/// Whether the declaration of `owner` is around a byte. While the text is being typed its end may not be
+/// known.
 fn is_around(document: &Document, owner: Option<&Symbol>, offset: usize) -> bool {
     let Some(owner) = owner.filter(|o| o.span.file == document.file) else { return false };
     let Some(extent) = owner.extent else { return (owner.span.start as usize) < offset };

@@ -1,4 +1,5 @@
-//! What is wrong with a text, as the editor shows it: errors, warnings, what is superfluous, and what a check found.
+//! What is wrong with a text, as the editor shows it: errors, warnings, what is superfluous, and what a check
+//! found.
 
 use std::path::Path;
 use std::sync::Arc;

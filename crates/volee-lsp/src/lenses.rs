@@ -1,5 +1,5 @@
-//! Code lenses: "check" and "explore" above every property, and above the first process for deadlocks and assertions. Inlay hints:
-//! what a check of this very text has shown never to be executed.
+//! Code lenses: "check" and "explore" above every property, and above the first process for deadlocks and
+//! assertions. Inlay hints: what a check of this very text has shown never to be executed.
 
 use lsp_types::{CodeLens, Command, InlayHint, InlayHintKind, InlayHintLabel, InlayHintTooltip, Range};
 use serde_json::json;

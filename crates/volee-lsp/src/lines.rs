@@ -1,4 +1,5 @@
-//! Positions: the protocol counts lines from 0 and UTF-16 units, volee lines from 1 and characters, the index bytes.
+//! Positions: the protocol counts lines from 0 and UTF-16 units, volee lines from 1 and characters, the index
+//! bytes.
 
 use lsp_types::{Position, Range};
 use volee::system::Place;
@@ -51,7 +52,8 @@ impl<'t> Lines<'t> {
         Range::new(self.position(start), self.position(end))
     }
 
-    /// The range of `length` characters from a place on, inside its line; of the word there if the length is not known.
+    /// The range of `length` characters from a place on, inside its line; of the word there if the length is
+    /// not known.
     pub(crate) fn range_at(&self, place: &Place, length: u32) -> Range {
         let number = place.line.saturating_sub(1) as usize;
         let line = self.line(number);

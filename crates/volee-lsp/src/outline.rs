@@ -10,7 +10,8 @@ pub(crate) fn of(document: &Document) -> Vec<DocumentSymbol> {
     let lines = Lines::new(&document.text);
     let index = document.index();
     let mut found = symbols(index, document.file, &lines, None);
-    // While a declaration is being typed, what the last good text had is still shown where it is not there any more.
+    // While a declaration is being typed, what the last good text had is still shown where it is not there
+    // any more.
     if document.study.model.is_none()
         && let Some(good) = document.good.as_ref().filter(|good| good.files.len() == index.files.len())
     {

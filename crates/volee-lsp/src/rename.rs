@@ -1,8 +1,9 @@
 //! Renaming: every place where a name is written, in all files of the model.
 //!
-//! What comes out is read again: if any name then means something else than before, if a name is made by pasting, or if one spot
-//! means several things, the change is refused with its reason. Parts that the preprocessor leaves out, and inlines that nobody
-//! calls, are not understood; there a global name is replaced wherever it stands as a word.
+//! What comes out is read again: if any name then means something else than before, if a name is made by
+//! pasting, or if one spot means several things, the change is refused with its reason. Parts that the
+//! preprocessor leaves out, and inlines that nobody calls, are not understood; there a global name is
+//! replaced wherever it stands as a word.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -171,7 +172,8 @@ fn verify(
             why.map_or(String::new(), |d| d.message.clone())
         ));
     }
-    // Each old occurrence moves by what was inserted before it; it must mean the same symbol, told by where that is declared.
+    // Each old occurrence moves by what was inserted before it; it must mean the same symbol, told by where
+    // that is declared.
     let growth = name.len() as i64 - index.symbol(id).name.len() as i64;
     let moved = |span: Span| {
         let none = Vec::new();

@@ -1,5 +1,5 @@
-//! The loop: messages in, answers out. Requests are answered from what is known of the text at that moment; a text is studied
-//! when nothing else is waiting, or when somebody asks about it.
+//! The loop: messages in, answers out. Requests are answered from what is known of the text at that moment; a
+//! text is studied when nothing else is waiting, or when somebody asks about it.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

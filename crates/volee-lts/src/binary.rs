@@ -1,7 +1,7 @@
 //! `.vlts`, volee's own compact file of a transition system.
 //!
-//! Everything is little-endian; a *number* is in groups of seven bits, lowest first, the high bit set on all but the
-//! last byte.
+//! Everything is little-endian; a *number* is in groups of seven bits, lowest first, the high bit set on all
+//! but the last byte.
 //!
 //! | bytes | what |
 //! |---|---|

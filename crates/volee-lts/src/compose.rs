@@ -1,8 +1,8 @@
 //! A network of explicit systems as one system, on the fly.
 //!
-//! A label that matches the synchronisation pattern happens in all components that know it, at once; every other
-//! label, and always the internal step, happens in one component alone. A component knows a label when one of its
-//! transitions has it.
+//! A label that matches the synchronisation pattern happens in all components that know it, at once; every
+//! other label, and always the internal step, happens in one component alone. A component knows a label when
+//! one of its transitions has it.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
 //! Any system made explicit: breadth-first, every state once.
 //!
 //! Reductions and comparisons need the whole graph; this gives it for Promela models, nets, compositions and
-//! generators alike. States are numbered in breadth-first order, so the rows come out sorted and neighbours in the
-//! graph are often neighbours in memory.
+//! generators alike. States are numbered in breadth-first order, so the rows come out sorted and neighbours
+//! in the graph are often neighbours in memory.
 
 use std::collections::HashMap;
 
@@ -12,8 +12,8 @@ use crate::{LabelId, Labels, Lts, LtsBuilder, LtsError, PackedStates, StateId};
 
 /// Explores a system completely.
 ///
-/// Several initial states become one new state with an internal step to each. A step with a fault keeps its label
-/// and says the fault, because a system that fails is not equivalent to one that does not.
+/// Several initial states become one new state with an internal step to each. A step with a fault keeps its
+/// label and says the fault, because a system that fails is not equivalent to one that does not.
 ///
 /// # Errors
 /// The budget runs out, or the system has no initial state.
@@ -21,7 +21,8 @@ pub fn explore(system: &mut dyn System, meter: &Meter, progress: &mut dyn Progre
     explore_as(system, &mut |names| names.first().cloned(), meter, progress)
 }
 
-/// The same with other labels: `name` is given all names of a step and says what it is called, or that it is internal.
+/// The same with other labels: `name` is given all names of a step and says what it is called, or that it is
+/// internal.
 ///
 /// # Errors
 /// The budget runs out, or the system has no initial state.

@@ -1,7 +1,7 @@
 //! Files by their names: which format, which compression, `-` for the standard streams.
 //!
-//! Compression is recognised when reading by the first bytes (so that a renamed file still opens) and chosen when
-//! writing by the extension: `.gz` or `.zst` after the format's own.
+//! Compression is recognised when reading by the first bytes (so that a renamed file still opens) and chosen
+//! when writing by the extension: `.gz` or `.zst` after the format's own.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Chain, Cursor, Read, Write};

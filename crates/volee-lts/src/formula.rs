@@ -1,7 +1,7 @@
 //! Formulas that tell two systems apart, and their evaluation straight from the definitions.
 //!
-//! A formula is a graph of nodes, each after its parts, because the tree it stands for may be exponentially larger.
-//! Evaluation knows nothing of how a formula was found: it is the check of a distinguishing formula.
+//! A formula is a graph of nodes, each after its parts, because the tree it stands for may be exponentially
+//! larger. Evaluation knows nothing of how a formula was found: it is the check of a distinguishing formula.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,7 +25,8 @@ pub enum Node {
     Diamond(Arc<str>, NodeId),
     /// The same with internal steps before and after; for the internal step: any number of them.
     WeakDiamond(Arc<str>, NodeId),
-    /// Internal steps through states of `through`, the last of which has a step with this label to one of `then`.
+    /// Internal steps through states of `through`, the last of which has a step with this label to one of
+    /// `then`.
     Until {
         /// What holds on the way, at its start and its end too.
         through: NodeId,

@@ -1,7 +1,7 @@
 //! Interned labels of a transition system.
 //!
-//! Label 0 is the internal step, always: files call it `i` (CADP) or `tau` (mCRL2), and both words mean it. All
-//! texts live in one string, so that a system with a million labels makes no million allocations.
+//! Label 0 is the internal step, always: files call it `i` (CADP) or `tau` (mCRL2), and both words mean it.
+//! All texts live in one string, so that a system with a million labels makes no million allocations.
 
 use std::hash::BuildHasher;
 

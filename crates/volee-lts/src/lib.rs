@@ -1,7 +1,7 @@
 //! Labelled transition systems: files, generators, composition, equivalences and reductions.
 //!
-//! An [`Lts`] is explicit and compact; it is also a [`volee_system::System`], so that everything which explores
-//! systems explores it.
+//! An [`Lts`] is explicit and compact; it is also a [`volee_system::System`], so that everything which
+//! explores systems explores it.
 //!
 //! | module | what it does |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! Explicit labelled transition systems in compressed rows: one array of edges, grouped by source.
 //!
-//! Eight bytes per transition and four per state, whatever the labels: a reduction of 22 million transitions must
-//! fit into half a gigabyte, and a pass over all edges must be one sequential read.
+//! Eight bytes per transition and four per state, whatever the labels: a reduction of 22 million transitions
+//! must fit into half a gigabyte, and a pass over all edges must be one sequential read.
 
 use volee_system::Diagnostic;
 
@@ -37,8 +37,8 @@ impl Edge {
 
 /// A finite labelled transition system with one initial state. Never empty.
 ///
-/// The edges of a state keep the order in which they were added, so that an edge is named by its source and its
-/// ordinal. Equal edges may occur twice; relations do not care.
+/// The edges of a state keep the order in which they were added, so that an edge is named by its source and
+/// its ordinal. Equal edges may occur twice; relations do not care.
 #[derive(Debug, Clone)]
 pub struct Lts {
     labels: Labels,
@@ -196,8 +196,8 @@ impl LtsBuilder {
         self.edges.push(Edge { label, target });
     }
 
-    /// A larger source than this is kept aside: rows are only opened for states that the number of transitions
-    /// makes plausible, because a file may name state four billion in its first line.
+    /// A larger source than this is kept aside: rows are only opened for states that the number of
+    /// transitions makes plausible, because a file may name state four billion in its first line.
     fn trusted_source(&self) -> usize {
         2 * self.edges.len() + (1 << 20)
     }

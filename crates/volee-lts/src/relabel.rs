@@ -1,8 +1,8 @@
 //! Hiding and renaming labels by regular expressions, or by whatever else the caller means labels with.
 //!
-//! Patterns match whole labels, as users of such tools expect of `PUT.*`. A step may have several names; a rule applies
-//! where it means any of them. Rules apply in the order given, each to
-//! the result of those before it; a hidden label is the internal step and no later rule sees it.
+//! Patterns match whole labels, as users of such tools expect of `PUT.*`. A step may have several names; a
+//! rule applies where it means any of them. Rules apply in the order given, each to the result of those
+//! before it; a hidden label is the internal step and no later rule sees it.
 
 use std::sync::Arc;
 
@@ -47,8 +47,8 @@ impl Relabelling {
         self
     }
 
-    /// Reads `PATTERN=TEXT`; the last `=` that is not preceded by `\` divides, for events have more of them than names, or the one
-    /// behind a pattern in quotes or slashes.
+    /// Reads `PATTERN=TEXT`; the last `=` that is not preceded by `\` divides, for events have more of them
+    /// than names, or the one behind a pattern in quotes or slashes.
     ///
     /// # Errors
     /// There is no `=`, or the pattern is not a regular expression.
@@ -65,7 +65,8 @@ impl Relabelling {
         divided(rule).map(|(pattern, _)| pattern)
     }
 
-    /// What becomes of a step with these names; nothing if the rule does not mean it, and no text when it is hidden.
+    /// What becomes of a step with these names; nothing if the rule does not mean it, and no text when it is
+    /// hidden.
     fn applied<T: AsRef<str>>(&self, names: &[T]) -> Option<Option<String>> {
         let groups = names.iter().find_map(|name| self.pattern.captures(name.as_ref()));
         let also = || names.iter().any(|name| self.also.as_ref().is_some_and(|also| also(name.as_ref())));
@@ -107,7 +108,8 @@ pub(crate) fn whole(pattern: &str) -> Result<Regex, LtsError> {
     })
 }
 
-/// What all rules make of a step with these names: its text, and whether a rule has given it; `None` for the internal step.
+/// What all rules make of a step with these names: its text, and whether a rule has given it; `None` for the
+/// internal step.
 pub fn apply_all<T: AsRef<str>>(rules: &[Relabelling], names: &[T]) -> Option<(String, bool)> {
     let mut renamed: Option<String> = None;
     for rule in rules {

@@ -12,7 +12,8 @@ pub enum Relation {
     Strong,
     /// Branching bisimulation: inert internal steps do not count.
     Branching,
-    /// Branching bisimulation that preserves divergence: staying in a class by internal steps for ever is observed.
+    /// Branching bisimulation that preserves divergence: staying in a class by internal steps for ever is
+    /// observed.
     BranchingDivergence,
     /// Weak bisimulation.
     Weak,

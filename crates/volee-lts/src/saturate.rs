@@ -1,7 +1,8 @@
-//! Weak steps made explicit: `s =a=> t` is any number of internal steps, one `a`, any number of internal steps.
+//! Weak steps made explicit: `s =a=> t` is any number of internal steps, one `a`, any number of internal
+//! steps.
 //!
-//! The result can be quadratic in the states, so it is asked for only on systems that were reduced before, and it
-//! watches the budget while it grows.
+//! The result can be quadratic in the states, so it is asked for only on systems that were reduced before,
+//! and it watches the budget while it grows.
 
 use volee_system::Meter;
 

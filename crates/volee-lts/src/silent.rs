@@ -1,8 +1,8 @@
 //! Internal steps: their cycles, and the system with every such cycle contracted into one state.
 //!
-//! States on a cycle of internal steps are branching bisimilar, so contraction loses nothing but divergence, which
-//! is kept beside. Afterwards internal steps are acyclic, and components are numbered so that they lead from larger
-//! to smaller numbers: one ascending pass sees every state after its internal successors.
+//! States on a cycle of internal steps are branching bisimilar, so contraction loses nothing but divergence,
+//! which is kept beside. Afterwards internal steps are acyclic, and components are numbered so that they lead
+//! from larger to smaller numbers: one ascending pass sees every state after its internal successors.
 
 use volee_system::{Scc, strong_components};
 

@@ -1,8 +1,8 @@
 //! Message-passing systems: actors with states of their own that answer messages, and a network between them.
 //!
-//! An actor does something when a message arrives, or of its own accord (a timer that runs out, a client that asks): for a model all
-//! that matters is that it can. What it sends then is under way in the same step. A step is told as what was received and what was
-//! sent, so that runs are drawn as message-sequence charts.
+//! An actor does something when a message arrives, or of its own accord (a timer that runs out, a client that
+//! asks): for a model all that matters is that it can. What it sends then is under way in the same step. A
+//! step is told as what was received and what was sent, so that runs are drawn as message-sequence charts.
 
 use std::fmt::Debug;
 use std::hash::{BuildHasher, Hash};
@@ -217,7 +217,8 @@ impl<A: Actor> Actors<A> {
         }
     }
 
-    /// What is drawn of a message: its channel is the way it takes, and where order is not kept, that of its like.
+    /// What is drawn of a message: its channel is the way it takes, and where order is not kept, that of its
+    /// like.
     fn event(&self, kind: EventKind, envelope: &Envelope<A::Message>) -> Event {
         let Envelope { from, to, message } = envelope;
         let channel_id = match self.delivery {

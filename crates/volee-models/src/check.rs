@@ -1,5 +1,5 @@
-//! Asking about a model: a builder with one verb, answers that can be asserted in a test, and the same reports, explorer, comparisons
-//! and tests as for a model in a file.
+//! Asking about a model: a builder with one verb, answers that can be asserted in a test, and the same
+//! reports, explorer, comparisons and tests as for a model in a file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ pub fn source<M: Model + Send + Sync + 'static>(model: Arc<M>) -> Source {
     Source::made(&name, Made::new(move || Box::new(Explored::new(Arc::clone(&model))), claims))
 }
 
-/// Whether two models are equal in a sense, and what tells them apart: actions are compared by what they print.
-/// `hide` are patterns of actions that nobody sees.
+/// Whether two models are equal in a sense, and what tells them apart: actions are compared by what they
+/// print. `hide` are patterns of actions that nobody sees.
 ///
 /// # Errors
 /// A pattern makes no sense, or there is not enough memory.
@@ -92,7 +92,8 @@ impl<M: Model + Send + Sync + 'static> Check<M> {
         Check { deadlocks: false, ..self }
     }
 
-    /// Asks only for the property of this name; several can be named. `deadlock` and `assertions` are names, too.
+    /// Asks only for the property of this name; several can be named. `deadlock` and `assertions` are names,
+    /// too.
     #[must_use]
     pub fn property(mut self, name: &str) -> Self {
         self.only.push(name.into());
@@ -172,13 +173,15 @@ impl<M: Model + Send + Sync + 'static> Check<M> {
     /// Answers all questions.
     ///
     /// # Panics
-    /// A formula cannot be read, or speaks of what the model does not name; or a question cannot be asked in this way.
+    /// A formula cannot be read, or speaks of what the model does not name; or a question cannot be asked in
+    /// this way.
     pub fn run(&self) -> Checked {
         let questions = self.questions();
         let (about_runs, about_states): (Vec<_>, Vec<_>) =
             questions.iter().map(|(_, q)| q.clone()).partition(|q| q.kind() == Kind::Ltl);
         let mut answers: Option<Answers> = None;
-        // What is about runs is answered by one search each; fairness means something for them only, and workers for the others.
+        // What is about runs is answered by one search each; fairness means something for them only, and
+        // workers for the others.
         for (group, of_runs) in [(about_states, false), (about_runs, true)] {
             if group.is_empty() {
                 continue;
@@ -217,7 +220,8 @@ impl<M: Model + Send + Sync + 'static> Check<M> {
         checked
     }
 
-    /// Asks for one property alone, and panics unless it is violated; gives the run that shows it; what never happens has none.
+    /// Asks for one property alone, and panics unless it is violated; gives the run that shows it; what never
+    /// happens has none.
     ///
     /// # Panics
     /// The property holds, or is not known.
@@ -241,7 +245,8 @@ impl<M: Model + Send + Sync + 'static> Check<M> {
         }
     }
 
-    /// Serves the explorer on loopback until the process ends; any free port is taken, and the address is printed.
+    /// Serves the explorer on loopback until the process ends; any free port is taken, and the address is
+    /// printed.
     ///
     /// # Errors
     /// No port is free.

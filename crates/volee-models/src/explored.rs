@@ -1,8 +1,9 @@
 //! A model as a [`System`]: states packed into bytes, actions interned as labels.
 //!
-//! The hot loop allocates nothing: the state is read over the one that was read before, its successors are made in one scratch state,
-//! a copy in the memory that it has, and written into one buffer, and an action that was met before is found by its hash. What was read last is kept, so that properties
-//! that are asked of the same state do not read it again.
+//! The hot loop allocates nothing: the state is read over the one that was read before, its successors are
+//! made in one scratch state, a copy in the memory that it has, and written into one buffer, and an action
+//! that was met before is found by its hash. What was read last is kept, so that properties that are asked of
+//! the same state do not read it again.
 
 use std::borrow::Cow;
 use std::hash::Hash;
@@ -22,7 +23,8 @@ use crate::property::Property;
 
 /// Components that a store takes at most.
 const MOST_COMPONENTS: usize = 64;
-/// A component below this width is joined with the next: for a few values a dictionary is not worth its look-up.
+/// A component below this width is joined with the next: for a few values a dictionary is not worth its
+/// look-up.
 const LEAST_WIDTH: usize = 4;
 
 const PACKED: &str = "the bytes of a state were packed by the same model";

@@ -1,8 +1,10 @@
-//! Conditions as text: the names of properties, comparisons of variables as runs show them, `!`, `&&`, `||`, `->` and parentheses.
+//! Conditions as text: the names of properties, comparisons of variables as runs show them, `!`, `&&`, `||`,
+//! `->` and parentheses.
 //!
-//! A property's name alone is the fast case, and the usual one: its closure is called. Comparisons are for people who look around; they print the
-//! state's variables and compare the texts, as numbers where both are. What is read becomes a list of operations on a stack of truth
-//! values, so nothing here recurses over its input.
+//! A property's name alone is the fast case, and the usual one: its closure is called. Comparisons are for
+//! people who look around; they print the state's variables and compare the texts, as numbers where both are.
+//! What is read becomes a list of operations on a stack of truth values, so nothing here recurses over its
+//! input.
 
 use volee::system::{Diagnostic, Place, Variable};
 

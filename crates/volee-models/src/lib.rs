@@ -6,8 +6,8 @@
 //!   └── Actors: message-passing systems over a network that loses, duplicates or keeps its order
 //! ```
 //!
-//! A [`Model`] has typed states ([`trait@Pack`], which is derived), actions that print themselves, and properties that are closures.
-//! `model.check().assert_holds()` in a test is the whole of it:
+//! A [`Model`] has typed states ([`trait@Pack`], which is derived), actions that print themselves, and
+//! properties that are closures. `model.check().assert_holds()` in a test is the whole of it:
 //!
 //! ```
 //! use volee_models::{Check, Model, Pack, Property};

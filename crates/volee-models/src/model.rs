@@ -11,7 +11,8 @@ use crate::property::Property;
 
 /// A model in Rust. Only the first three methods are required.
 ///
-/// Actions are taken one at a time, in the order in which they are named; whatever the model itself holds never changes.
+/// Actions are taken one at a time, in the order in which they are named; whatever the model itself holds
+/// never changes.
 pub trait Model {
     /// All that changes.
     type State: Pack;
@@ -37,12 +38,14 @@ pub trait Model {
         false
     }
 
-    /// Whether a state is of interest. Actions that lead elsewhere are left out, so that what holds, holds within this boundary.
+    /// Whether a state is of interest. Actions that lead elsewhere are left out, so that what holds, holds
+    /// within this boundary.
     fn within(&self, _state: &Self::State) -> bool {
         true
     }
 
-    /// What is wrong with an action that was just taken, as a sentence; nothing, if nothing is. A failed assertion.
+    /// What is wrong with an action that was just taken, as a sentence; nothing, if nothing is. A failed
+    /// assertion.
     fn fails(&self, _before: &Self::State, _action: &Self::Action, _after: &Self::State) -> Option<String> {
         None
     }
@@ -62,7 +65,8 @@ pub trait Model {
         format!("{action:?}")
     }
 
-    /// What people see of a step; several lines where it is several things. Messages that are told as events are drawn in charts.
+    /// What people see of a step; several lines where it is several things. Messages that are told as events
+    /// are drawn in charts.
     fn explain(&self, _before: &Self::State, action: &Self::Action) -> Vec<Action> {
         let told = Action::plain(self.describe(action));
         vec![match self.process(action) {

@@ -1,7 +1,9 @@
-//! What lies between actors: messages that were sent and not yet received, in one sorted vector, so that equal networks are equal bytes.
+//! What lies between actors: messages that were sent and not yet received, in one sorted vector, so that
+//! equal networks are equal bytes.
 //!
-//! In a network that keeps no order any message can be the next; in one that does, the oldest of each sender and receiver. A network
-//! that duplicates keeps what it delivers. One that loses may drop what could be delivered.
+//! In a network that keeps no order any message can be the next; in one that does, the oldest of each sender
+//! and receiver. A network that duplicates keeps what it delivers. One that loses may drop what could be
+//! delivered.
 
 use volee_derive::Pack;
 

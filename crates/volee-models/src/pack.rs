@@ -1,9 +1,10 @@
-//! Typed states as bytes: exact (equal bytes are equal values), canonical (equal values are equal bytes), read, written and copied in
-//! place, so that a step allocates nothing that the step before has allocated.
+//! Typed states as bytes: exact (equal bytes are equal values), canonical (equal values are equal bytes),
+//! read, written and copied in place, so that a step allocates nothing that the step before has allocated.
 //!
-//! Numbers have the width of their type; what can have several lengths (vectors, sets, text) says how many there are first. Values of
-//! an enumeration or an option are padded with zeros to the widest of them where that is short, so that states built from such values all
-//! have the same length: a store then keeps each field's values once (see [`volee::system::Components`]).
+//! Numbers have the width of their type; what can have several lengths (vectors, sets, text) says how many
+//! there are first. Values of an enumeration or an option are padded with zeros to the widest of them where
+//! that is short, so that states built from such values all have the same length: a store then keeps each
+//! field's values once (see [`volee::system::Components`]).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Debug;
@@ -22,8 +23,8 @@ pub trait Pack: Clone + Debug {
     /// Whether it has parts with names of their own.
     const COMPOSITE: bool = false;
 
-    /// Writes the value to the front of a place and gives what is left of it. `None` where there is no room; what the place then
-    /// has is not said.
+    /// Writes the value to the front of a place and gives what is left of it. `None` where there is no room;
+    /// what the place then has is not said.
     fn put<'a>(&self, place: &'a mut [u8]) -> Option<&'a mut [u8]>;
 
     /// Appends the value.
@@ -40,7 +41,8 @@ pub trait Pack: Clone + Debug {
         }
     }
 
-    /// Takes a value from the front, in place. `None` where the bytes are those of no value; what `self` is then is not said.
+    /// Takes a value from the front, in place. `None` where the bytes are those of no value; what `self` is
+    /// then is not said.
     fn unpack(&mut self, bytes: &mut &[u8]) -> Option<()> {
         *self = Self::unpacked(bytes)?;
         Some(())

@@ -37,7 +37,8 @@ impl<M: Model + ?Sized> Property<M> {
         Property::with(name, Kind::Sometimes, condition)
     }
 
-    /// True at some time in every run that is not cut short: those that go on for ever, and those that cannot go on.
+    /// True at some time in every run that is not cut short: those that go on for ever, and those that cannot
+    /// go on.
     pub fn eventually(name: &str, condition: impl Fn(&M, &M::State) -> bool + Send + Sync + 'static) -> Self {
         Property::with(name, Kind::Eventually, condition)
     }
@@ -47,8 +48,9 @@ impl<M: Model + ?Sized> Property<M> {
         Property::with(name, Kind::Named, condition)
     }
 
-    /// A formula of linear temporal logic over the names of properties, `[](asked -> <> answered)`; a name with blanks stands in
-    /// braces, and so does a comparison with a variable as runs show it: `{leader == 2}`.
+    /// A formula of linear temporal logic over the names of properties, `[](asked -> <> answered)`; a name
+    /// with blanks stands in braces, and so does a comparison with a variable as runs show it:
+    /// `{leader == 2}`.
     pub fn ltl(name: &str, formula: &str) -> Self {
         Property { name: name.into(), kind: Kind::Formula(formula.into()), condition: None }
     }

@@ -1,7 +1,8 @@
-//! As many values as a model has of something, from the first state to the last: resource managers, cells of a buffer, processes.
+//! As many values as a model has of something, from the first state to the last: resource managers, cells of
+//! a buffer, processes.
 //!
-//! A vector may grow, so nobody can say where in the bytes of a state the next field begins. A row does not: its values can be changed but
-//! not their number, and states with rows are kept field by field.
+//! A vector may grow, so nobody can say where in the bytes of a state the next field begins. A row does not:
+//! its values can be changed but not their number, and states with rows are kept field by field.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};

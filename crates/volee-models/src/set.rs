@@ -1,5 +1,6 @@
-//! A set that is one sorted vector: canonical as a state has to be, and read in place without an allocation, which the tree of the
-//! standard library is not. Right for the few messages or locks of a state, not for thousands.
+//! A set that is one sorted vector: canonical as a state has to be, and read in place without an allocation,
+//! which the tree of the standard library is not. Right for the few messages or locks of a state, not for
+//! thousands.
 
 use std::fmt;
 use std::ops::Deref;

@@ -1,8 +1,8 @@
 //! The model under the page: the plain program, and the states that were visited, by number.
 //!
-//! A state has a number from when it is first seen; the page speaks of states by their numbers, so that a question about one
-//! is a few bytes and equal states are equal numbers. What is kept is bounded: beyond that the explorer says so, and the page
-//! may ask it to forget.
+//! A state has a number from when it is first seen; the page speaks of states by their numbers, so that a
+//! question about one is a few bytes and equal states are equal numbers. What is kept is bounded: beyond that
+//! the explorer says so, and the page may ask it to forget.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -271,7 +271,8 @@ impl Explorer {
         }))
     }
 
-    /// A run as `check` prints or stores it. `words` says what a run in one word is one of; a stored run knows.
+    /// A run as `check` prints or stores it. `words` says what a run in one word is one of; a stored run
+    /// knows.
     ///
     /// # Errors
     /// The text is no run, or none of this model as it was opened.

@@ -1,12 +1,12 @@
 //! Who may ask: the page that this server has served, and nobody else.
 //!
 //! Three doors, each enough against one kind of stranger:
-//! * **Host.** A name that an attacker's DNS points at 127.0.0.1 (rebinding) comes with that name as `Host`; only loopback
-//!   names with our own port pass.
+//! * **Host.** A name that an attacker's DNS points at 127.0.0.1 (rebinding) comes with that name as `Host`;
+//!   only loopback names with our own port pass.
 //! * **Origin.** A page of another origin that sends requests here says so in `Origin` and `Sec-Fetch-Site`.
-//! * **Token.** Whoever does not know the address that was printed knows neither the page nor its questions: the page is asked
-//!   for with `?token=…`, everything else with a header, which another origin could only send after a preflight that is never
-//!   answered.
+//! * **Token.** Whoever does not know the address that was printed knows neither the page nor its questions:
+//!   the page is asked for with `?token=…`, everything else with a header, which another origin could only
+//!   send after a preflight that is never answered.
 
 use crate::http::{Request, Response};
 

@@ -1,7 +1,8 @@
-//! As much HTTP/1.1 as one page on loopback needs: a request of bounded size in, one response out, connection closed.
+//! As much HTTP/1.1 as one page on loopback needs: a request of bounded size in, one response out, connection
+//! closed.
 //!
-//! Requests are taken apart by `httparse`. Heads and bodies have a largest size, reading has a time limit, and a body must
-//! say its length: a peer can waste a thread for some seconds, and nothing else.
+//! Requests are taken apart by `httparse`. Heads and bodies have a largest size, reading has a time limit,
+//! and a body must say its length: a peer can waste a thread for some seconds, and nothing else.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,6 +1,7 @@
 //! Checks that the page has started: one at a time, each in a thread of its own, watched by asking.
 //!
-//! A check opens the model anew, so that it disturbs nobody, and has a budget of memory and time whatever the page says.
+//! A check opens the model anew, so that it disturbs nobody, and has a budget of memory and time whatever the
+//! page says.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,9 @@
-//! Where the explorer touches the library: a model opened as the plain program, and questions asked at the door.
+//! Where the explorer touches the library: a model opened as the plain program, and questions asked at the
+//! door.
 //!
-//! The explorer always steps the plain program: what the user wrote, nothing merged and nothing forgotten. Questions are asked
-//! of the plain program as well, so that a run that is found is a run that can be walked through.
+//! The explorer always steps the plain program: what the user wrote, nothing merged and nothing forgotten.
+//! Questions are asked of the plain program as well, so that a run that is found is a run that can be walked
+//! through.
 
 use serde::Deserialize;
 use volee::search::{Fairness, Order};

@@ -1,7 +1,8 @@
-//! The server: accepts connections on loopback, lets the guard look at each request, and passes questions to the desk.
+//! The server: accepts connections on loopback, lets the guard look at each request, and passes questions to
+//! the desk.
 //!
-//! The plain program belongs to one thread, the desk; connections have threads of their own, a bounded number at once. Nothing in
-//! a request names a file.
+//! The plain program belongs to one thread, the desk; connections have threads of their own, a bounded number
+//! at once. Nothing in a request names a file.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,7 +1,9 @@
-//! A property along a run: in which states the automaton of its negation can be before each step, and what its conditions are.
+//! A property along a run: in which states the automaton of its negation can be before each step, and what
+//! its conditions are.
 //!
-//! The automaton looks for a violation. Where it can be in no state at all, no continuation of the run violates the property any
-//! more; where it can be in several, it has not decided which way the violation goes.
+//! The automaton looks for a violation. Where it can be in no state at all, no continuation of the run
+//! violates the property any more; where it can be in several, it has not decided which way the violation
+//! goes.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +17,8 @@ use crate::explorer::{Complaint, Explorer, Told};
 const MOST_FORMULAS: usize = 50;
 
 impl Explorer {
-    /// The states of the automaton of a formula's negation along a run: `states` are those of the run, `labels` those of the
-    /// steps between them.
+    /// The states of the automaton of a formula's negation along a run: `states` are those of the run,
+    /// `labels` those of the steps between them.
     ///
     /// # Errors
     /// It is no formula, or means nothing here, or a state is none.

@@ -1,6 +1,7 @@
 //! Going on from a state: at random, until a condition, or by a shortest way to a condition.
 //!
-//! Each is bounded in steps, states and time, so that a question of the page always ends soon and says how it ended.
+//! Each is bounded in steps, states and time, so that a question of the page always ends soon and says how it
+//! ended.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};

@@ -66,7 +66,8 @@ pub(crate) enum Code {
     Last,
     Timeout,
     NonProgress,
-    /// Whether a process can move; an error if that cannot be decided because the answer is part of the question.
+    /// Whether a process can move; an error if that cannot be decided because the answer is part of the
+    /// question.
     Enabled(Box<Code>, FaultId),
     PcValue(Box<Code>),
     Priority(Box<Code>),

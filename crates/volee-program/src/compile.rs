@@ -1,9 +1,9 @@
 //! From a [`Program`], which is made for reading, to [`Compiled`], which is made for running.
 //!
-//! Offsets become absolute (globals) or relative to the process record (locals), constants are folded, the commonest
-//! shapes of guards get a node of their own, channels that nobody reassigns are known by number, `d_step`s without
-//! branches become plain sequences, and every run-time error has its text prepared, so that raising one is storing
-//! a number.
+//! Offsets become absolute (globals) or relative to the process record (locals), constants are folded, the
+//! commonest shapes of guards get a node of their own, channels that nobody reassigns are known by number,
+//! `d_step`s without branches become plain sequences, and every run-time error has its text prepared, so that
+//! raising one is storing a number.
 
 use std::collections::BTreeMap;
 
@@ -188,7 +188,8 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// The statements of a merged sequence keep their own texts and places, so that a fault names the right one.
+    /// The statements of a merged sequence keep their own texts and places, so that a fault names the right
+    /// one.
     fn transition(&mut self, t: &Transition) -> Op {
         match &t.action {
             Action::Sequence(actions) if actions.len() == t.merged.len() + 1 => {
@@ -335,7 +336,8 @@ pub(crate) fn fixed_channels(program: &Program) -> BTreeMap<u32, i32> {
     fixed
 }
 
-/// The transitions of a `d_step` that has no branches and can only wait at its start: it needs no control of its own.
+/// The transitions of a `d_step` that has no branches and can only wait at its start: it needs no control of
+/// its own.
 fn straight<'p>(proctype: &'p Proctype, action: &Action) -> Option<Vec<&'p Transition>> {
     let Action::DStep(entry) = action else { return None };
     let mut node = *entry;

@@ -1,8 +1,9 @@
 //! The components of a state of a program: header, global variables, channels, processes.
 //!
-//! A process with its locals and the channels made at its birth is one component: they take few values together. Globals are
-//! cut as finely as there is room for: then a statement touches few components, and much that it depends on is told by a few
-//! bits. Where there are many globals, neighbours are taken together.
+//! A process with its locals and the channels made at its birth is one component: they take few values
+//! together. Globals are cut as finely as there is room for: then a statement touches few components, and
+//! much that it depends on is told by a few bits. Where there are many globals, neighbours are taken
+//! together.
 
 use volee_system::{Components, Records};
 

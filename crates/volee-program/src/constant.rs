@@ -1,6 +1,6 @@
-//! Variables that an expression reads and no statement ever writes: where it reads nothing else, its value is that of the
-//! initial state, and what is asked about it is decided before anything moves. Beside something that changes (`x <= N`) they are
-//! parameters, of which there is nothing to tell.
+//! Variables that an expression reads and no statement ever writes: where it reads nothing else, its value is
+//! that of the initial state, and what is asked about it is decided before anything moves. Beside something
+//! that changes (`x <= N`) they are parameters, of which there is nothing to tell.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,8 @@ use crate::optimise::{extent, visit_expr, visit_stores};
 use crate::program::{Expr, Program, Scope};
 use crate::types::Kind;
 
-/// The names of the global variables in an expression, if all that it reads keeps its initial value in every run.
+/// The names of the global variables in an expression, if all that it reads keeps its initial value in every
+/// run.
 pub fn constants(program: &Program, expr: &Expr) -> Vec<String> {
     let mut written = vec![false; program.globals_size as usize];
     for transition in program.proctypes.iter().flat_map(|p| &p.nodes).flat_map(|n| &n.transitions) {

@@ -345,8 +345,8 @@ fn printed(how: char, value: i32) -> String {
     }
 }
 
-/// How often each statement was executed, in order of their places. A process that has come to its end and waits there for
-/// younger ones to die has reached it.
+/// How often each statement was executed, in order of their places. A process that has come to its end and
+/// waits there for younger ones to die has reached it.
 pub(crate) fn coverage(program: &Program, compiled: &Compiled, reached: &[u64]) -> Vec<Covered> {
     let arrived = arrived(program, compiled, reached);
     let mut statements: BTreeMap<(u8, u32), (u64, &Statement)> = BTreeMap::new();

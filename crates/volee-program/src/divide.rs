@@ -1,11 +1,14 @@
-//! The steps of a program part by part: a process, some of its transitions, or one transition with one partner.
+//! The steps of a program part by part: a process, some of its transitions, or one transition with one
+//! partner.
 //!
-//! A process is divided at most into its transitions, and a transition that hands something over into its possible partners.
-//! That is right where transitions do not look at each other: an `else` asks whether another could be taken, an escape
-//! whether it was, a deterministic process whether it is the only one. There the process is one part.
+//! A process is divided at most into its transitions, and a transition that hands something over into its
+//! possible partners. That is right where transitions do not look at each other: an `else` asks whether
+//! another could be taken, an escape whether it was, a deterministic process whether it is the only one.
+//! There the process is one part.
 //!
-//! Which parts there are depends on where the process stands and on its locals. Whether a send hands over depends on the
-//! channel; where that is not told by the process alone, the transition is not divided among partners.
+//! Which parts there are depends on where the process stands and on its locals. Whether a send hands over
+//! depends on the channel; where that is not told by the process alone, the transition is not divided among
+//! partners.
 
 use std::ops::Range;
 
@@ -206,8 +209,8 @@ impl Divisible for Machine {
             touched.reads |= footprint.touched;
             touched.writes = recorder.writes.unwrap_or(0) & !touched.reads;
         }
-        // What a sequence that was cut looked at is not in the footprint, and whether a process runs for ever is for all its
-        // parts to say together.
+        // What a sequence that was cut looked at is not in the footprint, and whether a process runs for ever
+        // is for all its parts to say together.
         if self.enumerator.sequences.was_cut() { Flow::Break(()) } else { flow.map_continue(|_| ()) }
     }
 }

@@ -143,8 +143,8 @@ impl<'a> Context<'a> {
         usize::try_from(self.eval(pid)).ok().filter(|&p| p < self.frame.count())
     }
 
-    /// The process that a remote reference means: the given one, or the first of its type. A process that is not
-    /// there is at no label and has no variables; only a number that never was one is an error.
+    /// The process that a remote reference means: the given one, or the first of its type. A process that is
+    /// not there is at no label and has no variables; only a number that never was one is an error.
     fn remote(&mut self, proctype: u8, pid: Option<&Code>, fault: FaultId) -> Option<usize> {
         let Some(pid) = pid else {
             return (0..self.frame.count()).find(|&p| self.frame.proctype(p) == usize::from(proctype));

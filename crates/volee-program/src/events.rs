@@ -1,12 +1,14 @@
 //! Events: what happened in a step, as a label.
 //!
-//! An event is a message with its values (`q[1]!REQ,3`, `q[1]?REQ,3`, and `q[1]?<REQ,3>` where it stays there), by the name of
-//! the declaration that made the channel, however the process came to know it. A rendezvous is one event, the sender's. Any
-//! other statement is its label, where its author gave it one, or its text. In front stands who did it: `Client[1]:`.
+//! An event is a message with its values (`q[1]!REQ,3`, `q[1]?REQ,3`, and `q[1]?<REQ,3>` where it stays
+//! there), by the name of the declaration that made the channel, however the process came to know it. A
+//! rendezvous is one event, the sender's. Any other statement is its label, where its author gave it one, or
+//! its text. In front stands who did it: `Client[1]:`.
 //!
-//! A step that is several moves (`atomic`, `d_step`) is told by the messages that pass in it, or, where there are none, by its
-//! statements. Labels are interned per (transitions, processes, values), so that a label determines its text; the texts
-//! are made once. None of this costs anything where labels are statements, as in searches that ask for no events.
+//! A step that is several moves (`atomic`, `d_step`) is told by the messages that pass in it, or, where there
+//! are none, by its statements. Labels are interned per (transitions, processes, values), so that a label
+//! determines its text; the texts are made once. None of this costs anything where labels are statements, as
+//! in searches that ask for no events.
 
 use std::collections::HashMap;
 
@@ -25,7 +27,8 @@ use crate::types::Kind;
 /// A step that is more statements than this is told by its first ones.
 const MOST_PARTS: usize = 32;
 
-/// Numbers before the messages of a move: the transition, who does it, with whom and how, and how long the messages are.
+/// Numbers before the messages of a move: the transition, who does it, with whom and how, and how long the
+/// messages are.
 const LEVEL_HEADER: usize = 5;
 
 /// The labels of steps by what happens in them.

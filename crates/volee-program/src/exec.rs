@@ -1,7 +1,7 @@
 //! Executing compiled statements: whether one can be done, and doing it.
 //!
-//! The two are separate so that the many statements that cannot be done cost no copy of the state: [`ready`] looks
-//! at the current frame, [`Executor::apply`] changes a copy of it.
+//! The two are separate so that the many statements that cannot be done cost no copy of the state: [`ready`]
+//! looks at the current frame, [`Executor::apply`] changes a copy of it.
 
 use volee_system::FaultId;
 
@@ -27,7 +27,8 @@ pub(crate) enum Ready {
     WithPartner(i32),
 }
 
-/// Whether `op` can be done in the context's state. `moved` says whether an earlier option of the process could.
+/// Whether `op` can be done in the context's state. `moved` says whether an earlier option of the process
+/// could.
 #[inline]
 pub(crate) fn ready(cx: &mut Context<'_>, op: &Op, moved: bool) -> Ready {
     let yes = match op {
@@ -59,7 +60,8 @@ fn ready_to_send(cx: &mut Context<'_>, send: &Send) -> Ready {
 fn ready_for_d_step(cx: &mut Context<'_>, entry: u32, rendezvous: FaultId) -> Ready {
     let compiled = cx.compiled;
     for m in &compiled.bodies[cx.frame.proctype(cx.pid)].nodes[entry as usize] {
-        // An `else` in there is about the choice in there: it is looked at only when nothing before it is ready.
+        // An `else` in there is about the choice in there: it is looked at only when nothing before it is
+        // ready.
         match ready(cx, &m.op, false) {
             Ready::No => {}
             Ready::Yes => return Ready::Yes,
@@ -135,8 +137,8 @@ pub(crate) struct Executor<'a> {
     pub message: &'a mut Vec<i32>,
     /// How often each transition was executed.
     pub reached: &'a mut [u64],
-    /// The messages that enter and leave buffers, where somebody wants to know: which way, the channel's number, how many
-    /// values, the values.
+    /// The messages that enter and leave buffers, where somebody wants to know: which way, the channel's
+    /// number, how many values, the values.
     pub passed: Option<&'a mut Vec<i32>>,
     /// The errors after the first, where somebody wants to know.
     pub further: Option<&'a mut Vec<FaultId>>,
@@ -424,7 +426,8 @@ impl Executor<'_> {
         let body = &compiled.bodies[self.frame.proctype(self.pid)];
         let mut node = entry;
         let mut handed_over = partner;
-        // Returning to a marked point means running for ever; the mark moves at powers of two, as in Brent's cycle finding.
+        // Returning to a marked point means running for ever; the mark moves at powers of two, as in Brent's
+        // cycle finding.
         let mut mark = (u32::MAX, Vec::new());
         for taken in 0..LONGEST_D_STEP {
             if taken >= SHORT_D_STEP {

@@ -1,7 +1,8 @@
 //! What a run is made of in terms of the plain program: moves, by the numbers of its transitions.
 //!
-//! Optimisation keeps the numbers of nodes and transitions, and a merged transition remembers the nodes that it passes, so
-//! that every step of an optimised machine can be told as a list of moves, and a plain machine can be led along the list.
+//! Optimisation keeps the numbers of nodes and transitions, and a merged transition remembers the nodes that
+//! it passes, so that every step of an optimised machine can be told as a list of moves, and a plain machine
+//! can be led along the list.
 
 use volee_system::{FaultId, Flow, Followed, Move, Step};
 
@@ -117,8 +118,8 @@ pub(crate) struct Way {
     pub fault: Option<FaultId>,
 }
 
-/// Where a list of moves leads and how many of them one step makes, without looking at any other step: an enumeration that is
-/// large leaves out sequences that come to a point where another has been.
+/// Where a list of moves leads and how many of them one step makes, without looking at any other step: an
+/// enumeration that is large leaves out sequences that come to a point where another has been.
 pub(crate) fn walk(
     enumerator: &mut Enumerator,
     compiled: &Compiled,

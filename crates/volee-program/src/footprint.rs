@@ -1,13 +1,14 @@
 //! What an execution depends on and changes: components of the state, found by walking along with it.
 //!
-//! The walk visits what the interpreter evaluates, in the state in which it does, and a little more (both sides of an
-//! `&&`, say). Where the address of a cell depends on values, these are walked too; so in every state that agrees on the
-//! components found here the walk is the same, the interpreter evaluates the same, and what it stores is the same. That is
-//! all that a remembered step needs. What is not worth the argument depends on everything ([`EVERYTHING`]): remote
-//! references, `enabled`, `pc_value`, `np_`, priorities, event monitors, channels that are made while the program runs.
+//! The walk visits what the interpreter evaluates, in the state in which it does, and a little more (both
+//! sides of an `&&`, say). Where the address of a cell depends on values, these are walked too; so in every
+//! state that agrees on the components found here the walk is the same, the interpreter evaluates the same,
+//! and what it stores is the same. That is all that a remembered step needs. What is not worth the argument
+//! depends on everything ([`EVERYTHING`]): remote references, `enabled`, `pc_value`, `np_`, priorities, event
+//! monitors, channels that are made while the program runs.
 //!
-//! After the first store of a statement values are not those of the state before it. A sequence of statements is
-//! therefore executed on the way, in a frame of its own, and each is walked in the frame that it finds.
+//! After the first store of a statement values are not those of the state before it. A sequence of statements
+//! is therefore executed on the way, in a frame of its own, and each is walked in the frame that it finds.
 
 use crate::code::{Cell, Code, Compiled, Element, Field, Move, Op, Receive, Send, Target, Width};
 use crate::eval::Context;
@@ -445,7 +446,8 @@ impl Footprint<'_> {
         }
     }
 
-    /// What a step depends on and changes, from its moves and where it leads. What its first level looks at is not part of it.
+    /// What a step depends on and changes, from its moves and where it leads. What its first level looks at
+    /// is not part of it.
     pub fn step(&mut self, levels: &[Level], target: &Frame) {
         for (depth, level) in levels.iter().enumerate() {
             if depth > 0 {
@@ -504,7 +506,8 @@ impl Footprint<'_> {
             return;
         };
         self.message(At { frame, pid: sender, current: true }, send);
-        // The rest of the sender's statement is not done; the receiver's is, in the state that the message leaves.
+        // The rest of the sender's statement is not done; the receiver's is, in the state that the message
+        // leaves.
         match &other.op {
             Op::Receive(receive) => self.bindings(At { frame, pid: receiver, current: true }, receive),
             Op::Sequence(ops) => {

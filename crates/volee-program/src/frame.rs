@@ -7,9 +7,9 @@
 //! process = type │ control point (1 or 2 bytes) │ priority? │ locals
 //! ```
 //!
-//! Processes die youngest first, so a process and the channels made at its birth are always the end of the vector.
-//! Offsets are recomputed when a state is loaded and kept up to date while processes are born and die; they are
-//! not part of the state.
+//! Processes die youngest first, so a process and the channels made at its birth are always the end of the
+//! vector. Offsets are recomputed when a state is loaded and kept up to date while processes are born and
+//! die; they are not part of the state.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -109,8 +109,8 @@ pub(crate) struct ChannelAt {
 
 /// A state being read or written.
 ///
-/// Where processes and channels are changes only when a process is born or dies. Frames that agree on it carry the
-/// same stamp, and copying one to the other copies the bytes alone.
+/// Where processes and channels are changes only when a process is born or dies. Frames that agree on it
+/// carry the same stamp, and copying one to the other copies the bytes alone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Frame {
     pub bytes: Vec<u8>,

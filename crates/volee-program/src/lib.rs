@@ -1,8 +1,8 @@
 //! Programs: processes as control graphs with guards and updates over typed variables and channels.
 //!
 //! A front end (Promela) lowers a model to a [`Program`]; a [`Machine`] interprets it as a
-//! [`System`](volee_system::System) over packed states. The symbolic engines read the same programs. Native code
-//! will later stand beside [`Machine`], behind the same interface.
+//! [`System`](volee_system::System) over packed states. The symbolic engines read the same programs. Native
+//! code will later stand beside [`Machine`], behind the same interface.
 //!
 //! | module | what it does |
 //! |---|---|

@@ -1,8 +1,8 @@
 //! The interpreter: a program as a [`System`].
 //!
-//! The machine owns scratch space and nothing else that changes, except which statements were ever executed. Step
-//! labels are the number of the first transition and of the process that makes it; everything a human wants to know
-//! is recomputed on demand by running the step again ([`Machine::explain`]).
+//! The machine owns scratch space and nothing else that changes, except which statements were ever executed.
+//! Step labels are the number of the first transition and of the process that makes it; everything a human
+//! wants to know is recomputed on demand by running the step again ([`Machine::explain`]).
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -66,8 +66,8 @@ pub enum LabelStyle {
     Events,
 }
 
-/// Where a channel is in a packed state: a byte for the number of messages, then the messages, the oldest first, then zeros. A
-/// rendezvous channel, of capacity 0, has no bytes at all.
+/// Where a channel is in a packed state: a byte for the number of messages, then the messages, the oldest
+/// first, then zeros. A rendezvous channel, of capacity 0, has no bytes at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChannelSlots {
     /// Offset of the byte that counts.
@@ -183,8 +183,8 @@ impl Machine {
         &self.program
     }
 
-    /// Adds a predicate given as an expression of the program. What it looks at is kept from being optimised away,
-    /// so predicates are added before the first state is asked for.
+    /// Adds a predicate given as an expression of the program. What it looks at is kept from being optimised
+    /// away, so predicates are added before the first state is asked for.
     pub fn add_predicate(&mut self, expr: &Expr) -> PredicateId {
         let before = self.observed.clone();
         self.observed.add(expr);
@@ -441,7 +441,8 @@ impl System for Machine {
     }
 
     fn divisible(&mut self) -> Option<&mut dyn Divisible> {
-        // Whether a process may move at all depends on all others here; and a part of a step has no event of its own.
+        // Whether a process may move at all depends on all others here; and a part of a step has no event of
+        // its own.
         if self.compiled.restricted || self.options.labels == LabelStyle::Events {
             return None;
         }

@@ -1,13 +1,14 @@
 //! The steps of a state: who can move, what they do, and how far an indivisible sequence goes.
 //!
-//! A step of the system is a sequence of moves: one statement, or the two sides of a rendezvous, and then, while the
-//! process is inside `atomic`, whatever it does until it leaves or blocks. States in between are never seen by
-//! anybody. The sequences are explored depth-first with an explicit stack of levels, one per move made so far.
-//! Order: processes from the youngest to the oldest, statements as written; so it is in SPIN, and so counts and
-//! counterexamples can be compared.
+//! A step of the system is a sequence of moves: one statement, or the two sides of a rendezvous, and then,
+//! while the process is inside `atomic`, whatever it does until it leaves or blocks. States in between are
+//! never seen by anybody. The sequences are explored depth-first with an explicit stack of levels, one per
+//! move made so far. Order: processes from the youngest to the oldest, statements as written; so it is in
+//! SPIN, and so counts and counterexamples can be compared.
 //!
-//! A sequence is cut where it comes to a point whose future is known (see [`crate::sequences`]). If a process can do nothing
-//! but run for ever inside an `atomic`, that is reported as an error rather than passed over in silence.
+//! A sequence is cut where it comes to a point whose future is known (see [`crate::sequences`]). If a process
+//! can do nothing but run for ever inside an `atomic`, that is reported as an error rather than passed over
+//! in silence.
 
 use std::ops::ControlFlow;
 
@@ -20,7 +21,8 @@ use crate::frame::Frame;
 use crate::permission::{is_provided, may_move};
 use crate::sequences::{Sequences, Way};
 
-/// Moves inside sequences that begin alike before points are remembered, where transitions are counted as SPIN counts them.
+/// Moves inside sequences that begin alike before points are remembered, where transitions are counted as
+/// SPIN counts them.
 const PLAIN_PATIENCE: u32 = 10_000;
 
 /// The same where they are not.
@@ -163,8 +165,8 @@ struct Turn {
     left_out: bool,
 }
 
-/// Tells the errors of the moves of a sequence, each where it happened, but for the first this many: that one is told with the
-/// whole step.
+/// Tells the errors of the moves of a sequence, each where it happened, but for the first this many: that one
+/// is told with the whole step.
 fn tell_errors<V: Visitor>(levels: &[Level], known: usize, visitor: &mut V) -> Flow {
     let failed = levels.iter().enumerate().flat_map(|(at, level)| {
         level.made.fault.into_iter().chain(level.further.iter().copied()).map(move |fault| (at, fault))
@@ -215,8 +217,8 @@ impl Enumerator {
         self.explore(compiled, visitor)
     }
 
-    /// Visits the steps that some transitions of a process can do by themselves, in the loaded state, with one partner only
-    /// where something is handed over and a partner is given.
+    /// Visits the steps that some transitions of a process can do by themselves, in the loaded state, with
+    /// one partner only where something is handed over and a partner is given.
     pub fn run_part<V: Visitor>(
         &mut self,
         compiled: &Compiled,
@@ -287,7 +289,8 @@ impl Enumerator {
                     return ControlFlow::Continue(self.levels[0].moved);
                 }
                 Attempt::Exhausted => {
-                    // The sequence blocks: the process loses its privilege and the state in between becomes visible.
+                    // The sequence blocks: the process loses its privilege and the state in between becomes
+                    // visible.
                     if !lower[top].moved {
                         turn.emitted = true;
                         let (before, rest) = lower.split_at(top);
@@ -311,8 +314,8 @@ impl Enumerator {
         flow
     }
 
-    /// Goes along one sequence: `wanted` tells, given how much was made before, how much of what it looks for a move makes.
-    /// Where the step leads.
+    /// Goes along one sequence: `wanted` tells, given how much was made before, how much of what it looks for
+    /// a move makes. Where the step leads.
     pub fn follow(
         &mut self,
         compiled: &Compiled,

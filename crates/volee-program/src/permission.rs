@@ -1,7 +1,7 @@
 //! Who may move: what `provided` clauses and priorities say of a process, and whether it has anything to do.
 //!
-//! Priorities and `enabled()` ask of a process whether it can move without moving it; both ask the statements at its point of
-//! control, partners of a rendezvous included.
+//! Priorities and `enabled()` ask of a process whether it can move without moving it; both ask the statements
+//! at its point of control, partners of a rendezvous included.
 
 use volee_system::FaultId;
 
@@ -34,8 +34,8 @@ pub(crate) fn is_provided(compiled: &Compiled, frame: &Frame, pid: usize, timeou
     provided.as_ref().is_none_or(|code| Context::of(compiled, frame, pid, timeout).truth(code))
 }
 
-/// Whether a process has a statement that can be done now, rendezvous partners included; what `provided` clauses and
-/// priorities say is not asked. `context` gives fresh contexts of the process.
+/// Whether a process has a statement that can be done now, rendezvous partners included; what `provided`
+/// clauses and priorities say is not asked. `context` gives fresh contexts of the process.
 ///
 /// # Errors
 /// That of the first statement that cannot be decided, if none before it can be done.
@@ -81,8 +81,8 @@ pub(crate) fn has_partner(
     })
 }
 
-/// `np_`: no process is at a progress label, and the run goes on. A run that ends is none without progress, though a
-/// claim continues it by repeating its last state.
+/// `np_`: no process is at a progress label, and the run goes on. A run that ends is none without progress,
+/// though a claim continues it by repeating its last state.
 pub(crate) fn lacks_progress(compiled: &Compiled, frame: &Frame) -> bool {
     !any_mark(compiled, frame, |b| &b.progress)
         && (0..frame.count()).any(|pid| {

@@ -43,7 +43,8 @@ impl Visitor for WithSleepSets<'_, '_> {
 }
 
 impl Enumerator {
-    /// Visits a persistent set of steps that are not all steps, if there is one, from the candidate `attempt` on.
+    /// Visits a persistent set of steps that are not all steps, if there is one, from the candidate `attempt`
+    /// on.
     pub fn run_reduced<V: Visitor>(
         &mut self,
         compiled: &Compiled,
@@ -71,9 +72,9 @@ impl Enumerator {
         ControlFlow::Continue(None)
     }
 
-    /// Visits the steps of the processes that are not asleep, or, at an attempt, of a persistent set of them. Each step comes
-    /// with the processes that may sleep after it: those that slept, and those whose steps were visited before, if they
-    /// commute with it.
+    /// Visits the steps of the processes that are not asleep, or, at an attempt, of a persistent set of them.
+    /// Each step comes with the processes that may sleep after it: those that slept, and those whose steps
+    /// were visited before, if they commute with it.
     pub fn run_awake(
         &mut self,
         compiled: &Compiled,

@@ -1,9 +1,9 @@
 //! The program: what a front end produces and what every engine over programs reads.
 //!
-//! A program is data: no method here runs anything. Variables are already laid out: a [`Location`] is an offset
-//! in the globals or in the locals of a process, plus index expressions. Control is a graph of nodes with ordered
-//! transitions, close to what a Promela verifier executes: a transition may keep control (`atomic`), may be an
-//! escape of an `unless`, and may be a whole `d_step` run to its end.
+//! A program is data: no method here runs anything. Variables are already laid out: a [`Location`] is an
+//! offset in the globals or in the locals of a process, plus index expressions. Control is a graph of nodes
+//! with ordered transitions, close to what a Promela verifier executes: a transition may keep control
+//! (`atomic`), may be an escape of an `unless`, and may be a whole `d_step` run to its end.
 
 use std::sync::Arc;
 
@@ -151,7 +151,8 @@ pub struct Node {
     pub accepting: bool,
     /// Inside a `d_step`: no process ever rests here.
     pub in_d_step: bool,
-    /// Bytes of the locals that hold nothing worth showing here, because they were forgotten: (first, how many).
+    /// Bytes of the locals that hold nothing worth showing here, because they were forgotten: (first, how
+    /// many).
     pub dead: Vec<(u32, u32)>,
 }
 
@@ -164,8 +165,8 @@ pub struct Transition {
     pub target: NodeId,
     /// The process keeps control: no other process moves and no state is stored in between.
     pub atomic: bool,
-    /// Which escape (of an `unless`) this is part of; 0 for ordinary transitions. If a transition of one escape
-    /// can be taken, only transitions of that escape are.
+    /// Which escape (of an `unless`) this is part of; 0 for ordinary transitions. If a transition of one
+    /// escape can be taken, only transitions of that escape are.
     pub escape: u32,
     /// Which statement it is.
     pub statement: Statement,
@@ -366,8 +367,8 @@ impl BinaryOp {
         })
     }
 
-    /// The value of `a op b` for constants of a model and conditions of its preprocessor, in 64 bits; none for a division by zero or
-    /// an overflow.
+    /// The value of `a op b` for constants of a model and conditions of its preprocessor, in 64 bits; none
+    /// for a division by zero or an overflow.
     pub fn apply_exactly(self, a: i64, b: i64) -> Option<i64> {
         match self {
             BinaryOp::Add => a.checked_add(b),

@@ -1,12 +1,14 @@
 //! How far indivisible sequences are followed.
 //!
-//! All sequences that begin with one move are enumerated, and usually there are few. Where one of them comes back to a point
-//! where it was, or where there are very many, points are remembered and each is gone through once: what follows it is known.
-//! So a loop costs what it has points, not what it has paths. Counts of transitions are then smaller than the number of
-//! sequences; nothing else is: whatever a sequence can come to is still come to by one of them.
+//! All sequences that begin with one move are enumerated, and usually there are few. Where one of them comes
+//! back to a point where it was, or where there are very many, points are remembered and each is gone through
+//! once: what follows it is known. So a loop costs what it has points, not what it has paths. Counts of
+//! transitions are then smaller than the number of sequences; nothing else is: whatever a sequence can come
+//! to is still come to by one of them.
 //!
-//! What is remembered is forgotten with the first move, so that the steps of some moves are the same whether others are asked
-//! for with them or not. A sequence through more points than anybody waits for is left out, and it is known that it was.
+//! What is remembered is forgotten with the first move, so that the steps of some moves are the same whether
+//! others are asked for with them or not. A sequence through more points than anybody waits for is left out,
+//! and it is known that it was.
 
 use std::collections::HashSet;
 
@@ -126,8 +128,8 @@ fn point(level: &Level) -> Point {
     (level.only(), level.fault(), level.frame.bytes.as_slice().into())
 }
 
-/// Whether a sequence has come back to a marked point. The mark moves at powers of two, as in Brent's cycle finding: any loop
-/// is seen after at most twice as many moves as it has and lead to it.
+/// Whether a sequence has come back to a marked point. The mark moves at powers of two, as in Brent's cycle
+/// finding: any loop is seen after at most twice as many moves as it has and lead to it.
 fn returns(levels: &[Level]) -> bool {
     let top = levels.len() - 1;
     let mark = usize::pow(2, usize::ilog2(top)) - 1;

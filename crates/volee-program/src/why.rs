@@ -1,9 +1,10 @@
 //! Where processes stand and what they wait for: the reason of a deadlock, statement by statement.
 //!
-//! A deadlock is explained by saying for every process which statements it is at and why none of them can be done: a
-//! condition that is false (and what it looks at, as it is), a message that nobody takes, a buffer that is full or empty or
-//! begins with something else. The same view, of any state, is what an explorer shows beside the source. It is worked out
-//! with the functions that decide about steps ([`ready`], [`accepts`]), so that the two cannot disagree.
+//! A deadlock is explained by saying for every process which statements it is at and why none of them can be
+//! done: a condition that is false (and what it looks at, as it is), a message that nobody takes, a buffer
+//! that is full or empty or begins with something else. The same view, of any state, is what an explorer
+//! shows beside the source. It is worked out with the functions that decide about steps ([`ready`],
+//! [`accepts`]), so that the two cannot disagree.
 
 use volee_system::{Choice, Inspection, Queue, Standing};
 
@@ -214,7 +215,8 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// What a receive asks for, with its conditions as they are now: `ack,_`; nothing where the pattern says so itself.
+    /// What a receive asks for, with its conditions as they are now: `ack,_`; nothing where the pattern says
+    /// so itself.
     fn wanted(&self, pid: usize, receive: &Receive, at: ChannelAt) -> String {
         let shape = &self.program.channel_types[usize::from(at.shape)];
         let mut cx = self.context(pid);

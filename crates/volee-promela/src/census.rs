@@ -1,7 +1,7 @@
 //! Which constructs of the language a text uses, and which kind of statement stands directly after which.
 //!
-//! For whoever makes programs and wants to know that none is missing: the lists are of what the parser knows, so a construct
-//! that is added there must be named here too.
+//! For whoever makes programs and wants to know that none is missing: the lists are of what the parser knows,
+//! so a construct that is added there must be named here too.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Spellings as small numbers: comparing names is comparing integers, and a name in the model is a shared string.
+//! Spellings as small numbers: comparing names is comparing integers, and a name in the model is a shared
+//! string.
 //!
 //! The keywords are interned first, so that each has a constant.
 

@@ -4,8 +4,8 @@
 //! text ─► preprocess ─► tokens with places ─► parse ─► tree ─► resolve ─► Model
 //! ```
 //!
-//! Nothing here panics on bad input or allocates by a number that an input names without a bound ([`limits`]). All
-//! errors that can be found are reported at once, each with its place in the original file.
+//! Nothing here panics on bad input or allocates by a number that an input names without a bound
+//! ([`limits`]). All errors that can be found are reported at once, each with its place in the original file.
 
 mod ast;
 pub mod census;
@@ -73,8 +73,8 @@ pub fn load(path: &Path, options: &Options) -> (Option<Model>, Vec<Diagnostic>) 
     }
 }
 
-/// Resolves the text of a model; `file` names it in places, and its directory is where `#include` looks first.
-/// The model is present if no diagnostic is an error.
+/// Resolves the text of a model; `file` names it in places, and its directory is where `#include` looks
+/// first. The model is present if no diagnostic is an error.
 pub fn parse(file: &str, text: &str, options: &Options) -> (Option<Model>, Vec<Diagnostic>) {
     let mut sources = Sources::new();
     let mut interner = Interner::new();
@@ -83,7 +83,8 @@ pub fn parse(file: &str, text: &str, options: &Options) -> (Option<Model>, Vec<D
         return (None, sources.into_diagnostics());
     }
     let units = parse::parse(read.tokens, &mut sources, &mut interner);
-    // Unknown names after a broken declaration are noise, so names are looked at only when the syntax is right.
+    // Unknown names after a broken declaration are noise, so names are looked at only when the syntax is
+    // right.
     let model = match sources.has_errors() {
         true => None,
         false => Some(resolve::resolve(file, &units, &mut sources, &mut interner)),
@@ -96,8 +97,8 @@ pub fn parse(file: &str, text: &str, options: &Options) -> (Option<Model>, Vec<D
     (model, diagnostics)
 }
 
-/// Resolves the text of a model as [`parse`] does, with all lints, and tells what every name in it means. There is an index of
-/// text with mistakes too.
+/// Resolves the text of a model as [`parse`] does, with all lints, and tells what every name in it means.
+/// There is an index of text with mistakes too.
 pub fn study(file: &str, text: &str, options: &Options) -> Study {
     let mut sources = Sources::new();
     sources.notes = Some(Box::default());
@@ -117,9 +118,9 @@ pub fn study(file: &str, text: &str, options: &Options) -> Study {
     Study { model, diagnostics, index }
 }
 
-/// Resolves an expression over a finished model, such as the invariant `x < 3 && P[1]@cs`: globals, symbolic names,
-/// macros, and remote references to the labels and variables of processes. Places count from line 1, column 1 of
-/// `text`.
+/// Resolves an expression over a finished model, such as the invariant `x < 3 && P[1]@cs`: globals, symbolic
+/// names, macros, and remote references to the labels and variables of processes. Places count from line 1,
+/// column 1 of `text`.
 ///
 /// # Errors
 /// The text is not an expression, or names what the model does not have.

@@ -1,6 +1,7 @@
 //! What the front end refuses to be made to do: every size that an input controls has a bound here.
 
-/// How deeply parentheses, blocks and operators may nest together: everything that walks a tree may recurse this far.
+/// How deeply parentheses, blocks and operators may nest together: everything that walks a tree may recurse
+/// this far.
 pub const MAX_NESTING: usize = 250;
 
 /// How many operators may stand one below the other in one expression; a chain `a + b + c + …` counts each.
@@ -45,8 +46,8 @@ pub const MAX_PROCTYPES: usize = 255;
 /// How many fields a struct may have.
 pub const MAX_FIELDS: usize = 4096;
 
-/// How many statements a model may have once inlines, loops and choices are expanded, and how many scalars all its
-/// struct messages may have together.
+/// How many statements a model may have once inlines, loops and choices are expanded, and how many scalars
+/// all its struct messages may have together.
 pub const MAX_STATEMENTS: usize = 1_000_000;
 
 /// How many errors, and how many warnings, are kept.

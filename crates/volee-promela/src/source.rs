@@ -1,8 +1,8 @@
 //! Where text came from: files, positions in them, and the macros and inlines that brought a token here.
 //!
-//! A token carries a small [`At`]; only when a place is shown or stored in the model does it become a [`Place`] with
-//! line and column. A token that a macro made stands at the macro's name in the text; a token of an inline body stands
-//! in the body, as SPIN has it, and remembers the call.
+//! A token carries a small [`At`]; only when a place is shown or stored in the model does it become a
+//! [`Place`] with line and column. A token that a macro made stands at the macro's name in the text; a token
+//! of an inline body stands in the body, as SPIN has it, and remembers the call.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -16,7 +16,8 @@ pub(crate) fn closest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>)
         .map(|(_, name)| name)
 }
 
-/// Edits (insert, delete, replace, swap neighbours) from one word to the other; long words count as far apart.
+/// Edits (insert, delete, replace, swap neighbours) from one word to the other; long words count as far
+/// apart.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     if a.len() > 64 || b.len() > 64 {

@@ -1,8 +1,8 @@
 //! Tokens, and the lexer that makes them from one file.
 //!
-//! The preprocessor works on these tokens, not on text, so each keeps its place. Nothing is an error here: a stray
-//! quote in a part that `#if` removes must do no harm, so what is no token becomes [`Tok::Other`] and is complained
-//! about when it reaches the parser.
+//! The preprocessor works on these tokens, not on text, so each keeps its place. Nothing is an error here: a
+//! stray quote in a part that `#if` removes must do no harm, so what is no token becomes [`Tok::Other`] and
+//! is complained about when it reaches the parser.
 
 use logos::{Lexer, Logos};
 
@@ -65,8 +65,8 @@ pub(crate) const LINE_START: u8 = 1;
 pub(crate) const SPACE_BEFORE: u8 = 2;
 /// The name of a macro that must not be expanded any more.
 pub(crate) const PAINTED: u8 = 4;
-/// A line ends before it without its being the first of a line in the preprocessor's eyes: after a comment or a
-/// macro call of several lines.
+/// A line ends before it without its being the first of a line in the preprocessor's eyes: after a comment or
+/// a macro call of several lines.
 pub(crate) const BREAK_BEFORE: u8 = 8;
 
 /// A token.

@@ -1,18 +1,19 @@
-//! A system written by hand: two-phase commit after Gray and Lamport, with as many resource managers as you like.
+//! A system written by hand: two-phase commit after Gray and Lamport, with as many resource managers as you
+//! like.
 //!
 //!     cargo run --release -p volee-search --example two_phase_commit -- 8
 //!
-//! prints 1745408 states and 18507778 transitions, as the same protocol written in Promela has. A second argument is a
-//! memory budget, `16M` for instance, which is then not enough to remember them all.
+//! prints 1745408 states and 18507778 transitions, as the same protocol written in Promela has. A second
+//! argument is a memory budget, `16M` for instance, which is then not enough to remember them all.
 
 use std::borrow::Cow;
 
 use volee_search::{Check, check};
 use volee_system::{Budget, Flow, Label, Meter, Quiet, Sink, Step, System, parse_size};
 
-/// Per resource manager: what it does (0 works, 1 is prepared, 2 has committed, 3 has aborted), whether the transaction
-/// manager has heard that it is prepared, whether it has said so. Then the transaction manager (0 waits, 1 has committed,
-/// 2 has aborted) and whether its two messages are out.
+/// Per resource manager: what it does (0 works, 1 is prepared, 2 has committed, 3 has aborted), whether the
+/// transaction manager has heard that it is prepared, whether it has said so. Then the transaction manager (0
+/// waits, 1 has committed, 2 has aborted) and whether its two messages are out.
 pub struct Commit {
     managers: usize,
     next: Vec<u8>,

@@ -1,6 +1,7 @@
 //! Searches that remember too little to be sure: more states in the same memory, and no proof.
 //!
-//! An error that is found is an error. Where none is found the answer is `Unknown`, with what is known of the coverage.
+//! An error that is found is an error. Where none is found the answer is `Unknown`, with what is known of the
+//! coverage.
 
 use volee_system::{Limit, Meter, Progress, System};
 
@@ -62,7 +63,8 @@ fn no_memory(bytes: u64) -> (Statistics, Option<Limit>) {
     (Statistics::default(), Some(Limit::Memory { budget: bytes, needed }))
 }
 
-/// What share of the states was probably seen. States behind those that were missed are not counted: nobody knows them.
+/// What share of the states was probably seen. States behind those that were missed are not counted: nobody
+/// knows them.
 fn coverage(states: u64, missed: f64) -> String {
     let share = 100.0 * states as f64 / (states as f64 + missed);
     let share = if share > 99.9999 { "more than 99.9999".into() } else { format!("about {share:.4}") };

@@ -1,7 +1,8 @@
 //! From the atoms of a formula to what is looked at in a system: state predicates, labels, marks of control.
 //!
-//! A bare name is an event in a question about events and a predicate in a question about states. An event is meant by
-//! any of the names of its step: `Sender[2]:c!msg,3`, or the statement `Sender[2] c!msg,n` behind it.
+//! A bare name is an event in a question about events and a predicate in a question about states. An event is
+//! meant by any of the names of its step: `Sender[2]:c!msg,3`, or the statement `Sender[2] c!msg,n` behind
+//! it.
 
 use volee_logic::formula::{Atom, AtomKind, EventMatcher, EventPattern, Formula, LabelPattern};
 use volee_system::{Diagnostic, Draft, FaultId, Label, PredicateId, Scanner, System};

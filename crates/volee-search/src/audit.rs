@@ -1,8 +1,9 @@
 //! Remembered steps against the system itself, state by state: a twin for tests and for whoever doubts.
 //!
-//! Walks the states of a system breadth-first. In each, what the search would stage from memory is compared with the
-//! targets of all steps, in order; what it would stage of each persistent set, with the steps that the system makes of it;
-//! and the steps that the system makes part by part with those that it makes at once: labels, faults, targets, order.
+//! Walks the states of a system breadth-first. In each, what the search would stage from memory is compared
+//! with the targets of all steps, in order; what it would stage of each persistent set, with the steps that
+//! the system makes of it; and the steps that the system makes part by part with those that it makes at once:
+//! labels, faults, targets, order.
 
 use volee_store::{Names, StateRef, Tuples};
 use volee_system::{
@@ -35,7 +36,8 @@ impl Stage for Targets {
     }
 }
 
-/// Compares up to `most` states, and stops earlier where they have very many steps. Where the system does not tell its components nothing is compared.
+/// Compares up to `most` states, and stops earlier where they have very many steps. Where the system does not
+/// tell its components nothing is compared.
 ///
 /// # Errors
 /// What differs, and where.

@@ -1,9 +1,11 @@
-//! Breadth-first search: the first witness of each question is a shortest one, at the price of a parent per state.
+//! Breadth-first search: the first witness of each question is a shortest one, at the price of a parent per
+//! state.
 //!
-//! Where there are many states, several threads first look whether there is anything to be found ([`crate::parallel`]).
+//! Where there are many states, several threads first look whether there is anything to be found
+//! ([`crate::parallel`]).
 //!
-//! The queue is never shortened: its states and parents (12 bytes per state) are what a witness is made from. Ordinals
-//! are not kept; the few steps of a witness find theirs again by expanding the states on the way.
+//! The queue is never shortened: its states and parents (12 bytes per state) are what a witness is made from.
+//! Ordinals are not kept; the few steps of a witness find theirs again by expanding the states on the way.
 
 use volee_system::{Flow, Limit, Step, System, Witness};
 

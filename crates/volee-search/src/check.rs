@@ -1,8 +1,8 @@
 //! What can be asked of a search, and what it answers.
 //!
-//! A [`Check`] collects questions about the reachable states of a system; [`check`] runs one traversal that decides
-//! them all together. The search ends at the first violation unless all errors are asked for. A question that was not
-//! decided by then is `Unknown` and says why: an answer is never a guess.
+//! A [`Check`] collects questions about the reachable states of a system; [`check`] runs one traversal that
+//! decides them all together. The search ends at the first violation unless all errors are asked for. A
+//! question that was not decided by then is `Unknown` and says why: an answer is never a guess.
 
 use std::path::PathBuf;
 
@@ -32,11 +32,12 @@ pub enum Reduction {
     /// All.
     #[default]
     None,
-    /// Fewer where the system knows a persistent set of invisible steps. Deadlocks, assertions, invariants and goals
-    /// are decided as without; counts of states, steps and errors are smaller, and witnesses may be longer.
+    /// Fewer where the system knows a persistent set of invisible steps. Deadlocks, assertions, invariants
+    /// and goals are decided as without; counts of states, steps and errors are smaller, and witnesses may be
+    /// longer.
     Persistent,
-    /// Those of processes that do not sleep: where the store forgets, a state is then not reached again by every order of
-    /// independent steps. Where everything fits it makes no difference, and nothing is done.
+    /// Those of processes that do not sleep: where the store forgets, a state is then not reached again by
+    /// every order of independent steps. Where everything fits it makes no difference, and nothing is done.
     Sleep,
     /// Both.
     Both,
@@ -80,7 +81,8 @@ pub struct Check {
     pub all_errors: bool,
     /// Go on until this many different errors are found: other states, other runs. At least one.
     pub max_errors: usize,
-    /// How a depth-first search goes on when the memory budget is used up: which states it forgets. `None` ends it.
+    /// How a depth-first search goes on when the memory budget is used up: which states it forgets. `None`
+    /// ends it.
     pub replacement: Option<Replacement>,
     /// How many states may be kept, the path included: the memory counted as the reports count it.
     pub states: Option<usize>,
@@ -94,7 +96,8 @@ pub struct Check {
     pub counting: bool,
     /// Where the search is kept now and then, so that it can go on after an end that nobody wanted.
     pub checkpoint: Option<Checkpoint>,
-    /// A folder for the states that memory does not hold: the search is then breadth-first, and takes all steps.
+    /// A folder for the states that memory does not hold: the search is then breadth-first, and takes all
+    /// steps.
     pub spill: Option<PathBuf>,
     /// The number of goals, the last ones, that are asked about without a way to them.
     pub sides: usize,
@@ -263,8 +266,8 @@ pub struct Answer {
 pub struct Statistics {
     /// Distinct states. Where states were forgotten, an estimate: see [`Turnover::distinct`].
     pub states: u64,
-    /// States pushed by the system: every step, and the arrival in each initial state. This is how SPIN counts (stored
-    /// plus matched); a graph of these states has as many edges less the initial states.
+    /// States pushed by the system: every step, and the arrival in each initial state. This is how SPIN
+    /// counts (stored plus matched); a graph of these states has as many edges less the initial states.
     pub transitions: u64,
     /// Expansions that took fewer steps than there are, and were enough.
     pub reduced: u64,
@@ -317,8 +320,8 @@ pub fn check<S: System + ?Sized>(
 /// With less memory than this one thread goes alone: what each of several has for itself would be much of it.
 const SHARED: u64 = 64 << 20;
 
-/// The same by several threads as soon as it has shown to be large. The verdicts are the same, and so are the runs; other figures
-/// may be others where steps are left out.
+/// The same by several threads as soon as it has shown to be large. The verdicts are the same, and so are the
+/// runs; other figures may be others where steps are left out.
 pub fn check_with<S: System + ?Sized>(
     system: &mut S,
     check: &Check,

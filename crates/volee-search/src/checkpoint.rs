@@ -1,11 +1,13 @@
-//! Searches that survive: what a search knows is written to a file now and then, and another process goes on from there.
+//! Searches that survive: what a search knows is written to a file now and then, and another process goes on
+//! from there.
 //!
-//! What is kept are states as bytes, not names: names are laid out by what was met, so the next process lays them out anew,
-//! and inserts all states into tables of its own. A file is a magic word, the version of this format, what the caller wants
-//! to know of it (the *header*: model, options, version), the search itself, compressed, and a SHA-256 of all that. It is
-//! written beside its place, forced to the disk and renamed: it is there whole or not at all, and the one before it stays
-//! until then. A traversal writes only where nothing is under way; of a batch that a limit has ended
-//! nothing is written, so that its steps and errors are counted once.
+//! What is kept are states as bytes, not names: names are laid out by what was met, so the next process lays
+//! them out anew, and inserts all states into tables of its own. A file is a magic word, the version of this
+//! format, what the caller wants to know of it (the *header*: model, options, version), the search itself,
+//! compressed, and a SHA-256 of all that. It is written beside its place, forced to the disk and renamed: it
+//! is there whole or not at all, and the one before it stays until then. A traversal writes only where
+//! nothing is under way; of a batch that a limit has ended nothing is written, so that its steps and errors
+//! are counted once.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -165,7 +167,8 @@ impl Keeper {
         }
     }
 
-    /// The limit of time, if so many states of so many bytes can just be kept before it: who has two hours has the file then.
+    /// The limit of time, if so many states of so many bytes can just be kept before it: who has two hours
+    /// has the file then.
     pub(crate) fn last_moment(&self, meter: &Meter, states: u64, length: usize) -> Result<(), Limit> {
         let Some(time) = meter.budget().time.filter(|_| !self.restoring) else { return Ok(()) };
         let pace = self.pace.unwrap_or(USUAL_PACE * u32::try_from(length + 16).unwrap_or(u32::MAX));
@@ -192,7 +195,8 @@ impl Keeper {
         meter.elapsed() >= self.next
     }
 
-    /// It is done, and has taken so long: the next time is as far from now, and far enough that most of the time is for the search.
+    /// It is done, and has taken so long: the next time is as far from now, and far enough that most of the
+    /// time is for the search.
     pub(crate) fn done(&mut self, meter: &Meter, taken: Duration) {
         self.next = meter.elapsed() + self.checkpoint.every.max(4 * taken);
     }

@@ -1,8 +1,9 @@
 //! Whether a run shows what it is shown for, by going along it once more: no search, no store, no reduction.
 //!
-//! The letters that an automaton or a formula sees along the run are written down, and the run of the automaton on that
-//! word is followed in the simplest way: the set of its states after each letter, and for the cycle of a lasso the largest
-//! set of places from which every acceptance mark can be met again and again (Emerson & Lei 1986).
+//! The letters that an automaton or a formula sees along the run are written down, and the run of the
+//! automaton on that word is followed in the simplest way: the set of its states after each letter, and for
+//! the cycle of a lasso the largest set of places from which every acceptance mark can be met again and again
+//! (Emerson & Lei 1986).
 
 use volee_system::{Step, System, Witness, walk};
 
@@ -11,8 +12,8 @@ use crate::deterministic::DeterministicProperty;
 use crate::liveness::Claim;
 use crate::monitor::{Runs, TlQuestion};
 
-/// What an automaton sees along a run. The word of a lasso repeats from its start on; the word of a run that ends has one more
-/// letter, which a lasso without steps repeats.
+/// What an automaton sees along a run. The word of a lasso repeats from its start on; the word of a run that
+/// ends has one more letter, which a lasso without steps repeats.
 pub(crate) struct Word {
     pub letters: Vec<Vec<bool>>,
     pub start: Option<usize>,
@@ -20,7 +21,8 @@ pub(crate) struct Word {
     ends: bool,
 }
 
-/// The letters of states and the steps taken there; `None` if it is no run, or a condition has no value on it.
+/// The letters of states and the steps taken there; `None` if it is no run, or a condition has no value on
+/// it.
 pub(crate) fn word<S: System + ?Sized>(
     system: &mut S,
     atoms: &[BoundAtom],
@@ -184,8 +186,8 @@ impl DeterministicProperty {
 }
 
 impl TlQuestion {
-    /// Whether the formula is false of a run, by following the automata of its conjuncts; `None` if it is no run of this
-    /// system.
+    /// Whether the formula is false of a run, by following the automata of its conjuncts; `None` if it is no
+    /// run of this system.
     pub fn refutes<S: System + ?Sized>(&self, system: &mut S, witness: &Witness, runs: Runs) -> Option<bool> {
         let mut valuation = Valuation::new(&self.atoms);
         let mut at = self.monitor.initial();
@@ -210,7 +212,8 @@ impl TlQuestion {
     }
 }
 
-/// Whether every process that can move somewhere on the cycle of a lasso moves on it; `None` if it is no lasso.
+/// Whether every process that can move somewhere on the cycle of a lasso moves on it; `None` if it is no
+/// lasso.
 pub fn is_strongly_fair<S: System + ?Sized>(system: &mut S, witness: &Witness) -> Option<bool> {
     let start = witness.loop_start?;
     let (mut enabled, mut moved) = ([false; 256], [false; 256]);

@@ -1,9 +1,11 @@
-//! Depth-first traversal with replacement, its memory counted in states: the algorithm of the reports as they print it.
+//! Depth-first traversal with replacement, its memory counted in states: the algorithm of the reports as they
+//! print it.
 //!
-//! Jard and Jéron 1991, section 2.1, and 1989, section 4: one path is kept, and beside it as many visited states as fit; a
-//! visited state chosen at random makes room. Of a state on the path only the number of the next step is kept, so that what is
-//! counted is all there is; steps are made anew on the way back. [`crate::replacement`] needs fewer bytes and less time; this one
-//! draws the curves of the reports, is the plainest statement of the algorithm, and a twin for the other.
+//! Jard and Jéron 1991, section 2.1, and 1989, section 4: one path is kept, and beside it as many visited
+//! states as fit; a visited state chosen at random makes room. Of a state on the path only the number of the
+//! next step is kept, so that what is counted is all there is; steps are made anew on the way back.
+//! [`crate::replacement`] needs fewer bytes and less time; this one draws the curves of the reports, is the
+//! plainest statement of the algorithm, and a twin for the other.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;

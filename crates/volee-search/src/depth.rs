@@ -1,13 +1,14 @@
 //! Depth-first search, a batch of states at a time.
 //!
-//! A strict depth-first search looks at one state's successors at a time, often two or three: too few look-ups to hide
-//! the latency of memory. Here a frame of the stack holds the new successors of a *group* of states, and the next frame
-//! grows out of a group taken from its end, just large enough for a batch of look-ups. Each waiting state knows its
-//! parent's place in the group below, so the stack still is a real path (several of them side by side): a witness is the
-//! ordinals along it. States are marked when generated, not when expanded: enough for questions about states and steps.
+//! A strict depth-first search looks at one state's successors at a time, often two or three: too few
+//! look-ups to hide the latency of memory. Here a frame of the stack holds the new successors of a *group* of
+//! states, and the next frame grows out of a group taken from its end, just large enough for a batch of
+//! look-ups. Each waiting state knows its parent's place in the group below, so the stack still is a real
+//! path (several of them side by side): a witness is the ordinals along it. States are marked when generated,
+//! not when expanded: enough for questions about states and steps.
 //!
-//! Memory beside the table: for each waiting state its name, in as few bytes as it has, and one byte. Which step leads to a
-//! state is found again when somebody asks.
+//! Memory beside the table: for each waiting state its name, in as few bytes as it has, and one byte. Which
+//! step leads to a state is found again when somebody asks.
 
 use std::ops::ControlFlow;
 
@@ -31,7 +32,8 @@ const PACKED: usize = 1 << 16;
 struct Frame {
     /// Where its states start in the array of waiting states.
     start: usize,
-    /// Its states up to here wait. Those from here to the start of the next frame are the group that it grew out of.
+    /// Its states up to here wait. Those from here to the start of the next frame are the group that it grew
+    /// out of.
     rest: usize,
 }
 
@@ -63,7 +65,8 @@ impl Stack {
         self.frames.push(Frame { start: 0, rest: self.waiting.len() });
     }
 
-    /// Forgets the states from here on: they wait no longer, or all that can be reached from them is explored.
+    /// Forgets the states from here on: they wait no longer, or all that can be reached from them is
+    /// explored.
     fn truncate(&mut self, proviso: &mut Proviso, length: usize) {
         if proviso.is_on() {
             for at in length..self.waiting.len() {
@@ -73,8 +76,8 @@ impl Stack {
         self.waiting.truncate(length);
     }
 
-    /// Tells the states of the last group, which stands before `start`, that are satisfied. Nobody asks before the first reduced
-    /// expansion; then all that are on the stack are held.
+    /// Tells the states of the last group, which stands before `start`, that are satisfied. Nobody asks
+    /// before the first reduced expansion; then all that are on the stack are held.
     fn satisfy_group(&mut self, reducing: &mut Reducing, start: usize) {
         if !reducing.proviso.is_on() && reducing.count > 0 {
             reducing.proviso.start();
@@ -162,7 +165,8 @@ impl Stack {
 }
 
 impl<V> Paths<V> for Stack {
-    /// `at` is a place in the top frame. A parent is named by how far before the start of its children's frame it stands.
+    /// `at` is a place in the top frame. A parent is named by how far before the start of its children's
+    /// frame it stands.
     fn witness<S: System + ?Sized>(
         &self,
         system: &mut S,
@@ -185,7 +189,8 @@ impl<V> Paths<V> for Stack {
     }
 }
 
-/// Makes room for more by an eighth, not by doubling: what a stack reserves, the table of states does not have.
+/// Makes room for more by an eighth, not by doubling: what a stack reserves, the table of states does not
+/// have.
 #[cold]
 pub(crate) fn grow<T>(items: &mut Vec<T>) {
     items.reserve_exact(items.len() / 8 + 64);
@@ -278,8 +283,8 @@ fn step<S: System + ?Sized, V: Visited>(
 /// What a kept search of this kind begins with.
 const KIND: u8 = 1;
 
-/// Keeps the search: frames, the states on the stack, and all that are known. What is behind the rest of the top frame was
-/// put there by a batch that did not end: it is not known then.
+/// Keeps the search: frames, the states on the stack, and all that are known. What is behind the rest of the
+/// top frame was put there by a batch that did not end: it is not known then.
 pub(crate) fn keep<S: System + ?Sized, V: Visited>(
     explorer: &mut Explorer<'_, '_, S, V>,
     stack: &Stack,

@@ -1,14 +1,15 @@
 //! Properties given by deterministic Büchi automata, after Jard & Jéron 1991, section 3.1.
 //!
-//! If the automaton is deterministic and complete, every infinite run of the system has exactly one run in the
-//! product, and the property holds if and only if every cycle of the product meets an accepting state: the product
-//! without its accepting states must have no cycle. So traversals are started from the initial pairs and from each
-//! accepting pair, each cut at accepting pairs, and a cycle met inside one of them is an error. Neither a complement
-//! nor components are needed, only a path: visited pairs may be forgotten to stay within a memory budget.
+//! If the automaton is deterministic and complete, every infinite run of the system has exactly one run in
+//! the product, and the property holds if and only if every cycle of the product meets an accepting state:
+//! the product without its accepting states must have no cycle. So traversals are started from the initial
+//! pairs and from each accepting pair, each cut at accepting pairs, and a cycle met inside one of them is an
+//! error. Neither a complement nor components are needed, only a path: visited pairs may be forgotten to stay
+//! within a memory budget.
 //!
-//! One repair of the published algorithm: there, a forgotten accepting pair can be put among the roots again and
-//! again, and the search need not end. Pairs that were ever roots are kept for good here, and count against the
-//! budget. A run that ends is continued by stuttering, as for all questions about infinite runs.
+//! One repair of the published algorithm: there, a forgotten accepting pair can be put among the roots again
+//! and again, and the search need not end. Pairs that were ever roots are kept for good here, and count
+//! against the budget. A run that ends is continued by stuttering, as for all questions about infinite runs.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -60,8 +61,9 @@ impl DeterministicProperty {
         &self.good.automaton
     }
 
-    /// The automaton of bad behaviour: it accepts what this one does not. A run is bad if from some point on it meets no
-    /// accepting state any more; the complement guesses that point and goes on in a copy of the states that do not accept.
+    /// The automaton of bad behaviour: it accepts what this one does not. A run is bad if from some point on
+    /// it meets no accepting state any more; the complement guesses that point and goes on in a copy of the
+    /// states that do not accept.
     pub fn complement(&self) -> Claim {
         let good = &self.good.automaton;
         let count = good.len() as u32;

@@ -1,8 +1,8 @@
 //! Whether looking for reduced expansions pays.
 //!
-//! Finding a persistent set costs about as much as an expansion, and is lost where there is none, or where its successors
-//! are all known and the state must be expanded in full after all. Where that is the rule, the search does without for a
-//! while, and then tries again: state spaces have regions.
+//! Finding a persistent set costs about as much as an expansion, and is lost where there is none, or where
+//! its successors are all known and the state must be expanded in full after all. Where that is the rule, the
+//! search does without for a while, and then tries again: state spaces have regions.
 
 /// Questions after which there is a judgement.
 const TRIAL: u32 = 1 << 13;

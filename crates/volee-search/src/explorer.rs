@@ -1,9 +1,9 @@
 //! What all traversals have in common: expanding states in batches.
 //!
-//! A look-up in a large table costs a few hundred nanoseconds when the processor waits for it, and a tenth of that when
-//! several are under way. So the targets of a batch of states are first only named and their table lines prefetched
-//! (*staged*), and all are looked up together when the batch is large enough (*settled*). A traversal decides which
-//! states make a batch and what happens to the new ones.
+//! A look-up in a large table costs a few hundred nanoseconds when the processor waits for it, and a tenth of
+//! that when several are under way. So the targets of a batch of states are first only named and their table
+//! lines prefetched (*staged*), and all are looked up together when the batch is large enough (*settled*). A
+//! traversal decides which states make a batch and what happens to the new ones.
 
 mod limits;
 
@@ -217,8 +217,9 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         self.statistics.transitions += u64::from(pushed);
     }
 
-    /// Asks the questions about a state and stages its targets. The traversal calls it `at`; its targets will say that their
-    /// parent is `parent`. Where nobody asks about states and steps are remembered, the state is never rebuilt.
+    /// Asks the questions about a state and stages its targets. The traversal calls it `at`; its targets will
+    /// say that their parent is `parent`. Where nobody asks about states and steps are remembered, the state
+    /// is never rebuilt.
     #[inline]
     pub(crate) fn visit(
         &mut self,
@@ -398,8 +399,9 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         pushed
     }
 
-    /// Gives the states that wait for a name theirs, where there are such, and translates all names that are kept; whether
-    /// names have changed. The traversal translates its own with what it is given, to names of this many bits.
+    /// Gives the states that wait for a name theirs, where there are such, and translates all names that are
+    /// kept; whether names have changed. The traversal translates its own with what it is given, to names of
+    /// this many bits.
     #[inline]
     pub(crate) fn refresh(
         &mut self,

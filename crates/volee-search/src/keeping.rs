@@ -1,7 +1,7 @@
 //! What traversals share when a search is kept and gone on with: figures, what was found, and states.
 //!
-//! A traversal calls [`Explorer::begin_batch`] where nothing is under way, and writes what it has of its own with
-//! [`Explorer::keep`] when that says so, or when a limit has ended the batch ([`Explorer::is_cut`]).
+//! A traversal calls [`Explorer::begin_batch`] where nothing is under way, and writes what it has of its own
+//! with [`Explorer::keep`] when that says so, or when a limit has ended the batch ([`Explorer::is_cut`]).
 
 use volee_store::{StateRef, Visited};
 use volee_system::{Flow, Limit, System};
@@ -25,7 +25,8 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         keeper.is_due(self.meter)
     }
 
-    /// Looks at the clock; a search that is kept ends a little before its time, so that its file is there in time.
+    /// Looks at the clock; a search that is kept ends a little before its time, so that its file is there in
+    /// time.
     pub(crate) fn check_time(&self) -> Result<(), Limit> {
         self.meter.check()?;
         let states = self.visited.len();
@@ -39,8 +40,8 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         cut && self.keeper.as_ref().is_some_and(|keeper| !keeper.restoring)
     }
 
-    /// Keeps the search: its figures, what was found, and what the traversal writes. The search goes on if that fails, and
-    /// says so.
+    /// Keeps the search: its figures, what was found, and what the traversal writes. The search goes on if
+    /// that fails, and says so.
     pub(crate) fn keep(
         &mut self,
         kind: u8,

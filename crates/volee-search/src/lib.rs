@@ -1,7 +1,8 @@
-//! Exhaustive search over any [`System`](volee_system::System): traversals (depth-first, breadth-first) over stores.
+//! Exhaustive search over any [`System`](volee_system::System): traversals (depth-first, breadth-first) over
+//! stores.
 //!
-//! One call does a check: describe the questions in a [`Check`], and [`check`] answers each of them with a verdict.
-//! Stores see bytes, never meaning; traversals see states and steps, never what they stand for.
+//! One call does a check: describe the questions in a [`Check`], and [`check`] answers each of them with a
+//! verdict. Stores see bytes, never meaning; traversals see states and steps, never what they stand for.
 //!
 //! | module | what it does |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! LTL formulas as questions: translated, searched for, and their counterexamples checked against the definition.
+//! LTL formulas as questions: translated, searched for, and their counterexamples checked against the
+//! definition.
 
 use std::collections::HashMap;
 
@@ -28,7 +29,8 @@ pub struct LtlQuestion {
     left_sides: Vec<(String, PredicateId)>,
 }
 
-/// The expression that must be true in every state, for a formula that is a conjunction of such demands over predicates.
+/// The expression that must be true in every state, for a formula that is a conjunction of such demands over
+/// predicates.
 fn invariant_text(formula: &Formula) -> Option<String> {
     let (pool, parts) = formula.conjuncts();
     let mut all = Vec::new();
@@ -72,14 +74,16 @@ fn state_text(pool: &Pool, root: NodeId) -> Option<String> {
     texts.remove(&root)
 }
 
-/// The left sides of the implications in an expression that is written like a formula: as they are told, and as expressions.
+/// The left sides of the implications in an expression that is written like a formula: as they are told, and
+/// as expressions.
 pub fn left_sides(expression: &str) -> Vec<(String, String)> {
     let Ok(formula) = volee_logic::formula::parse(expression, "expression") else { return Vec::new() };
     let sides = crate::silence::left_sides(&formula).into_iter();
     sides.filter_map(|left| Some((text_of(&formula, left), state_text(&formula.pool, left)?))).collect()
 }
 
-/// One answer to a question that was asked as several: the first violation, else what is not known, else that it holds.
+/// One answer to a question that was asked as several: the first violation, else what is not known, else that
+/// it holds.
 fn joined(answers: Vec<Answer>) -> Answer {
     let worst = |answer: &Answer| match answer.verdict {
         Verdict::Violated(_) => 0,
@@ -96,8 +100,8 @@ fn joined(answers: Vec<Answer>) -> Answer {
 }
 
 impl LtlQuestion {
-    /// Binds the atoms of a formula and makes the automaton of its negation. `text` is the formula as written, and
-    /// `file` its name in messages.
+    /// Binds the atoms of a formula and makes the automaton of its negation. `text` is the formula as
+    /// written, and `file` its name in messages.
     ///
     /// # Errors
     /// An atom means nothing to the system, or the formula is too large.
@@ -132,9 +136,9 @@ impl LtlQuestion {
         Ok(question)
     }
 
-    /// Decides a formula that is about single states, `[]p`, as the invariant that it is: with the same search, store and
-    /// reduction. Nothing for other formulas. That runs are fair makes no difference: every run that has begun can be. With
-    /// the answer comes what the formula speaks of and never happens.
+    /// Decides a formula that is about single states, `[]p`, as the invariant that it is: with the same
+    /// search, store and reduction. Nothing for other formulas. That runs are fair makes no difference: every
+    /// run that has begun can be. With the answer comes what the formula speaks of and never happens.
     pub fn check_as_invariant<S: System + ?Sized>(
         &self,
         system: &mut S,
@@ -180,7 +184,8 @@ impl LtlQuestion {
         &self.claim
     }
 
-    /// Whether the formula speaks of events, of the next step or of labels: such a question needs every single step.
+    /// Whether the formula speaks of events, of the next step or of labels: such a question needs every
+    /// single step.
     pub fn needs_every_step(&self) -> bool {
         let next = |id| matches!(self.formula.pool.node(id), Node::Next(_) | Node::WeakNext(_));
         let event = |id: volee_logic::formula::AtomId| {
@@ -191,7 +196,8 @@ impl LtlQuestion {
             || self.formula.pool.reachable(self.formula.root).into_iter().any(next)
     }
 
-    /// Whether steps that are no event of the formula and change none of its conditions make no difference, however many there are.
+    /// Whether steps that are no event of the formula and change none of its conditions make no difference,
+    /// however many there are.
     pub fn ignores_silent_steps(&self) -> bool {
         self.claim.ignores_silent_steps()
     }
@@ -207,9 +213,9 @@ impl LtlQuestion {
         check_claim(system, &self.claim, options, meter, progress)
     }
 
-    /// Whether a run of the system violates the formula, by the definition; `None` for very long ones and for what is no run.
-    /// A run without a cycle is one that can no longer satisfy the formula, whatever follows: then it cannot satisfy it either
-    /// if nothing changes any more.
+    /// Whether a run of the system violates the formula, by the definition; `None` for very long ones and for
+    /// what is no run. A run without a cycle is one that can no longer satisfy the formula, whatever follows:
+    /// then it cannot satisfy it either if nothing changes any more.
     pub fn refutes<S: System + ?Sized>(&self, system: &mut S, witness: &Witness) -> Option<bool> {
         if witness.steps.len() > CHECKED_STEPS {
             return None;

@@ -1,10 +1,10 @@
 //! On-line checking of finite-trace formulas: a system and a monitor, stepped together, as a system again.
 //!
-//! After Jard & Jéron 1989, section 4: the automaton values the states during enumeration, and the search stops at the
-//! first event after which the formula is false. The initial pair is looked at too, which figure 5 of the report
-//! forgets. The conjuncts of a formula stay separate automata; only the tuples that the system meets exist. Because
-//! the product is a system, every traversal and every store can be under it, and because it has the ordinals of the
-//! system's own steps, its witnesses are witnesses of the system.
+//! After Jard & Jéron 1989, section 4: the automaton values the states during enumeration, and the search
+//! stops at the first event after which the formula is false. The initial pair is looked at too, which figure
+//! 5 of the report forgets. The conjuncts of a formula stay separate automata; only the tuples that the
+//! system meets exist. Because the product is a system, every traversal and every store can be under it, and
+//! because it has the ordinals of the system's own steps, its witnesses are witnesses of the system.
 
 use std::borrow::Cow;
 
@@ -63,7 +63,8 @@ impl TlQuestion {
         &self.atoms
     }
 
-    /// Whether steps that are no event of the formula and change none of its conditions make no difference, however many there are.
+    /// Whether steps that are no event of the formula and change none of its conditions make no difference,
+    /// however many there are.
     pub fn ignores_silent_steps(&self) -> bool {
         self.monitor.ignores_silent_steps(|atom| matches!(self.atoms[atom], BoundAtom::Event(_)))
     }
@@ -126,8 +127,9 @@ impl TlQuestion {
         outcome
     }
 
-    /// What the formula speaks of and never happens: it is in none of the letters that were met. Where a search was not asked to look at
-    /// everything, because the formula was settled, somebody looks once more, if that does not take much.
+    /// What the formula speaks of and never happens: it is in none of the letters that were met. Where a
+    /// search was not asked to look at everything, because the formula was settled, somebody looks once more,
+    /// if that does not take much.
     pub fn silent<S: System + ?Sized>(
         &self,
         system: &mut S,
@@ -159,7 +161,8 @@ fn broken(reason: Reason, runs: Runs) -> Reason {
     Reason { kind: ReasonKind::Formula, message: message.into(), place: None }
 }
 
-/// A system with a monitor: see [`TlQuestion::beside`]. A state is the system's, followed by one number per conjunct.
+/// A system with a monitor: see [`TlQuestion::beside`]. A state is the system's, followed by one number per
+/// conjunct.
 pub struct Monitored<'a, S: System + ?Sized> {
     system: &'a mut S,
     monitor: &'a Monitor,
@@ -203,7 +206,8 @@ impl<'a, S: System + ?Sized> Monitored<'a, S> {
         }
     }
 
-    /// The letters met, unless somewhere the formula was satisfied for good and what follows was not looked at.
+    /// The letters met, unless somewhere the formula was satisfied for good and what follows was not looked
+    /// at.
     pub fn letters(&self) -> Option<&[u64]> {
         (!self.cut).then(|| self.valuation.letters())
     }

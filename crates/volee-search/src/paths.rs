@@ -1,9 +1,11 @@
-//! Runs from what a traversal keeps: which step leads from one state to the next is found again when somebody asks.
+//! Runs from what a traversal keeps: which step leads from one state to the next is found again when somebody
+//! asks.
 
 use volee_store::{Names, StateRef};
 use volee_system::{Flow, Step, System, Witness};
 
-/// The ordinal of the first step between two states, found by expanding the first. `None` when there is no such step.
+/// The ordinal of the first step between two states, found by expanding the first. `None` when there is no
+/// such step.
 pub(crate) fn ordinal_between<S: System + ?Sized>(
     system: &mut S,
     names: &mut Names,
@@ -34,7 +36,8 @@ pub(crate) fn place_of(
 
 /// A traversal's knowledge of how it got to a state.
 pub(crate) trait Paths<V> {
-    /// How to get to the state that the traversal calls `at`, and from there by the step `last` if there is one.
+    /// How to get to the state that the traversal calls `at`, and from there by the step `last` if there is
+    /// one.
     fn witness<S: System + ?Sized>(
         &self,
         system: &mut S,

@@ -1,14 +1,15 @@
 //! The product of a system and an automaton of bad behaviour, as a system again.
 //!
-//! A state is the number of the automaton's state, then the system's bytes; a step is one of the system together with a
-//! transition of the automaton that takes what is seen in the state before the step (and, for events, in the step). A run that
-//! ends repeats its last state. Because the product is a system, every traversal and every store can be under it: those of
-//! invariants where the automaton only waits for something bad to have happened, searches that forget, and several workers.
-//! The search by components has the same product on packed names, for speed (`liveness/product.rs`).
+//! A state is the number of the automaton's state, then the system's bytes; a step is one of the system
+//! together with a transition of the automaton that takes what is seen in the state before the step (and, for
+//! events, in the step). A run that ends repeats its last state. Because the product is a system, every
+//! traversal and every store can be under it: those of invariants where the automaton only waits for
+//! something bad to have happened, searches that forget, and several workers. The search by components has
+//! the same product on packed names, for speed (`liveness/product.rs`).
 //!
-//! Where the claim cannot tell runs apart that only repeat letters more or less often, a persistent set of steps may stand for
-//! all. It is chosen by the state of the system alone and never cuts cycles, so the product is that with a smaller system; why
-//! that has the same answers is argued in `liveness/product.rs`.
+//! Where the claim cannot tell runs apart that only repeat letters more or less often, a persistent set of
+//! steps may stand for all. It is chosen by the state of the system alone and never cuts cycles, so the
+//! product is that with a smaller system; why that has the same answers is argued in `liveness/product.rs`.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -70,8 +71,8 @@ impl<'a, S: System + ?Sized> ClaimProduct<'a, S> {
         }
     }
 
-    /// The questions whose answers decide the claim as far as finite runs can: no trap is reached, and if `how` says so no step has
-    /// an error.
+    /// The questions whose answers decide the claim as far as finite runs can: no trap is reached, and if
+    /// `how` says so no step has an error.
     pub fn questions(&mut self, how: &Check) -> Check {
         self.looks_twice = !how.faults;
         Check {
@@ -137,8 +138,8 @@ impl<'a, S: System + ?Sized> ClaimProduct<'a, S> {
         }
     }
 
-    /// Pushes what the automaton makes of the steps that were enumerated last, and of each the system's number. Steps that end
-    /// in an error where they are stay beside the automaton's state as it is.
+    /// Pushes what the automaton makes of the steps that were enumerated last, and of each the system's
+    /// number. Steps that end in an error where they are stay beside the automaton's state as it is.
     fn follow(&mut self, state: &[u8], push: &mut dyn FnMut(Step, u32, &[u8]) -> Flow) -> Flow {
         let (own, at) = split(state);
         if let Err(fault) = self.valuation.look_at_state(self.system, own) {
@@ -170,8 +171,8 @@ impl<'a, S: System + ?Sized> ClaimProduct<'a, S> {
                 pair(target, edge.target, &mut self.target);
                 push(step, ordinal, &self.target)?;
             }
-            // An error of the system is one whatever the automaton makes of it; and who moves in a step that the automaton does
-            // not take could move all the same, which matters for fairness.
+            // An error of the system is one whatever the automaton makes of it; and who moves in a step that
+            // the automaton does not take could move all the same, which matters for fairness.
             if first && (step.fault.is_some() || self.valuation.sees_events()) {
                 push(Step { stays: true, ..step }, ordinal, state)?;
             }
@@ -215,7 +216,8 @@ impl<'a, S: System + ?Sized> ClaimProduct<'a, S> {
         found.filter(|&ordinal| ordinal != STUTTER)
     }
 
-    /// A run of the product as the run of the system that it is, and the pair it ends in; `None` if it is no run.
+    /// A run of the product as the run of the system that it is, and the pair it ends in; `None` if it is no
+    /// run.
     pub(crate) fn own_run(&mut self, witness: &Witness) -> Option<(Witness, Vec<u8>)> {
         let mut at = collect_initial(self).into_iter().nth(witness.initial as usize)?;
         let mut steps = Vec::new();

@@ -1,19 +1,21 @@
 //! The cycle proviso of reduced searches: which states are sure to lead to one that is expanded in full.
 //!
-//! Where a state is expanded with a persistent set, the other steps are put off. They stay possible, and they must be taken
-//! somewhere. A state *satisfies the proviso* (is *satisfied*) if all its steps are taken, or nobody will ask for those that are not, or it has an
-//! explored step to a satisfied state. The search sees to it that in the end all states are; then from each an explored run
-//! leads to a state where what was put off is taken, and nothing is lost: let w be a run from a state to something that is
-//! asked about. If the first step of w that is in the state's persistent set exists, it can be taken first, and what is left
-//! of w is shorter. Otherwise w is possible, as it is, after each step of the set: follow the explored run to where one of
-//! the steps of w is taken, at the latest the state where all are. (The ignoring problem: Valmari, "A stubborn attack on
-//! state explosion", 1992; usual conditions ask for a full expansion on each cycle, or for a new successor of each state.)
+//! Where a state is expanded with a persistent set, the other steps are put off. They stay possible, and they
+//! must be taken somewhere. A state *satisfies the proviso* (is *satisfied*) if all its steps are taken, or
+//! nobody will ask for those that are not, or it has an explored step to a satisfied state. The search sees
+//! to it that in the end all states are; then from each an explored run leads to a state where what was put
+//! off is taken, and nothing is lost: let w be a run from a state to something that is asked about. If the
+//! first step of w that is in the state's persistent set exists, it can be taken first, and what is left of w
+//! is shorter. Otherwise w is possible, as it is, after each step of the set: follow the explored run to
+//! where one of the steps of w is taken, at the latest the state where all are. (The ignoring problem:
+//! Valmari, "A stubborn attack on state explosion", 1992; usual conditions ask for a full expansion on each
+//! cycle, or for a new successor of each state.)
 //!
-//! In a depth-first search a state is satisfied when its exploration is finished: it is expanded in full unless some
-//! successor in its set is new, and so finished before it, or known and satisfied. So the states that are not are those on the
-//! stack that wait, and of those below them the ones of which no successor is satisfied so far. They are counted here in a
-//! table of small counters, several states to a counter: what it does not hold is satisfied, what it holds may be too, and
-//! is then expanded in full for nothing.
+//! In a depth-first search a state is satisfied when its exploration is finished: it is expanded in full
+//! unless some successor in its set is new, and so finished before it, or known and satisfied. So the states
+//! that are not are those on the stack that wait, and of those below them the ones of which no successor is
+//! satisfied so far. They are counted here in a table of small counters, several states to a counter: what it
+//! does not hold is satisfied, what it holds may be too, and is then expanded in full for nothing.
 
 use volee_store::StateRef;
 

@@ -1,7 +1,8 @@
 //! The questions of a check at work: what each state and each faulty step means for them.
 //!
-//! Traversals tell [`Questions`] what they meet, and are asked for a witness only when a new reason turns up (building
-//! one may need the system, which is busy during the question). All errors are counted; witnesses are kept for distinct reasons, up to [`MAX_WITNESSES`].
+//! Traversals tell [`Questions`] what they meet, and are asked for a witness only when a new reason turns up
+//! (building one may need the system, which is busy during the question). All errors are counted; witnesses
+//! are kept for distinct reasons, up to [`MAX_WITNESSES`].
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -24,7 +25,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// Counts an error; a new reason is kept, to be witnessed, and so is every one as long as fewer are known than wanted.
+    /// Counts an error; a new reason is kept, to be witnessed, and so is every one as long as fewer are known
+    /// than wanted.
     fn add(&mut self, wanted: usize, reason: impl FnOnce() -> Reason) -> bool {
         self.errors += 1;
         if self.violations.len() == MAX_WITNESSES {
@@ -129,8 +131,8 @@ impl Finding {
     }
 }
 
-/// The answers of a check, given what was found for each of its questions; `limit` is what ended the search too early,
-/// if anything did.
+/// The answers of a check, given what was found for each of its questions; `limit` is what ended the search
+/// too early, if anything did.
 pub(crate) fn answers_from(check: &Check, findings: Vec<Finding>, limit: Option<&Limit>) -> Vec<Answer> {
     let stopped =
         Limit::Other { message: "not decided, because the search stopped at the first error".into() };
@@ -201,8 +203,8 @@ impl<'c> Questions<'c> {
         }
     }
 
-    /// From now on an error of a state counts once, however often the state is visited: a store that forgets meets states
-    /// again.
+    /// From now on an error of a state counts once, however often the state is visited: a store that forgets
+    /// meets states again.
     pub(crate) fn count_once(&mut self) {
         self.counted = Some(HashSet::new());
     }
@@ -257,8 +259,8 @@ impl<'c> Questions<'c> {
         self.after_goal().is_break()
     }
 
-    /// All states were seen elsewhere: there are no errors, and these goals can be reached. `Break` when no way to one of them
-    /// is still to be found.
+    /// All states were seen elsewhere: there are no errors, and these goals can be reached. `Break` when no
+    /// way to one of them is still to be found.
     pub(crate) fn settle(&mut self, reached: &[bool]) -> Flow {
         let open = self.goals.iter().zip(reached).enumerate();
         let open: Vec<usize> = open.filter(|(_, (goal, _))| goal.is_none()).map(|(at, _)| at).collect();

@@ -1,9 +1,10 @@
 //! Expansions with fewer steps than there are, for all traversals.
 //!
-//! A system may know sets of steps that stand for all ([`Reducible::persistent_steps`](volee_system::Reducible)). A traversal stages their targets in
-//! place of all, settles them with its batch, and then looks whether each reduced state is *satisfied* or will be (see
-//! [`crate::proviso`]; a breadth-first search goes by new successors alone). Those that are not try the next set, and after a
-//! few are expanded in full.
+//! A system may know sets of steps that stand for all
+//! ([`Reducible::persistent_steps`](volee_system::Reducible)). A traversal stages their targets in place of
+//! all, settles them with its batch, and then looks whether each reduced state is *satisfied* or will be (see
+//! [`crate::proviso`]; a breadth-first search goes by new successors alone). Those that are not try the next
+//! set, and after a few are expanded in full.
 
 use std::ops::ControlFlow;
 
@@ -80,10 +81,11 @@ impl Reducing {
         self.kind.is_persistent() && self.effort.pays()
     }
 
-    /// From now on a set is taken only if that is right by the state alone, whatever else was explored, and if `pays` is false
-    /// none is. A set that does not cut cycles is: if no other is taken, then every cycle of explored states has one that is
-    /// expanded in full, so that from each state every long enough run leads to such a state, and the state is satisfied
-    /// (see [`crate::proviso`]). So is one whose other steps may be ignored for ever.
+    /// From now on a set is taken only if that is right by the state alone, whatever else was explored, and
+    /// if `pays` is false none is. A set that does not cut cycles is: if no other is taken, then every cycle
+    /// of explored states has one that is expanded in full, so that from each state every long enough run
+    /// leads to such a state, and the state is satisfied (see [`crate::proviso`]). So is one whose other
+    /// steps may be ignored for ever.
     pub(crate) fn by_state_alone(&mut self, pays: bool) {
         self.alone = true;
         if !pays {
@@ -166,8 +168,8 @@ impl Reducing {
 }
 
 impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
-    /// Stages the targets of a reduced set of steps of a state, if there is one and it has no faults. (A fault is told by its
-    /// ordinal, which only the full expansion knows.)
+    /// Stages the targets of a reduced set of steps of a state, if there is one and it has no faults. (A
+    /// fault is told by its ordinal, which only the full expansion knows.)
     #[inline]
     pub(crate) fn expand_reduced(
         &mut self,
@@ -222,8 +224,9 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         answer.continue_value().flatten()
     }
 
-    /// Looks at the reduced states of the batch, all whose successors are settled. Those that are not satisfied, and have no
-    /// new successor by which they will be, are expanded with another set or in full; their targets are to be settled then.
+    /// Looks at the reduced states of the batch, all whose successors are settled. Those that are not
+    /// satisfied, and have no new successor by which they will be, are expanded with another set or in full;
+    /// their targets are to be settled then.
     pub(crate) fn expand_ignoring(&mut self, paths: &impl Paths<V>) -> Flow {
         let batch = std::mem::take(&mut self.reducing.reduced);
         for &Reduced { name, parent, at, set, fresh, satisfied } in &batch {
@@ -247,8 +250,8 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         Flow::Continue(())
     }
 
-    /// Stages the targets of the loaded state that processes lead to which are not asleep, or at an attempt some of them. Where
-    /// a step has a fault nothing is staged, as where the system cannot tell.
+    /// Stages the targets of the loaded state that processes lead to which are not asleep, or at an attempt
+    /// some of them. Where a step has a fault nothing is staged, as where the system cannot tell.
     pub(crate) fn expand_awake(&mut self, asleep: u64, attempt: Option<u32>) -> Awake {
         let (names, visited, staged, sleeps) =
             (&mut self.names, &self.visited, &mut self.staged, &mut self.sleeps);

@@ -1,27 +1,31 @@
 //! Depth-first traversal with replacement: exhaustive search in a fixed memory budget.
 //!
-//! Jard and Jéron, Bounded-memory algorithms for verification on-the-fly (1991), section 2.1. Only the current path must
-//! be kept; of the other visited states the store keeps as many as fit, and forgets some to make room. A state that was
-//! forgotten is explored again when it is met again, so the search takes longer, but what it finds is right:
-//! * every state that is ever stored is expanded, and each of its successors is found in the store (so it was stored
-//!   once) or is stored then: by induction along any run, every reachable state is visited;
+//! Jard and Jéron, Bounded-memory algorithms for verification on-the-fly (1991), section 2.1. Only the
+//! current path must be kept; of the other visited states the store keeps as many as fit, and forgets some to
+//! make room. A state that was forgotten is explored again when it is met again, so the search takes longer,
+//! but what it finds is right:
+//! * every state that is ever stored is expanded, and each of its successors is found in the store (so it was
+//!   stored once) or is stored then: by induction along any run, every reachable state is visited;
 //! * no state is twice on the path, so the path is at most as long as there are states, and the search ends.
 //!
-//! Differences from the report. As long as everything fits the exact store this is the ordinary search. When that may not
-//! grow any more, its names, path and waiting states move to the bounded store, where all of them take less, and the
-//! search goes on from where it was; as long as everything fits it still knows a state from when it is generated. When
-//! something must be forgotten, the path is pinned, and what waits becomes known when its turn comes.
+//! Differences from the report. As long as everything fits the exact store this is the ordinary search. When
+//! that may not grow any more, its names, path and waiting states move to the bounded store, where all of
+//! them take less, and the search goes on from where it was; as long as everything fits it still knows a
+//! state from when it is generated. When something must be forgotten, the path is pinned, and what waits
+//! becomes known when its turn comes.
 //!
-//! It goes a batch of states at a time, as the ordinary one does, because a single path waits for memory at each step: a level
-//! of the path is a group of states whose successors are looked up together. All states of all levels are pinned then, so
-//! that both arguments above hold as they stand. Successors that are known when they are generated are dropped at once; the
-//! others wait, and are looked up again when their turn comes. And the budget is in bytes, for names, nodes and path
-//! together: when nodes or path grow, the table of names shrinks; nodes that no remembered state uses are given back. A path
-//! that goes in batches is longer; where it takes all memory the search begins anew, one at a time.
+//! It goes a batch of states at a time, as the ordinary one does, because a single path waits for memory at
+//! each step: a level of the path is a group of states whose successors are looked up together. All states of
+//! all levels are pinned then, so that both arguments above hold as they stand. Successors that are known
+//! when they are generated are dropped at once; the others wait, and are looked up again when their turn
+//! comes. And the budget is in bytes, for names, nodes and path together: when nodes or path grow, the table
+//! of names shrinks; nodes that no remembered state uses are given back. A path that goes in batches is
+//! longer; where it takes all memory the search begins anew, one at a time.
 //!
-//! A reduced expansion (see [`crate::proviso`]) is enough if one of its successors is unknown: that one waits, and is finished
-//! before the level of the reduced state is left. Known are then only states of the path and finished ones, so of the known
-//! ones those are satisfied that are not on the path, and those of the path that were found to be.
+//! A reduced expansion (see [`crate::proviso`]) is enough if one of its successors is unknown: that one
+//! waits, and is finished before the level of the reduced state is left. Known are then only states of the
+//! path and finished ones, so of the known ones those are satisfied that are not on the path, and those of
+//! the path that were found to be.
 
 use volee_system::{Flow, Limit, System, Witness};
 
@@ -47,7 +51,8 @@ type Ended = (Statistics, Option<Limit>);
 /// What the traversal knows beside the path, which the store keeps.
 #[derive(Default)]
 struct Path {
-    /// For each level, how many states had been stored before it, but for the higher bits: for the policy that asks.
+    /// For each level, how many states had been stored before it, but for the higher bits: for the policy
+    /// that asks.
     stored_before: Vec<u32>,
     longest: u64,
     /// What waits is held too, because the store knows it: see [`Bounded::fits`].
@@ -56,11 +61,11 @@ struct Path {
     single: bool,
     /// The sketch has seen what was stored before the store first forgot.
     sketched: bool,
-    /// For each level that goes in batches, which states of its group are held as not satisfied; all of them where all bits are
-    /// set. Nothing where nobody asks.
+    /// For each level that goes in batches, which states of its group are held as not satisfied; all of them
+    /// where all bits are set. Nothing where nobody asks.
     held: Vec<u16>,
-    /// The last states of the path behind those levels that are not satisfied. Whatever leads to a satisfied state is satisfied,
-    /// so these are the ones since then.
+    /// The last states of the path behind those levels that are not satisfied. Whatever leads to a satisfied
+    /// state is satisfied, so these are the ones since then.
     open: Vec<StateRef>,
 }
 
@@ -108,7 +113,8 @@ impl Path {
         }
     }
 
-    /// A level was made of these states, which were held, and some of which were found to be satisfied meanwhile.
+    /// A level was made of these states, which were held, and some of which were found to be satisfied
+    /// meanwhile.
     fn keep_group(&mut self, reducing: &mut Reducing, store: &Bounded, group: &[StateRef]) {
         if !reducing.proviso.is_on() {
             return;
@@ -174,8 +180,8 @@ impl Path {
 }
 
 impl Paths<Bounded> for Path {
-    /// `at` is a place in the last group. Nobody noted from which state of the group before it each was reached: they are
-    /// asked one after the other.
+    /// `at` is a place in the last group. Nobody noted from which state of the group before it each was
+    /// reached: they are asked one after the other.
     fn witness<S: System + ?Sized>(
         &self,
         system: &mut S,
@@ -259,8 +265,9 @@ pub(crate) fn search<S: System + ?Sized>(
     (statistics, limit)
 }
 
-/// A path that goes in batches keeps more states than one that takes its states one at a time. Where it has taken all memory, everything is forgotten
-/// and the search begins anew, one at a time: what is lost is the time so far.
+/// A path that goes in batches keeps more states than one that takes its states one at a time. Where it has
+/// taken all memory, everything is forgotten and the search begins anew, one at a time: what is lost is the
+/// time so far.
 fn begin_anew<'a, 'c, S: System + ?Sized>(
     mut explorer: Explorer<'a, 'c, S, Bounded>,
     policy: Replacement,
@@ -377,8 +384,8 @@ fn descend<S: System + ?Sized>(
     std::ops::ControlFlow::Continue(true)
 }
 
-/// Puts a few states that wait and are still unknown on the path; one at a time where memory is short, because a path that
-/// goes in batches has more states on it. `None` when all room is pinned.
+/// Puts a few states that wait and are still unknown on the path; one at a time where memory is short,
+/// because a path that goes in batches has more states on it. `None` when all room is pinned.
 fn take_group<'g>(store: &mut Bounded, group: &'g mut [StateRef]) -> Option<&'g [StateRef]> {
     store.prefetch_waiting(group.len() as u32);
     let mut count = 0;
@@ -442,7 +449,8 @@ fn collect<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>) {
     }
 }
 
-/// When the store has first forgotten a state, the sketch is to see all stored ones: from now on names will be lost.
+/// When the store has first forgotten a state, the sketch is to see all stored ones: from now on names will
+/// be lost.
 fn note_forgetting<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounded>, path: &mut Path) {
     if path.sketched || !explorer.visited.replaces() {
         return;

@@ -1,8 +1,8 @@
 //! What a formula speaks of and nothing that was explored is: an answer about it says little, so it is told.
 //!
-//! An event that no step was, and the left side of an implication that was true nowhere (`[](request -> <>reply)` holds where
-//! nobody ever asks). Left sides are the formulas without temporal operators that stand negated in a disjunction, which is
-//! what an implication is.
+//! An event that no step was, and the left side of an implication that was true nowhere
+//! (`[](request -> <>reply)` holds where nobody ever asks). Left sides are the formulas without temporal
+//! operators that stand negated in a disjunction, which is what an implication is.
 
 use std::collections::HashMap;
 
@@ -56,7 +56,8 @@ pub(crate) fn text_of(formula: &Formula, node: NodeId) -> String {
     inside.map(str::to_string).unwrap_or(text)
 }
 
-/// What of a formula was true in none of the letters that were met: a bit per atom, in the order of [`Formula::atoms`].
+/// What of a formula was true in none of the letters that were met: a bit per atom, in the order of
+/// [`Formula::atoms`].
 pub(crate) fn silent(formula: &Formula, bound: &[BoundAtom], letters: &[u64]) -> Vec<String> {
     let atoms = formula.atoms();
     let mut all = Vec::new();

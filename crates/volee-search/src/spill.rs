@@ -1,15 +1,16 @@
 //! Breadth-first search of more states than memory holds: exact, with the states on disk.
 //!
-//! Delayed duplicate detection (Korf 2003; Stern and Dill 1998): a table in memory knows the names that were met since it was
-//! last emptied. What is new to it is only a *candidate*; at the end of a level, or when memory is used up, all candidates are
-//! sorted and looked up in the sorted *runs* on disk, one pass over the blocks that may have them. What is in none is a new
-//! state and goes to the end of the *queue*, a file too, with its parent, from which it is read again when its turn comes.
-//! When memory is used up the names that came to the queue since the last time become another run, and runs of like
-//! size are merged, so that there are few. Names are words (`volee-store/src/tuples.rs`): when they are laid out anew the
-//! queue is translated and all runs are made from it again.
+//! Delayed duplicate detection (Korf 2003; Stern and Dill 1998): a table in memory knows the names that were
+//! met since it was last emptied. What is new to it is only a *candidate*; at the end of a level, or when
+//! memory is used up, all candidates are sorted and looked up in the sorted *runs* on disk, one pass over the
+//! blocks that may have them. What is in none is a new state and goes to the end of the *queue*, a file too,
+//! with its parent, from which it is read again when its turn comes. When memory is used up the names that
+//! came to the queue since the last time become another run, and runs of like size are merged, so that there
+//! are few. Names are words (`volee-store/src/tuples.rs`): when they are laid out anew the queue is
+//! translated and all runs are made from it again.
 //!
-//! Files have no name in their folder, so that they are gone however the process ends. Steps are all taken: what a
-//! reduction asks (is this state new?) is not known when it asks.
+//! Files have no name in their folder, so that they are gone however the process ends. Steps are all taken:
+//! what a reduction asks (is this state new?) is not known when it asks.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -1,4 +1,5 @@
-//! Targets of steps on their way to the store: named, their lines of the table prefetched, in the order of the steps.
+//! Targets of steps on their way to the store: named, their lines of the table prefetched, in the order of
+//! the steps.
 
 use volee_store::{Names, StateRef, Visited};
 use volee_system::{FaultId, Flow, Sink, Step};

@@ -1,10 +1,11 @@
 //! Claims whose only errors are finite runs: safety properties, recognised by their automata.
 //!
-//! An automaton of bad behaviour is *terminal* if from every state on an accepting cycle it accepts whatever follows (Bloem,
-//! Ravi and Somenzi, "Efficient decision procedures for model checking of linear time logic properties", 1999). A run is then
-//! bad as soon as it gets there, and no cycle is to be looked for: the product is searched like any system for an invariant,
-//! with every order, store and memory budget. The search by components does as much on its way; this is for shortest runs, and
-//! for when its memory is used up.
+//! An automaton of bad behaviour is *terminal* if from every state on an accepting cycle it accepts whatever
+//! follows (Bloem, Ravi and Somenzi, "Efficient decision procedures for model checking of linear time logic
+//! properties", 1999). A run is then bad as soon as it gets there, and no cycle is to be looked for: the
+//! product is searched like any system for an invariant, with every order, store and memory budget. The
+//! search by components does as much on its way; this is for shortest runs, and for when its memory is used
+//! up.
 
 use volee_logic::automaton::components;
 use volee_system::{Meter, Progress, ReasonKind, System, Verdict};

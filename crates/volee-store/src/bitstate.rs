@@ -1,8 +1,10 @@
-//! Bitstate hashing: a few bits per state instead of the state (Holzmann 1988), an approximation that must say so.
+//! Bitstate hashing: a few bits per state instead of the state (Holzmann 1988), an approximation that must
+//! say so.
 //!
-//! A name sets three bits of one cache line; it counts as known when all three were set already. So a state may be taken
-//! for another and never be explored, but what is explored is real: errors are errors, their absence is not a proof.
-//! Keeping the three bits in one line costs a little precision and makes a look-up one prefetched access.
+//! A name sets three bits of one cache line; it counts as known when all three were set already. So a state
+//! may be taken for another and never be explored, but what is explored is real: errors are errors, their
+//! absence is not a proof. Keeping the three bits in one line costs a little precision and makes a look-up
+//! one prefetched access.
 
 use crate::hash::mix;
 use crate::pages::{Pages, prefetch};
@@ -27,8 +29,8 @@ impl Bitstate {
         Some(Bitstate { lines: Pages::zeroed(lines)?, set: 0, len: 0, missed: 0.0 })
     }
 
-    /// An estimate of the states that were taken for others when first met: for each state that was found new, the
-    /// chance at that time that one like it would not have been.
+    /// An estimate of the states that were taken for others when first met: for each state that was found
+    /// new, the chance at that time that one like it would not have been.
     pub fn missed(&self) -> f64 {
         self.missed
     }

@@ -1,27 +1,30 @@
 //! The core of the concurrent table: claiming a place for a name in words that many threads look at.
 //!
-//! A line is a few words, and a group some lines, a power of two. A name has a *home* line; the lines in which it may be are, in this order, the
-//! home with its lowest bits changed by 0, 1, 2 and so on, and in each line the places from the front. A place is free
-//! (0) or taken, once and for good. So whoever meets a free place in this order knows that the name is in none of the later
-//! ones, and claims that place by compare-and-swap; whoever loses the race looks at what the winner has put there.
-//! After Laarman, van de Pol, Weber, "Boosting multi-core reachability performance with shared hash tables" (2010), without
-//! their separate array of hashes: a name is one word or half of one, and has no memory behind it that would have to be
-//! published.
+//! A line is a few words, and a group some lines, a power of two. A name has a *home* line; the lines in
+//! which it may be are, in this order, the home with its lowest bits changed by 0, 1, 2 and so on, and in
+//! each line the places from the front. A place is free (0) or taken, once and for good. So whoever meets a
+//! free place in this order knows that the name is in none of the later ones, and claims that place by
+//! compare-and-swap; whoever loses the race looks at what the winner has put there. After Laarman, van de
+//! Pol, Weber, "Boosting multi-core reachability performance with shared hash tables" (2010), without their
+//! separate array of hashes: a name is one word or half of one, and has no memory behind it that would have
+//! to be published.
 //!
 //! # Orders of memory
-//! All accesses are relaxed. Exactly one thread is told that a name is new because of what holds for each word alone:
-//! * A word changes only from free to taken (two halves: first the lower, then the higher), and only by compare-and-swap,
-//!   which acts on the latest value. A load may be stale, but then it shows a *free* place that is taken, never the reverse;
-//!   the swap fails and gives the latest value. So "taken, by another name" is final whenever it is seen, and nobody passes
-//!   a place that he could have claimed.
-//! * Two threads with the same name therefore pass the same places, each for good, and meet at the first that is neither:
-//!   one of them claims it, the other sees the name in the failed swap, or in a later load of the same word (coherence).
-//! * The words of a line are loaded all together, before any is judged, and a later one may be older than an earlier one. That
-//!   is no more than a stale load: a place that shows the name has it, one that is taken by another is passed for good, and
-//!   the first that seemed free is claimed by a swap.
+//! All accesses are relaxed. Exactly one thread is told that a name is new because of what holds for each
+//! word alone:
+//! * A word changes only from free to taken (two halves: first the lower, then the higher), and only by
+//!   compare-and-swap, which acts on the latest value. A load may be stale, but then it shows a *free* place
+//!   that is taken, never the reverse; the swap fails and gives the latest value. So "taken, by another name"
+//!   is final whenever it is seen, and nobody passes a place that he could have claimed.
+//! * Two threads with the same name therefore pass the same places, each for good, and meet at the first that
+//!   is neither: one of them claims it, the other sees the name in the failed swap, or in a later load of the
+//!   same word (coherence).
+//! * The words of a line are loaded all together, before any is judged, and a later one may be older than an
+//!   earlier one. That is no more than a stale load: a place that shows the name has it, one that is taken by
+//!   another is passed for good, and the first that seemed free is claimed by a swap.
 //!
-//! Nothing is read through a name that another thread has put into the table: names that threads hand to each other go
-//! through a lock, as does the replacing of the table by another.
+//! Nothing is read through a name that another thread has put into the table: names that threads hand to each
+//! other go through a lock, as does the replacing of the table by another.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -88,7 +91,8 @@ fn empty_half(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & (ONES << 31)
 }
 
-/// Puts half a word, not 0, into the lines of its home unless it is there; how far from home it is, is told in its lowest bits.
+/// Puts half a word, not 0, into the lines of its home unless it is there; how far from home it is, is told
+/// in its lowest bits.
 #[inline(always)]
 pub(crate) fn claim_half<const GROUP: usize, const WORDS: usize, W: Shared>(
     lines: &[[W; WORDS]],
@@ -156,7 +160,8 @@ mod tests {
     /// A group of two lines of one word each.
     type Lines = [[Modelled; 1]; 2];
 
-    /// Two threads claim names at once, in every way that the orders of memory allow; each name is new once, and known then.
+    /// Two threads claim names at once, in every way that the orders of memory allow; each name is new once,
+    /// and known then.
     fn race(names: [[u64; 2]; 2], claim: fn(&Lines, u64) -> Claim) {
         loom::model(move || {
             let lines: Arc<Lines> = Arc::new(std::array::from_fn(|_| [Modelled::new(0)]));

@@ -1,10 +1,12 @@
-//! Names as short numbers that are already hashed: what a full table keeps of a name is only what it does not know.
+//! Names as short numbers that are already hashed: what a full table keeps of a name is only what it does not
+//! know.
 //!
-//! A name has 64 bits, but those of one search differ in few of them: node numbers stay below the number of nodes, and
-//! states of one word have bytes that never change. A [`Coding`] gathers the bits that vary into a code of `width` bits
-//! and scrambles it by a permutation of all such codes (Cleary, Compact hash tables using bidirectional linear probing,
-//! 1984). The scrambled code serves as hash: its high part chooses the line of a table, so only its low part needs to
-//! be stored, and line and low part together give the name back.
+//! A name has 64 bits, but those of one search differ in few of them: node numbers stay below the number of
+//! nodes, and states of one word have bytes that never change. A [`Coding`] gathers the bits that vary into a
+//! code of `width` bits and scrambles it by a permutation of all such codes (Cleary, Compact hash tables
+//! using bidirectional linear probing, 1984). The scrambled code serves as hash: its high part chooses the
+//! line of a table, so only its low part needs to be stored, and line and low part together give the name
+//! back.
 
 use crate::StateRef;
 
@@ -52,7 +54,8 @@ impl Coding {
         Coding::new(StateRef(0), low_bits(width))
     }
 
-    /// One that also has a code for `name`: bytes of it that differ count as wholes, since more of them will vary.
+    /// One that also has a code for `name`: bytes of it that differ count as wholes, since more of them will
+    /// vary.
     pub fn wider(&self, name: StateRef) -> Self {
         Coding::new(self.base, self.varies | whole_bytes(name.0 ^ self.base.0))
     }

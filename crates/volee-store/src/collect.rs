@@ -1,10 +1,11 @@
 //! Giving back the nodes of states that a search has forgotten.
 //!
-//! A node does not know whether its pair is a word of a state or two further nodes; its way from the root tells. What
-//! lies below a node depends only on how many words it stands for: one is a word; of more, the left half stands for the
-//! largest power of two of words that is smaller, and the right half for the rest (see [`Tree`]). So from the name of
-//! each state that is kept we walk down, and remember for each node the powers of two it was seen with. Nodes that
-//! stand for another number of words are on the right edge of a state only, and are walked each time.
+//! A node does not know whether its pair is a word of a state or two further nodes; its way from the root
+//! tells. What lies below a node depends only on how many words it stands for: one is a word; of more, the
+//! left half stands for the largest power of two of words that is smaller, and the right half for the rest
+//! (see [`Tree`]). So from the name of each state that is kept we walk down, and remember for each node the
+//! powers of two it was seen with. Nodes that stand for another number of words are on the right edge of a
+//! state only, and are walked each time.
 
 use crate::StateRef;
 use crate::tree::{Tree, WRAPPED, halves};

@@ -1,8 +1,9 @@
-//! Hash compaction: 32 bits per state instead of the state (Wolper and Leroy 1993; Stern and Dill 1995), an approximation.
+//! Hash compaction: 32 bits per state instead of the state (Wolper and Leroy 1993; Stern and Dill 1995), an
+//! approximation.
 //!
-//! The table is a fixed array of lines of sixteen fingerprints; a name lives in its home line or the next with room. Two
-//! states with the same home and the same fingerprint are taken for one. That happens once in hundreds of millions of
-//! look-ups, but it can, so the absence of errors is not a proof.
+//! The table is a fixed array of lines of sixteen fingerprints; a name lives in its home line or the next
+//! with room. Two states with the same home and the same fingerprint are taken for one. That happens once in
+//! hundreds of millions of look-ups, but it can, so the absence of errors is not a proof.
 
 use crate::hash::mix;
 use crate::pages::{Pages, prefetch};
@@ -23,8 +24,8 @@ impl Compact {
         Some(Compact { prints: Pages::zeroed(1 << prints.ilog2())?, len: 0, compared: 0 })
     }
 
-    /// An upper bound on the expected number of states taken for others: each comparison of fingerprints of different
-    /// states fails once in 2^32.
+    /// An upper bound on the expected number of states taken for others: each comparison of fingerprints of
+    /// different states fails once in 2^32.
     pub fn missed(&self) -> f64 {
         self.compared as f64 / f64::from(u32::MAX)
     }

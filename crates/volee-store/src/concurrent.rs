@@ -1,13 +1,15 @@
-//! The exact store for several threads: one table of names that all of them read and write at once, without locks.
+//! The exact store for several threads: one table of names that all of them read and write at once, without
+//! locks.
 //!
-//! Names of few bits are kept in half a word each (quotients, as in [`crate::quotients`]), others whole; how a place is claimed
-//! is told in [`crate::claim`]. A name whose 32 lines are full is put aside, behind a lock, until the table is larger. A
-//! table does not grow by itself: its users meet, make a larger one, and move the names over together, each a part of the
-//! lines at a time ([`Concurrent::move_chunk`]); nobody may insert meanwhile.
+//! Names of few bits are kept in half a word each (quotients, as in [`crate::quotients`]), others whole; how
+//! a place is claimed is told in [`crate::claim`]. A name whose 32 lines are full is put aside, behind a
+//! lock, until the table is larger. A table does not grow by itself: its users meet, make a larger one, and
+//! move the names over together, each a part of the lines at a time ([`Concurrent::move_chunk`]); nobody may
+//! insert meanwhile.
 //!
 //! # Safety
-//! The memory is that of [`Pages`], seen as atomic words and in no other way as long as this table lives: it is given to
-//! nobody. `AtomicU64` has the size and alignment of `u64`, and zeroes are a value of both.
+//! The memory is that of [`Pages`], seen as atomic words and in no other way as long as this table lives: it
+//! is given to nobody. `AtomicU64` has the size and alignment of `u64`, and zeroes are a value of both.
 #![allow(unsafe_code)]
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -184,8 +186,8 @@ impl Concurrent {
         self.pages.bytes()
     }
 
-    /// Moves the names of a part of the lines to another table; `false` when no part is left. Several threads may do so, and no
-    /// thread inserts names meanwhile.
+    /// Moves the names of a part of the lines to another table; `false` when no part is left. Several threads
+    /// may do so, and no thread inserts names meanwhile.
     pub fn move_chunk(&self, to: &Concurrent) -> bool {
         let Some((first, end)) = self.next_part() else { return false };
         let mut moved = 0;
@@ -209,7 +211,8 @@ impl Concurrent {
         true
     }
 
-    /// Moves the names of a part of the lines to another table, translated; otherwise like [`Concurrent::move_chunk`].
+    /// Moves the names of a part of the lines to another table, translated; otherwise like
+    /// [`Concurrent::move_chunk`].
     pub fn move_renamed(&self, to: &Concurrent, mut translate: impl FnMut(StateRef) -> StateRef) -> bool {
         let Some((first, end)) = self.next_part() else { return false };
         let (mut near, mut moved) = (Near::new(), 0);
@@ -341,7 +344,8 @@ mod tests {
         assert!(all.clone().all(|name| !larger.insert(name)) && larger.insert(StateRef(end)));
     }
 
-    /// Threads insert overlapping names in different orders: each is new for exactly one of them, also those put aside.
+    /// Threads insert overlapping names in different orders: each is new for exactly one of them, also those
+    /// put aside.
     #[test]
     fn threads_share_names_out_among_them() {
         for width in [19, 40, 63] {

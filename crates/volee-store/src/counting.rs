@@ -1,11 +1,12 @@
 //! An allocator that counts: what the process holds is known at any moment, and cannot pass the ceiling of
 //! [`volee_system::memory`]. It wraps the system's allocator and changes nothing else about it.
 //!
-//! Each thread gathers what it takes and gives back, and reports it when that amounts to [`BATCH`], so that a small
-//! allocation costs an addition in its own cache line. What is held is thus known up to [`BATCH`] for each thread.
+//! Each thread gathers what it takes and gives back, and reports it when that amounts to [`BATCH`], so that a
+//! small allocation costs an addition in its own cache line. What is held is thus known up to [`BATCH`] for
+//! each thread.
 //!
-//! Safety: every call is passed on unchanged to [`System`], whose contract is ours; the counting neither allocates (its
-//! thread-local value needs no initialisation and no destructor) nor unwinds.
+//! Safety: every call is passed on unchanged to [`System`], whose contract is ours; the counting neither
+//! allocates (its thread-local value needs no initialisation and no destructor) nor unwinds.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -73,10 +74,11 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Large blocks are given back to the system as soon as they are freed, so that what is held is what is resident.
+/// Large blocks are given back to the system as soon as they are freed, so that what is held is what is
+/// resident.
 ///
-/// The system's allocator raises its threshold for blocks of their own when such a block is freed, up to 32 MB, and
-/// keeps what is freed below; a process with a small budget then has twice what it holds.
+/// The system's allocator raises its threshold for blocks of their own when such a block is freed, up to 32
+/// MB, and keeps what is freed below; a process with a small budget then has twice what it holds.
 pub fn return_freed_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
     // SAFETY: sets two numbers of the allocator; called before there are other threads.

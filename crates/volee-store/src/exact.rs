@@ -1,10 +1,11 @@
 //! The exact store: every name is remembered, by open addressing, made for look-ups that were prefetched.
 //!
-//! Names of few bits are kept in four bytes each ([`Quotients`]). Others are kept whole: an array of cache lines of eight
-//! names, in the order of their hashes; a line is filled from its front and overflows into the next. Zero marks a free
-//! place: no state is named 0. Growing walks the old table from front to back and fills the new one in the same direction,
-//! because hashes order both alike: that is sequential in memory, and the old part is given back on the way. A
-//! table of whole names that is full first looks whether its names would fit in four bytes, in as many lines.
+//! Names of few bits are kept in four bytes each ([`Quotients`]). Others are kept whole: an array of cache
+//! lines of eight names, in the order of their hashes; a line is filled from its front and overflows into the
+//! next. Zero marks a free place: no state is named 0. Growing walks the old table from front to back and
+//! fills the new one in the same direction, because hashes order both alike: that is sequential in memory,
+//! and the old part is given back on the way. A table of whole names that is full first looks whether its
+//! names would fit in four bytes, in as many lines.
 
 use crate::hash::mix;
 use crate::near::Near;
@@ -13,7 +14,8 @@ use crate::quotients::{FEWEST, Quotients};
 use crate::{StateRef, Visited};
 
 const LINE: usize = 8;
-/// A table of more lines than this grows by half, a smaller one is doubled: there a few bytes more do not matter.
+/// A table of more lines than this grows by half, a smaller one is doubled: there a few bytes more do not
+/// matter.
 const DOUBLED: usize = 1 << 12;
 /// Lines moved before the old table's front is given back.
 const MOVED: usize = 1 << 15;
@@ -165,9 +167,9 @@ impl Exact {
         }
     }
 
-    /// Gives all names away in the order of a key of a byte, or of their scrambled forms, and memory back on the way: whoever
-    /// takes them into a table that is ordered alike fills it from its front, so the two are never there as a whole at
-    /// the same time.
+    /// Gives all names away in the order of a key of a byte, or of their scrambled forms, and memory back on
+    /// the way: whoever takes them into a table that is ordered alike fills it from its front, so the two are
+    /// never there as a whole at the same time.
     pub fn drain(mut self, key: impl Fn(StateRef) -> u8, take: impl FnMut(StateRef)) {
         if let Form::Whole(table) = &mut self.table {
             sort(table.lines.as_flattened_mut(), |name| {
@@ -306,8 +308,8 @@ fn place(lines: &mut [[u64; LINE]], home: usize, name: u64) -> bool {
 /// The key of a free place, after those of names.
 const FREE: usize = 256;
 
-/// Sorts by a small key, in place: each item is carried to where the items of its key are gathered, and the one it
-/// finds there is carried on ("American flag sort": McIlroy, Bostic, McIlroy 1993).
+/// Sorts by a small key, in place: each item is carried to where the items of its key are gathered, and the
+/// one it finds there is carried on ("American flag sort": McIlroy, Bostic, McIlroy 1993).
 fn sort(items: &mut [u64], key: impl Fn(u64) -> usize) {
     let mut ends = [0; FREE + 1];
     items.iter().for_each(|&item| ends[key(item)] += 1);

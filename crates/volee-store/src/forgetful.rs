@@ -1,7 +1,8 @@
-//! The states seen so far, as many as fit: when the memory is full, a new one takes the place of a random old one.
+//! The states seen so far, as many as fit: when the memory is full, a new one takes the place of a random old
+//! one.
 //!
-//! Forgetting is harmless to a depth-first search that keeps its path apart: a forgotten state is at worst explored again
-//! (Jard and Jéron 1991, section 2).
+//! Forgetting is harmless to a depth-first search that keeps its path apart: a forgotten state is at worst
+//! explored again (Jard and Jéron 1991, section 2).
 
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -1,11 +1,11 @@
 //! Vectors on large pages.
 //!
-//! Random reads in hundreds of megabytes miss the translation buffer as often as the cache; with pages of 2 MB they
-//! miss it rarely, and there are 512 times fewer page faults while arrays grow. Linux gives such pages to those who ask
-//! before first touching the memory.
+//! Random reads in hundreds of megabytes miss the translation buffer as often as the cache; with pages of 2
+//! MB they miss it rarely, and there are 512 times fewer page faults while arrays grow. Linux gives such
+//! pages to those who ask before first touching the memory.
 //!
-//! Safety: the advice concerns how memory is backed, never what it contains; the range lies inside an allocation that
-//! the caller holds during the call; and a refusal is ignored.
+//! Safety: the advice concerns how memory is backed, never what it contains; the range lies inside an
+//! allocation that the caller holds during the call; and a refusal is ignored.
 #![allow(unsafe_code)]
 
 /// Below this many bytes the advice is not worth a system call.
@@ -49,8 +49,8 @@ pub fn zeroes(len: usize) -> Vec<u32> {
     vector
 }
 
-/// Makes room for `additional` more elements, at least doubling, on large pages. Large vectors are copied: an array that
-/// the system moves by renaming its pages keeps the small ones it grew up on.
+/// Makes room for `additional` more elements, at least doubling, on large pages. Large vectors are copied: an
+/// array that the system moves by renaming its pages keeps the small ones it grew up on.
 #[cold]
 fn reserve<T: Copy>(vector: &mut Vec<T>, additional: usize) {
     let capacity = vector.len() + additional.max(vector.capacity()).max(64);

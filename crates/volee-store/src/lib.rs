@@ -1,4 +1,5 @@
-//! Where states are kept in memory: names for states, sets of names, numbered states, and the pages below them.
+//! Where states are kept in memory: names for states, sets of names, numbered states, and the pages below
+//! them.
 //!
 //! | module | what it keeps |
 //! |---|---|
@@ -9,8 +10,8 @@
 //! | [`Pages`], [`Pieces`], [`large`] | arrays on large pages, and prefetching |
 //! | [`Counting`] | the allocator that knows how much is held |
 //!
-//! A store sees bytes, never meaning. This is the only crate with `unsafe` code; each module that has some says at its
-//! head why it is sound.
+//! A store sees bytes, never meaning. This is the only crate with `unsafe` code; each module that has some
+//! says at its head why it is sound.
 #![allow(missing_docs, reason = "a comment that repeats a name is worse than none")]
 #![allow(clippy::len_without_is_empty, clippy::new_without_default, reason = "nobody asks, nobody needs it")]
 
@@ -83,14 +84,15 @@ pub trait Visited {
     /// Whether the name is new; it is remembered from now on. There must be room: see [`Visited::growth`].
     fn insert(&mut self, name: StateRef) -> bool;
 
-    /// How many bytes the set must grow by before `extra` more names can be inserted; `None` when it need not.
+    /// How many bytes the set must grow by before `extra` more names can be inserted; `None` when it need
+    /// not.
     fn growth(&self, extra: usize) -> Option<u64>;
 
     /// Grows as announced, once. `None` when there is no memory.
     fn grow(&mut self) -> Option<()>;
 
-    /// There is no room to grow, or others need this many bytes of the common budget. `false` when the store cannot do
-    /// with less, and the search must end.
+    /// There is no room to grow, or others need this many bytes of the common budget. `false` when the store
+    /// cannot do with less, and the search must end.
     fn give_room(&mut self, _bytes: u64) -> bool {
         false
     }

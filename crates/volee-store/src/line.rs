@@ -1,10 +1,10 @@
 //! A cache line of a full table: as many short codes as fit, a byte of marks for each, and a counter.
 //!
-//! The codes of a table all have the same number of bytes, from one to eight; a line has 63 / (bytes + 1) places. First
-//! come the codes, then the marks, last how many codes had to go on to a later line. The mark of a place says whether
-//! it is taken and by how many lines its code was displaced, whether the code is pinned, and has four bits for the
-//! policy of replacement. Places are taken from the front, and a code that leaves makes room for another at once, so
-//! the places that are not taken are the last ones.
+//! The codes of a table all have the same number of bytes, from one to eight; a line has 63 / (bytes + 1)
+//! places. First come the codes, then the marks, last how many codes had to go on to a later line. The mark
+//! of a place says whether it is taken and by how many lines its code was displaced, whether the code is
+//! pinned, and has four bits for the policy of replacement. Places are taken from the front, and a code that
+//! leaves makes room for another at once, so the places that are not taken are the last ones.
 
 /// The bytes of a line.
 pub(crate) type Line = [u8; 64];
@@ -82,7 +82,8 @@ impl Layout {
         line[self.mark(place)] = 0;
     }
 
-    /// The last code of a line moves to a place that was cleared, if it is behind it: places are taken from the front.
+    /// The last code of a line moves to a place that was cleared, if it is behind it: places are taken from
+    /// the front.
     pub(crate) fn close(self, line: &mut Line, place: usize) {
         let last = (place + 1..self.places).rfind(|&last| line[self.mark(last)] & DISPLACED != 0);
         if let Some(last) = last {

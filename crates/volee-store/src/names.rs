@@ -1,8 +1,9 @@
 //! Names for states, by the best scheme that fits: packed tuples of components, or tree compression.
 //!
-//! A system that tells its components gets packed names ([`Tuples`]) as long as they fit a word; all others, and those that
-//! outgrow it, get names by tree compression ([`Tree`]), which has room for any state. Names can change on the way: a
-//! store that cannot translate what it keeps asks for names that never do ([`Names::lasting`]).
+//! A system that tells its components gets packed names ([`Tuples`]) as long as they fit a word; all others,
+//! and those that outgrow it, get names by tree compression ([`Tree`]), which has room for any state. Names
+//! can change on the way: a store that cannot translate what it keeps asks for names that never do
+//! ([`Names::lasting`]).
 
 use volee_system::Components;
 
@@ -57,7 +58,8 @@ impl Names {
         }
     }
 
-    /// Whether some of the names given last are to be replaced, and all others with them: see [`Names::rename`].
+    /// Whether some of the names given last are to be replaced, and all others with them: see
+    /// [`Names::rename`].
     #[inline(always)]
     pub fn has_waiting(&self) -> bool {
         match self {
@@ -95,8 +97,8 @@ impl Names {
         }
     }
 
-    /// Gives states that wait their names, of at most this many bits where that is possible; whoever keeps names must
-    /// translate them all.
+    /// Gives states that wait their names, of at most this many bits where that is possible; whoever keeps
+    /// names must translate them all.
     #[cold]
     pub fn rename(&mut self, bits: u32) -> Option<Renaming> {
         let Names::Tuples(tuples) = self else { return None };

@@ -18,7 +18,8 @@ impl Near {
         Near { names: [StateRef(0); AHEAD], count: 0 }
     }
 
-    /// Takes a name whose line was asked for, and gives back the one that was taken longest ago, if many were.
+    /// Takes a name whose line was asked for, and gives back the one that was taken longest ago, if many
+    /// were.
     #[inline]
     pub fn exchange(&mut self, name: StateRef) -> Option<StateRef> {
         let oldest = std::mem::replace(&mut self.names[self.count % AHEAD], name);

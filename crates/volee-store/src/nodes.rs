@@ -1,11 +1,13 @@
-//! Pairs of 32-bit values, each stored once and named by a 32-bit number: the inner nodes of all compressed states.
+//! Pairs of 32-bit values, each stored once and named by a 32-bit number: the inner nodes of all compressed
+//! states.
 //!
-//! A node is found by a small direct-mapped cache in front of an index in front of the array of pairs. The same few
-//! thousand pairs are asked for over and over (a step changes little), so most look-ups end in the cache, which fits
-//! the first two levels of the processor's. It grows with the index up to that size.
+//! A node is found by a small direct-mapped cache in front of an index in front of the array of pairs. The
+//! same few thousand pairs are asked for over and over (a step changes little), so most look-ups end in the
+//! cache, which fits the first two levels of the processor's. It grows with the index up to that size.
 //!
-//! A search that forgets states gives nodes back, all that are no longer used at once ([`Nodes::sweep`]); their numbers
-//! are used again for new ones. They wait in a list that goes through the array of pairs itself.
+//! A search that forgets states gives nodes back, all that are no longer used at once ([`Nodes::sweep`]);
+//! their numbers are used again for new ones. They wait in a list that goes through the array of pairs
+//! itself.
 
 use crate::hash::mix;
 use crate::pages::Pages;
@@ -151,7 +153,8 @@ impl Nodes {
         self.free == 0 && self.pairs.len() > self.crowd
     }
 
-    /// Gives back the nodes that are not used. Where these are few, more nodes are let come before the next time.
+    /// Gives back the nodes that are not used. Where these are few, more nodes are let come before the next
+    /// time.
     pub fn sweep(&mut self, is_used: impl Fn(u32) -> bool) {
         self.index.fill(0);
         self.cache.fill(Cached { pair: 0, node: 0 });
@@ -174,7 +177,8 @@ impl Nodes {
     }
 }
 
-/// Where a pair belongs in an index. It uses lower bits than the cache, lest one line of the cache be one run of the index.
+/// Where a pair belongs in an index. It uses lower bits than the cache, lest one line of the cache be one run
+/// of the index.
 #[inline(always)]
 fn home(hash: u64, shift: u32) -> usize {
     (hash.rotate_left(MAX_CACHE_BITS) >> shift) as usize

@@ -1,12 +1,13 @@
 //! Numbers that several replicas of dictionaries agree on.
 //!
-//! Each thread has dictionaries of its own ([`crate::Tuples`]), in its own part of the cache, and reads them without asking
-//! anybody. A value that a replica does not know gets its number here: under a lock, the replica takes over what others have
-//! added since it last looked, in the order in which they did, and only if the value is still unknown adds it at the end. So
-//! every replica is a beginning of the same list, and a number means the same in all that know it. Values are rarely new.
+//! Each thread has dictionaries of its own ([`crate::Tuples`]), in its own part of the cache, and reads them
+//! without asking anybody. A value that a replica does not know gets its number here: under a lock, the
+//! replica takes over what others have added since it last looked, in the order in which they did, and only
+//! if the value is still unknown adds it at the end. So every replica is a beginning of the same list, and a
+//! number means the same in all that know it. Values are rarely new.
 //!
-//! A number that a replica does not know yet can only come to it with a name from another thread. Whoever takes such names
-//! catches up first; the lock through which they came orders the list before them.
+//! A number that a replica does not know yet can only come to it with a name from another thread. Whoever
+//! takes such names catches up first; the lock through which they came orders the list before them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -31,7 +32,8 @@ impl<T> Log<T> {
         Additions { entries, len: &self.len }
     }
 
-    /// Whether there are more than this many. What was added before the caller took a lock after its adder is seen.
+    /// Whether there are more than this many. What was added before the caller took a lock after its adder is
+    /// seen.
     #[inline]
     pub fn has_more_than(&self, known: usize) -> bool {
         self.len.load(Ordering::Relaxed) > known

@@ -1,7 +1,8 @@
 //! Places that are numbers, dealt out to the workers in stripes.
 //!
-//! Whoever numbers states does so as they are found, so neighbours in number are often neighbours in the graph: a stripe of
-//! 64 stays together. In a small system stripes would be uneven, and single numbers are dealt out.
+//! Whoever numbers states does so as they are found, so neighbours in number are often neighbours in the
+//! graph: a stripe of 64 stays together. In a small system stripes would be uneven, and single numbers are
+//! dealt out.
 
 use crate::places::Share;
 

@@ -1,8 +1,9 @@
 //! Words with numbers: what packed names do not have room for themselves, each once.
 //!
-//! A place of the table has the number of a word and, in the bits that numbers leave, a few of its hash: so a look-up reads
-//! one word, the right one, nearly always. The words grow by an eighth at a time, for there may be about as many as states.
-//! Words of more than 64 bits have the rest of them in an array of its own, which is there only where it is needed.
+//! A place of the table has the number of a word and, in the bits that numbers leave, a few of its hash: so a
+//! look-up reads one word, the right one, nearly always. The words grow by an eighth at a time, for there may
+//! be about as many as states. Words of more than 64 bits have the rest of them in an array of its own, which
+//! is there only where it is needed.
 
 use crate::hash::mix;
 

@@ -1,16 +1,19 @@
 //! Large zeroed arrays on huge pages, and prefetching: the two places where a state table meets the machine.
 //!
-//! A table of a gigabyte is touched at random, and with 4 KB pages nearly each touch misses the translation cache too.
-//! So arrays above a few megabytes are mapped on their own, aligned to 2 MB, with the advice to use huge pages. They
-//! start as zeroes that cost nothing until touched, and the front of an array that is being moved elsewhere can be
-//! given back early, so that growing a table does not need old and new in full at the same time.
+//! A table of a gigabyte is touched at random, and with 4 KB pages nearly each touch misses the translation
+//! cache too. So arrays above a few megabytes are mapped on their own, aligned to 2 MB, with the advice to
+//! use huge pages. They start as zeroes that cost nothing until touched, and the front of an array that is
+//! being moved elsewhere can be given back early, so that growing a table does not need old and new in full
+//! at the same time.
 //!
 //! # Safety
-//! * The element types ([`Plain`]) are integers and arrays of integers: every bit pattern, all zeroes too, is a value.
-//! * A mapping is private and anonymous, owned by one [`Pages`] (as a boxed slice is that is not mapped), never handed
-//!   out but as a slice borrowed from it, and unmapped exactly once, in `drop`, with the address and length of `mmap`.
-//! * [`Pages::give_back`] and [`Pages::give_back_from`] only tell the system that whole pages inside our own mapping may be dropped; they read as
-//!   zeroes afterwards, which is a value of every `Plain` type.
+//! * The element types ([`Plain`]) are integers and arrays of integers: every bit pattern, all zeroes too, is
+//!   a value.
+//! * A mapping is private and anonymous, owned by one [`Pages`] (as a boxed slice is that is not mapped),
+//!   never handed out but as a slice borrowed from it, and unmapped exactly once, in `drop`, with the address
+//!   and length of `mmap`.
+//! * [`Pages::give_back`] and [`Pages::give_back_from`] only tell the system that whole pages inside our own
+//!   mapping may be dropped; they read as zeroes afterwards, which is a value of every `Plain` type.
 //! * Prefetching any address is harmless: the instruction never faults and changes no visible state.
 #![allow(unsafe_code)]
 
@@ -137,7 +140,8 @@ impl<T: Plain> Pages<T> {
         Some(Pages { start, len, backing: Backing::Mapped(whole, whole_bytes) })
     }
 
-    /// Tells the system that the items before `upto` are not needed any more (they read as anything from now on).
+    /// Tells the system that the items before `upto` are not needed any more (they read as anything from now
+    /// on).
     pub fn give_back(&mut self, upto: usize) {
         #[cfg(all(target_os = "linux", not(miri)))]
         if let Backing::Mapped(..) = self.backing {
@@ -148,7 +152,8 @@ impl<T: Plain> Pages<T> {
         let _ = upto;
     }
 
-    /// Tells the system that the items from `start` on are not needed for now. They are zeroes, and remain zeroes.
+    /// Tells the system that the items from `start` on are not needed for now. They are zeroes, and remain
+    /// zeroes.
     pub fn give_back_from(&mut self, start: usize) {
         #[cfg(all(target_os = "linux", not(miri)))]
         if let Backing::Mapped(..) = self.backing {

@@ -1,11 +1,13 @@
 //! The path of a depth-first search in little memory, and the successors that wait along it.
 //!
-//! The search goes in batches of a few states, so the path is a list of *levels*: successors that wait there, and behind them the
-//! group of states that were taken from among them and are being explored; their successors are the next level. All are
-//! codes of as many bytes as they need, in one array. How many codes of each kind a level has fits into one byte, mostly.
+//! The search goes in batches of a few states, so the path is a list of *levels*: successors that wait there,
+//! and behind them the group of states that were taken from among them and are being explored; their
+//! successors are the next level. All are codes of as many bytes as they need, in one array. How many codes
+//! of each kind a level has fits into one byte, mostly.
 //!
-//! A successor waits because it was unknown when it was generated. Until its turn comes it often becomes known by another
-//! way, and in dense graphs most of what waits along a long path is such. [`PackedPath::keep_waiting`] drops it early.
+//! A successor waits because it was unknown when it was generated. Until its turn comes it often becomes
+//! known by another way, and in dense graphs most of what waits along a long path is such.
+//! [`PackedPath::keep_waiting`] drops it early.
 
 use crate::coding::low_bits;
 
@@ -80,7 +82,8 @@ impl PackedPath {
         self.codes[at..at + self.stride].copy_from_slice(&code.to_le_bytes()[..self.stride]);
     }
 
-    /// Says how many codes of the last level wait and are on the path, and enters the next one if there are such.
+    /// Says how many codes of the last level wait and are on the path, and enters the next one if there are
+    /// such.
     pub fn set_level(&mut self, waiting: u32, group: u32) {
         self.last = Level { waiting, group };
         self.len += group as usize;
@@ -111,7 +114,8 @@ impl PackedPath {
         self.codes.truncate(self.codes.len() + self.stride - size_of::<u64>());
     }
 
-    /// The code whose turn it is at the last level. It must then [`PackedPath::join`] the path, or [`PackedPath::drop_next`] it.
+    /// The code whose turn it is at the last level. It must then [`PackedPath::join`] the path, or
+    /// [`PackedPath::drop_next`] it.
     #[inline]
     pub(crate) fn next(&self) -> Option<u64> {
         (self.last.waiting > 0).then(|| self.code(self.next_index()))
@@ -192,7 +196,8 @@ impl PackedPath {
         }
     }
 
-    /// The states of the path: those of the last group from its first on, then those of the one before it, and so on.
+    /// The states of the path: those of the last group from its first on, then those of the one before it,
+    /// and so on.
     pub(crate) fn groups(&self) -> impl Iterator<Item = impl Iterator<Item = u64> + '_> + '_ {
         let mut many = self.many.iter().rev().copied().peekable();
         let before = self.counts.iter().enumerate().rev().map(move |(number, &counts)| {

@@ -1,8 +1,8 @@
 //! Lists that grow in pieces on large pages, so that what is in them never moves.
 //!
-//! Safety: a piece is a vector of plain data that begins where a large page does, which `Vec` cannot be told: its memory
-//! is its own, its first `len` elements have been written, `len` never exceeds `capacity`, and it is given back with the
-//! layout that it was got with.
+//! Safety: a piece is a vector of plain data that begins where a large page does, which `Vec` cannot be told:
+//! its memory is its own, its first `len` elements have been written, `len` never exceeds `capacity`, and it
+//! is given back with the layout that it was got with.
 #![allow(unsafe_code)]
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -85,8 +85,8 @@ unsafe impl<T: Send> Send for Piece<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Piece<T> {}
 
-/// A list of plain data that grows in pieces, so that what is in it never moves. The first piece grows as a vector does,
-/// because most lists stay short.
+/// A list of plain data that grows in pieces, so that what is in it never moves. The first piece grows as a
+/// vector does, because most lists stay short.
 pub struct Pieces<T> {
     pieces: Vec<Piece<T>>,
     len: usize,

@@ -1,8 +1,8 @@
 //! The set of places met so far, each with a dense number.
 //!
-//! A table by cache lines ([`crate::slots`]) from a tag of the place's bytes to its number, and the bytes by number. For
-//! places of four bytes the tag is a bijection of the place, so equal tags mean equal places and no key is read at
-//! all. Places that are numbers need no table.
+//! A table by cache lines ([`crate::slots`]) from a tag of the place's bytes to its number, and the bytes by
+//! number. For places of four bytes the tag is a bijection of the place, so equal tags mean equal places and
+//! no key is read at all. Places that are numbers need no table.
 
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_nano_inline};
 use volee_system::Limit;

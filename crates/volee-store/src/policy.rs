@@ -1,8 +1,8 @@
 //! Which name of a full line is forgotten: the policies of replacement, in four bits by name.
 //!
-//! Jard and Jéron (1991, section 2.2) recommend a random choice. The others need to know something of a name, its *rank*:
-//! when it came, how deep it was, how often it was met again, what it took to explore. Four bits of its mark say it,
-//! coarsely; see [`super::line`].
+//! Jard and Jéron (1991, section 2.2) recommend a random choice. The others need to know something of a name,
+//! its *rank*: when it came, how deep it was, how often it was met again, what it took to explore. Four bits
+//! of its mark say it, coarsely; see [`super::line`].
 
 use crate::hash::mix;
 use crate::line::{Layout, Line, MAX_RANK};
@@ -10,8 +10,8 @@ use crate::line::{Layout, Line, MAX_RANK};
 /// Which visited state makes room for a new one when the memory budget is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Replacement {
-    /// One at random: the choice of the 1991 report. It has no worst case on particular systems, and needs to remember
-    /// nothing about the path.
+    /// One at random: the choice of the 1991 report. It has no worst case on particular systems, and needs to
+    /// remember nothing about the path.
     #[default]
     Random,
     /// The one that was stored first.
@@ -22,9 +22,9 @@ pub enum Replacement {
     LeastFrequent,
     /// One that was not met again since the last time it was considered.
     Clock,
-    /// The one that took the least work to explore: it is cheap to explore again. Ties are broken at random, and a state
-    /// that is never met again loses its value, so that this too has no worst case on particular systems. It costs four
-    /// bytes more for each state of the path.
+    /// The one that took the least work to explore: it is cheap to explore again. Ties are broken at random,
+    /// and a state that is never met again loses its value, so that this too has no worst case on particular
+    /// systems. It costs four bytes more for each state of the path.
     Cheapest,
 }
 
@@ -44,7 +44,8 @@ impl Policy {
         Policy { kind, random: seed, depth: 0 }
     }
 
-    /// The place of a line whose name is to be forgotten; `None` when all are pinned. `now` is a time in four bits.
+    /// The place of a line whose name is to be forgotten; `None` when all are pinned. `now` is a time in four
+    /// bits.
     pub(crate) fn victim(&mut self, layout: Layout, line: &mut Line, now: u8) -> Option<usize> {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let random = mix(self.random);

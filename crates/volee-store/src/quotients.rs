@@ -1,12 +1,13 @@
 //! Short names in four bytes each: a hash table that keeps of a name only what its place does not tell.
 //!
-//! Names below 2^w are scrambled by a permutation ([`Coding`]). Of the results, n lines have about 2^w / n adjacent ones each:
-//! the home line of x is x n / 2^w, rounded down. A slot keeps the lowest bits of x, the *remainder*, as many as tell apart
-//! those of one home, and how far from home it is (quotienting: Cleary, "Compact hash tables using bidirectional linear
-//! probing", 1984). A line is 64 bytes, sixteen slots, filled from its front. A name whose home is full goes to the home with
-//! its five lowest bits changed by 1, then by 2, and so on: always within the same 32 lines. So a larger table, of any
-//! multiple of 32 lines, is filled from front to back, and the old one is given back on the way: the two are never there as
-//! a whole. A name whose 32 lines are full is put aside, and the table wants to grow.
+//! Names below 2^w are scrambled by a permutation ([`Coding`]). Of the results, n lines have about 2^w / n
+//! adjacent ones each: the home line of x is x n / 2^w, rounded down. A slot keeps the lowest bits of x, the
+//! *remainder*, as many as tell apart those of one home, and how far from home it is (quotienting: Cleary,
+//! "Compact hash tables using bidirectional linear probing", 1984). A line is 64 bytes, sixteen slots, filled
+//! from its front. A name whose home is full goes to the home with its five lowest bits changed by 1, then by
+//! 2, and so on: always within the same 32 lines. So a larger table, of any multiple of 32 lines, is filled
+//! from front to back, and the old one is given back on the way: the two are never there as a whole. A name
+//! whose 32 lines are full is put aside, and the table wants to grow.
 
 use crate::StateRef;
 use crate::coding::{Coding, low_bits};
@@ -78,7 +79,8 @@ impl Quotients {
         width < StateRef::BITS && remainder_bits(width, lines) <= Self::REMAINDER
     }
 
-    /// A table for names below 2 to the `width`, of this many lines, a multiple of [`FEWEST`] for which it fits.
+    /// A table for names below 2 to the `width`, of this many lines, a multiple of [`FEWEST`] for which it
+    /// fits.
     pub fn new(width: u32, lines: usize) -> Option<Self> {
         debug_assert!(lines.is_multiple_of(GROUP), "{lines} lines");
         let width = width.max(1);
@@ -175,7 +177,8 @@ impl Quotients {
         true
     }
 
-    /// A table with this many lines, at least as many as before, and the same names. `None` when there is no memory.
+    /// A table with this many lines, at least as many as before, and the same names. `None` when there is no
+    /// memory.
     pub fn resize(&mut self, lines: usize) -> Option<()> {
         let mut larger = Quotients::new(self.width(), lines)?;
         let aside = std::mem::take(&mut self.aside);
@@ -185,8 +188,8 @@ impl Quotients {
         Some(())
     }
 
-    /// Gives all names away, in the order of their scrambled forms but for those within a group of lines, and memory back
-    /// on the way.
+    /// Gives all names away, in the order of their scrambled forms but for those within a group of lines, and
+    /// memory back on the way.
     pub fn drain(&mut self, mut take: impl FnMut(StateRef)) {
         let coding = self.coding.clone();
         self.drain_codes(|code| take(coding.decode(code)));
@@ -221,8 +224,8 @@ pub(crate) fn firsts(homes: Homes, group: usize) -> [u64; GROUP] {
     std::array::from_fn(|line| homes.first(group + line))
 }
 
-/// The scrambled names that a line keeps. Those of one home are adjacent numbers, fewer than remainders, so the remainder
-/// tells which of them it is.
+/// The scrambled names that a line keeps. Those of one home are adjacent numbers, fewer than remainders, so
+/// the remainder tells which of them it is.
 fn codes_of<'a>(
     line: &'a [u32; LINE],
     at: usize,

@@ -1,10 +1,10 @@
 //! An estimate of how many different states were seen, when they cannot all be remembered.
 //!
-//! HyperLogLog (Flajolet, Fusy, Gandouet, Meunier 2007): each state is hashed, the hash chooses one of 2^b registers,
-//! and a register keeps the longest run of leading zeroes it has seen. Seeing a state again changes nothing, so
-//! repetitions do not count. The standard error is 1.04 / sqrt(2^b); small numbers are read off the registers that are
-//! still empty, which is more precise. There are 2^14 registers of a byte (an error of 0.8 %), fewer where they would
-//! take more than a sixteenth of a small budget.
+//! HyperLogLog (Flajolet, Fusy, Gandouet, Meunier 2007): each state is hashed, the hash chooses one of 2^b
+//! registers, and a register keeps the longest run of leading zeroes it has seen. Seeing a state again
+//! changes nothing, so repetitions do not count. The standard error is 1.04 / sqrt(2^b); small numbers are
+//! read off the registers that are still empty, which is more precise. There are 2^14 registers of a byte (an
+//! error of 0.8 %), fewer where they would take more than a sixteenth of a small budget.
 
 use crate::hash::mix;
 

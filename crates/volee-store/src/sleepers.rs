@@ -1,8 +1,9 @@
 //! Who slept in a state, as far as the bounded store remembers.
 //!
-//! A place has four bits for its policy, which the random one does not need: they say in which of four groups a process
-//! slept. A group counts as asleep as a whole: more sleep is remembered than there was, so a state may be explored
-//! again in vain but is never passed over. Each time it is, one group less sleeps, and so it ends.
+//! A place has four bits for its policy, which the random one does not need: they say in which of four groups
+//! a process slept. A group counts as asleep as a whole: more sleep is remembered than there was, so a state
+//! may be explored again in vain but is never passed over. Each time it is, one group less sleeps, and so it
+//! ends.
 
 use volee_system::SleepSet;
 
@@ -14,7 +15,8 @@ const GROUPS: u32 = 4;
 const GROUP: u64 = 0x1111_1111_1111_1111;
 
 impl Bounded {
-    /// Who may sleep when the state with this name is to be explored; `None` when it was explored with as few asleep.
+    /// Who may sleep when the state with this name is to be explored; `None` when it was explored with as few
+    /// asleep.
     pub fn explores(&mut self, name: StateRef, sleep: SleepSet) -> Option<u64> {
         let Some(at) = self.table.coding.encode(name).and_then(|hash| self.table.find(hash)) else {
             return Some(sleep.asleep);
@@ -31,8 +33,8 @@ impl Bounded {
         Some(kept.fold(0, |all, group| all | sleep.asleep & GROUP << group))
     }
 
-    /// Remembers a name as the one of a new level of the path, and who sleeps there. It may be on the path before.
-    /// `None` when all room is pinned.
+    /// Remembers a name as the one of a new level of the path, and who sleeps there. It may be on the path
+    /// before. `None` when all room is pinned.
     pub fn enter_asleep(&mut self, name: StateRef, asleep: u64) -> Option<()> {
         let hash = self.encode(name)?;
         let found = self.table.find(hash);

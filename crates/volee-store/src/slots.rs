@@ -1,10 +1,11 @@
-//! A hash table by cache lines, from 32-bit tags to dense numbers, with room for a payload beside each number.
+//! A hash table by cache lines, from 32-bit tags to dense numbers, with room for a payload beside each
+//! number.
 //!
-//! A line has as many slots as fit 64 bytes, first all tags, then all numbers, then the payloads: a tag is compared with
-//! those of the whole line at once, without a branch per slot. A line fills from its front and nothing is ever
-//! removed, so a line with an empty slot ends a search. What makes it quick: the line of a tag can be prefetched long
-//! before it is read; it is nearly always the only one that is read; a payload arrives with the number that it is kept
-//! of, without a second fetch.
+//! A line has as many slots as fit 64 bytes, first all tags, then all numbers, then the payloads: a tag is
+//! compared with those of the whole line at once, without a branch per slot. A line fills from its front and
+//! nothing is ever removed, so a line with an empty slot ends a search. What makes it quick: the line of a
+//! tag can be prefetched long before it is read; it is nearly always the only one that is read; a payload
+//! arrives with the number that it is kept of, without a second fetch.
 //!
 //! A line's position is the lowest bits of the tag, which whoever makes tags has mixed well. So doubling n lines leaves a
 //! slot of line i in line i or takes it to line i + n. It is done in place, line by line from the first: all slots of line i are taken out and put where they belong. Why each is found
@@ -191,7 +192,8 @@ impl<P: Copy + Default, const N: usize> Slots<P, N> {
         }
     }
 
-    /// Takes out what has run over the end of the table: it is in full lines at the beginning, and in the one after.
+    /// Takes out what has run over the end of the table: it is in full lines at the beginning, and in the one
+    /// after.
     fn run_over(&mut self) -> Vec<Line<P, N>> {
         let mut aside = Vec::new();
         for at in 0..=self.mask {

@@ -1,7 +1,9 @@
-//! The states that wait along a depth-first search, in as few bytes as their names have, each with a small number.
+//! The states that wait along a depth-first search, in as few bytes as their names have, each with a small
+//! number.
 //!
-//! A deep search keeps a large part of all states here, so a byte more for each is a byte more for nearly every state. The
-//! array grows by an eighth, not by doubling: what a stack reserves, the table of states does not have.
+//! A deep search keeps a large part of all states here, so a byte more for each is a byte more for nearly
+//! every state. The array grows by an eighth, not by doubling: what a stack reserves, the table of states
+//! does not have.
 
 use crate::StateRef;
 use crate::coding::low_bits;

@@ -1,11 +1,12 @@
-//! The table of the bounded store: one array of cache lines, full of short codes, in which a newcomer replaces another.
+//! The table of the bounded store: one array of cache lines, full of short codes, in which a newcomer
+//! replaces another.
 //!
-//! It keeps of each name only what its line does not tell ([`Coding`]), two to four bytes for most systems where the exact
-//! store has eight and free places besides. A code lives in its home line or in one of the six after it; each line counts
-//! the codes that passed it by, so that a look-up knows when to stop. As long as there are free places in reach nothing is
-//! forgotten. After that, replacement is set-associative: the victim comes from the home line of the newcomer, and from a
-//! later one only where all of the home line is pinned. The report chooses among all visited states; one of the dozen that
-//! share a line is as random.
+//! It keeps of each name only what its line does not tell ([`Coding`]), two to four bytes for most systems
+//! where the exact store has eight and free places besides. A code lives in its home line or in one of the
+//! six after it; each line counts the codes that passed it by, so that a look-up knows when to stop. As long
+//! as there are free places in reach nothing is forgotten. After that, replacement is set-associative: the
+//! victim comes from the home line of the newcomer, and from a later one only where all of the home line is
+//! pinned. The report chooses among all visited states; one of the dozen that share a line is as random.
 
 use crate::StateRef;
 use crate::coding::{Coding, low_bits};
@@ -65,8 +66,8 @@ impl Table {
         (self.layout, self.kept, self.count) = (Layout::new(bits), low_bits(bits), lines);
     }
 
-    /// How many lines a table needs for this many names: with longer codes fewer go into a line, with shorter ones there must
-    /// be more lines.
+    /// How many lines a table needs for this many names: with longer codes fewer go into a line, with shorter
+    /// ones there must be more lines.
     pub(crate) fn lines_for(coding: &Coding, names: u64) -> usize {
         let lines = (1..=8u32).map(|bytes| {
             let places = Layout::new(8 * bytes).places as u64;
@@ -197,8 +198,8 @@ impl Table {
         (at, place)
     }
 
-    /// A free place in reach: line, by how much it is displaced, place. In a full table only the home line is worth a
-    /// look.
+    /// A free place in reach: line, by how much it is displaced, place. In a full table only the home line is
+    /// worth a look.
     #[inline(always)]
     fn find_room(&mut self, home: usize) -> Option<(usize, usize, usize)> {
         let reach = if self.len < self.capacity() / 32 * 31 { REACH } else { 1 };
@@ -280,8 +281,8 @@ impl Table {
         self.layout.set_rank(&mut self.lines[line], place, rank);
     }
 
-    /// Whether there is memory for a table that is worth moving to. Once names were forgotten for want of room it does not
-    /// grow again: path and table would take turns.
+    /// Whether there is memory for a table that is worth moving to. Once names were forgotten for want of
+    /// room it does not grow again: path and table would take turns.
     #[inline]
     pub(crate) fn may_grow(&self) -> bool {
         self.turnover.replaced == 0 && self.most_lines.min(self.lines.len()) > self.count + self.count / 8
@@ -298,12 +299,13 @@ impl Table {
         lines > self.count + self.count / 8 && self.resize(lines).is_some()
     }
 
-    /// Makes it a table of this many lines, in place; what does not fit is forgotten. `None` when not even what is pinned
-    /// fits.
+    /// Makes it a table of this many lines, in place; what does not fit is forgotten. `None` when not even
+    /// what is pinned fits.
     ///
-    /// The home of a name moves back in a smaller table and forth in a larger one. So the lines are emptied from the front
-    /// or from the back, and their names put where lines have been emptied before. Near that end, and where names of the
-    /// last lines live in the first ones, there may be none yet: a few names must wait until all lines are empty.
+    /// The home of a name moves back in a smaller table and forth in a larger one. So the lines are emptied
+    /// from the front or from the back, and their names put where lines have been emptied before. Near that
+    /// end, and where names of the last lines live in the first ones, there may be none yet: a few names must
+    /// wait until all lines are empty.
     pub(crate) fn resize(&mut self, lines: usize) -> Option<()> {
         let (old, before, most_lines) = (self.shape(), self.turnover, self.most_lines);
         let old_len = std::mem::take(&mut self.len);
@@ -371,8 +373,8 @@ struct Shape {
 }
 
 impl Shape {
-    /// The hash of a place that is taken. The hashes of one home are adjacent numbers, fewer than stored codes, so the code
-    /// tells which of them it is.
+    /// The hash of a place that is taken. The hashes of one home are adjacent numbers, fewer than stored
+    /// codes, so the code tells which of them it is.
     fn hash(self, line: &Line, at: usize, place: usize) -> u64 {
         let displaced = self.layout.displaced(line, place).unwrap_or(0);
         let home = if at >= displaced { at - displaced } else { at + self.count - displaced };

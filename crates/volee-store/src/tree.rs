@@ -1,32 +1,37 @@
 //! Tree compression: a state becomes a 64-bit name, and a name gives the state back.
 //!
-//! The bytes of a state are cut into words of eight; words are interned as nodes, nodes are paired and interned level by
-//! level, and the last pair is the name (Laarman, van de Pol, Weber: Parallel recursive state compression for free, SPIN
-//! 2011; after Blom, Lisser, van de Pol, Weber 2009). Components that states share are stored once, so a state costs
-//! little more than its name. States of eight bytes or fewer are their own names.
+//! The bytes of a state are cut into words of eight; words are interned as nodes, nodes are paired and
+//! interned level by level, and the last pair is the name (Laarman, van de Pol, Weber: Parallel recursive
+//! state compression for free, SPIN 2011; after Blom, Lisser, van de Pol, Weber 2009). Components that states
+//! share are stored once, so a state costs little more than its name. States of eight bytes or fewer are
+//! their own names.
 //!
-//! Two things differ from the published scheme. Node numbers come from growing arrays, not from places in a table of
-//! fixed size. And each number of words has its own shape with its own *base*, the state of that many words that was
-//! loaded last: naming and loading only touch the parts that differ from it, which for a step of a system is little.
-//! (A shape for each length in bytes would cost a system with a long channel kilobytes for each length that it may have.)
+//! Two things differ from the published scheme. Node numbers come from growing arrays, not from places in a
+//! table of fixed size. And each number of words has its own shape with its own *base*, the state of that
+//! many words that was loaded last: naming and loading only touch the parts that differ from it, which for a
+//! step of a system is little. (A shape for each length in bytes would cost a system with a long channel
+//! kilobytes for each length that it may have.)
 //!
-//! A name says everything. A pair whose left half is below 2^31 is a state of the first length. States of the other
-//! lengths have the length's number folded into their left half, by one more node, and its highest bit set. A state of
-//! one word is that word plus one where this stays below 2^63, which costs no node at all. No name is 0.
+//! A name says everything. A pair whose left half is below 2^31 is a state of the first length. States of the
+//! other lengths have the length's number folded into their left half, by one more node, and its highest bit
+//! set. A state of one word is that word plus one where this stays below 2^63, which costs no node at all. No
+//! name is 0.
 
 use volee_system::Limit;
 
 use crate::nodes::Nodes;
 
 const WORD: usize = 8;
-/// Each shape has a base, so a system whose states have all lengths would eat memory without storing anything.
+/// Each shape has a base, so a system whose states have all lengths would eat memory without storing
+/// anything.
 const MAX_LENGTHS: usize = 4096;
 /// Shapes that know their ways up; where there are more, states are too different for it to pay.
 const SHAPES_WITH_JOINS: usize = 16;
 /// Set in names of states that are not of the first shape (or a word too large to be its own name).
 pub(crate) const WRAPPED: u64 = 1 << 63;
 
-/// A reference to a state that is kept: equal references of one search are equal states. Only what gives references may look inside.
+/// A reference to a state that is kept: equal references of one search are equal states. Only what gives
+/// references may look inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
 pub struct StateRef(pub u64);
@@ -77,7 +82,8 @@ pub(crate) struct Shape {
     levels: Vec<usize>,
     /// For each word the way up: at each join, the place in `nodes` of what it is joined with (see [`Join`]).
     joins: Vec<Join>,
-    /// Where each word's joins start in `joins`, and their end; nothing where ways up are found anew each time.
+    /// Where each word's joins start in `joins`, and their end; nothing where ways up are found anew each
+    /// time.
     joins_of: Vec<usize>,
 }
 

@@ -1,19 +1,21 @@
 //! Packed names: a state is the tuple of the numbers of its components, side by side in one word.
 //!
-//! Each component has a [`Dictionary`]; its number stands in a *field* just wide enough for the values met so far. So a
-//! name needs no inner nodes: a state's successor differs from it in the components that the step touched, and only those
-//! are looked up. When a dictionary outgrows its field, the fields are laid out anew and all names change
-//! ([`Tuples::lay_out`]); whoever keeps names translates them. Until then a state that has no name waits, and is called by
-//! its place among those that wait (a name with [`WAITING`] set). The names of states are exact: equal names are equal
-//! states. After COLLAPSE (Holzmann, "State compression in SPIN", 1997) with fields of bits instead of bytes.
+//! Each component has a [`Dictionary`]; its number stands in a *field* just wide enough for the values met so
+//! far. So a name needs no inner nodes: a state's successor differs from it in the components that the step
+//! touched, and only those are looked up. When a dictionary outgrows its field, the fields are laid out anew
+//! and all names change ([`Tuples::lay_out`]); whoever keeps names translates them. Until then a state that
+//! has no name waits, and is called by its place among those that wait (a name with [`WAITING`] set). The
+//! names of states are exact: equal names are equal states. After COLLAPSE (Holzmann, "State compression in
+//! SPIN", 1997) with fields of bits instead of bytes.
 //!
-//! Where the tuple has more bits than a word, a name has the fields of the last components itself and, of the others
-//! together, a number ([`Others`]): one more look-up where a step touches them.
+//! Where the tuple has more bits than a word, a name has the fields of the last components itself and, of the
+//! others together, a number ([`Others`]): one more look-up where a step touches them.
 //!
 //! Naming and loading work against a *base*, the state that was loaded last, and touch what differs from it.
 //!
-//! No name is 0: the numbers of the first component start at 1. So do those of records that the first state does not have:
-//! their 0 says that there is none. Where a record of the first state is missing later, that is a value like others.
+//! No name is 0: the numbers of the first component start at 1. So do those of records that the first state
+//! does not have: their 0 says that there is none. Where a record of the first state is missing later, that
+//! is a value like others.
 
 use std::sync::Arc;
 
@@ -36,7 +38,8 @@ pub type Tuple = u128;
 const NAME_BITS: u32 = 63;
 /// Bits of the fields that a name has itself where it does not have them all.
 const OWN_BITS: u32 = NAME_BITS - Others::NUMBER_BITS;
-/// Bits of all fields, at most: what a name does not have itself is a word, and no field begins after the last bit of a tuple.
+/// Bits of all fields, at most: what a name does not have itself is a word, and no field begins after the
+/// last bit of a tuple.
 const MOST_BITS: u32 = Tuple::BITS - 1;
 const _: () = assert!(MOST_BITS - OWN_BITS <= Others::WORD_BITS);
 
@@ -313,7 +316,8 @@ impl Tuples {
             }
     }
 
-    /// All values are interned, whether the earlier ones have room or not: then one layout is enough for the state.
+    /// All values are interned, whether the earlier ones have room or not: then one layout is enough for the
+    /// state.
     #[inline]
     fn tuple_by_base(&mut self, state: &[u8]) -> Option<Tuple> {
         let mut tuple = Some(self.base.tuple);
@@ -389,8 +393,8 @@ impl Tuples {
         StateRef(WAITING | (self.waiting_ends.len() - 1) as u64)
     }
 
-    /// Makes fields wide enough for all values, for some with room for more, of this many bits in all where that is possible.
-    /// Names change. `None` when there is no room for them all.
+    /// Makes fields wide enough for all values, for some with room for more, of this many bits in all where
+    /// that is possible. Names change. `None` when there is no room for them all.
     pub fn lay_out(&mut self, bits: u32) -> Option<Layouts> {
         if self.misfits {
             return None;
@@ -427,7 +431,8 @@ impl Tuples {
         self.components.iter().map(|c| c.bits(factor)).max().unwrap_or(0)
     }
 
-    /// Places fields from the last component on: processes change often, and are what names best have themselves.
+    /// Places fields from the last component on: processes change often, and are what names best have
+    /// themselves.
     fn place_fields(&mut self, factor: usize, wide: bool) -> Vec<(Field, Field)> {
         let mut shift = 0;
         let mut fields = vec![(Field::default(), Field::default()); self.components.len()];

@@ -20,9 +20,10 @@ pub trait Draft {
         Err(Diagnostic::error(message, None))
     }
 
-    /// Tells that steps are looked at by their names ([`System::names`]), and which of them count: `counts` is given the type of a process
-    /// and what it does, and is true if a step may be meant in which some process of this type does that. Steps that nobody means
-    /// may be done together with the one before them; a system that merges no steps has nothing to do.
+    /// Tells that steps are looked at by their names ([`System::names`]), and which of them count: `counts`
+    /// is given the type of a process and what it does, and is true if a step may be meant in which some
+    /// process of this type does that. Steps that nobody means may be done together with the one before them;
+    /// a system that merges no steps has nothing to do.
     fn only_events(&mut self, _counts: &dyn Fn(&str, &str) -> bool) {}
 
     /// The system, with the predicates that were told.

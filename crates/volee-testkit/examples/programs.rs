@@ -1,5 +1,5 @@
-//! Compares the programs of some seeds: `cargo run -p volee-testkit --features agreement --example programs -- SEED COUNT [spin]`.
-//! `cargo xtask oracle programs` does the same with never claims and two workers.
+//! Compares the programs of some seeds: `cargo run -p volee-testkit --features agreement --example programs
+//! -- SEED COUNT [spin]`. `cargo xtask oracle programs` does the same with never claims and two workers.
 
 use volee_testkit::agreement::Hooks;
 use volee_testkit::spin::Spin;

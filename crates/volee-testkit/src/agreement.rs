@@ -1,8 +1,9 @@
 //! All ways to search a program answer the same.
 //!
-//! The plain program, explored by the simplest code there is, is what everything else is measured against: searches of the
-//! plain and of the optimised program, in every order and reduction, in little memory, by two workers; and for infinite runs
-//! each way to look for them. Every run found in an optimised program is led along the plain one.
+//! The plain program, explored by the simplest code there is, is what everything else is measured against:
+//! searches of the plain and of the optimised program, in every order and reduction, in little memory, by two
+//! workers; and for infinite runs each way to look for them. Every run found in an optimised program is led
+//! along the plain one.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -26,7 +27,8 @@ pub const MOST_STATES: usize = 3_000;
 /// A program that has more steps than this for each of this many states is too large as well.
 const STEPS_BY_STATE: usize = 8;
 
-/// And one that executes more statements than this for each of this many states: sequences may be long without being steps.
+/// And one that executes more statements than this for each of this many states: sequences may be long
+/// without being steps.
 const STATEMENTS_BY_STATE: u64 = 64;
 
 /// Predicates that mean something in every random program.
@@ -173,7 +175,8 @@ const PLENTY: u64 = 1 << 30;
 /// Less than many of them need.
 const LITTLE: u64 = 1 << 18;
 
-/// A search that forgets may take very long: it gets little time, and what it would have said is then not known.
+/// A search that forgets may take very long: it gets little time, and what it would have said is then not
+/// known.
 const HURRY: Duration = Duration::from_millis(100);
 
 fn meter(memory: u64) -> Meter {
@@ -342,7 +345,8 @@ fn same_error(judge: &mut Machine, lifted: Lifted, violation: &Violation) -> Res
     }
 }
 
-/// The questions about infinite runs: the program's own claims, progress, acceptance. What is found of its own.
+/// The questions about infinite runs: the program's own claims, progress, acceptance. What is found of its
+/// own.
 fn claims(
     lowered: &Lowered,
     machine: &dyn Fn(bool) -> Machine,

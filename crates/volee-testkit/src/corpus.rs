@@ -1,9 +1,11 @@
-//! The shared corpus, and peers: what a test compares with where it is there, and a line that is seen where it is not.
+//! The shared corpus, and peers: what a test compares with where it is there, and a line that is seen where
+//! it is not.
 //!
-//! A skip is written to the process's stderr itself, which the test harness does not capture, with the number of skips so far in
-//! this process, and added to the file that `VOLEE_SKIPS` names: a run is many processes, and whoever starts it (`.ci/run`) counts
-//! the lines when all have ended. `VOLEE_SKIP_IS_FAILURE=corpus` makes a missing corpus a failure, `VOLEE_SKIP_IS_FAILURE=all` a missing
-//! peer, too: peers are optional, and a machine where nobody installed them is no reason to fail.
+//! A skip is written to the process's stderr itself, which the test harness does not capture, with the number
+//! of skips so far in this process, and added to the file that `VOLEE_SKIPS` names: a run is many processes,
+//! and whoever starts it (`.ci/run`) counts the lines when all have ended. `VOLEE_SKIP_IS_FAILURE=corpus`
+//! makes a missing corpus a failure, `VOLEE_SKIP_IS_FAILURE=all` a missing peer, too: peers are optional, and
+//! a machine where nobody installed them is no reason to fail.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -13,8 +15,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 
-/// A part of the corpus beside the checkout, `promela` for instance. Where it is not there, the comparison is skipped and
-/// that is seen.
+/// A part of the corpus beside the checkout, `promela` for instance. Where it is not there, the comparison is
+/// skipped and that is seen.
 pub fn corpus(part: &str) -> Option<PathBuf> {
     let found = folder(part);
     if found.is_none() {

@@ -2,7 +2,8 @@
 //!
 //! * [`Random`]: the one generator of numbers, and seeds that rotate;
 //! * [`corpus`]: the shared corpus and peers, with skips that are seen;
-//! * [`promela`]: random programs of the whole language, as [`tree`]s that can be printed and made smaller ([`shrink`]);
+//! * [`promela`]: random programs of the whole language, as [`tree`]s that can be printed and made smaller
+//!   ([`shrink`]);
 //! * `products` (of the same feature): temporal formulas and random programs, beside a naive evaluator;
 //! * `agreement` (a feature, because it needs the whole house): all ways to search a program answer the same.
 //!

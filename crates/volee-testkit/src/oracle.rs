@@ -1,5 +1,5 @@
-//! Many random programs, one after the other: searched in every way, compared with SPIN where it is asked for, made smaller
-//! where they fail.
+//! Many random programs, one after the other: searched in every way, compared with SPIN where it is asked
+//! for, made smaller where they fail.
 
 use std::panic::AssertUnwindSafe;
 
@@ -119,8 +119,8 @@ fn attempt(text: &str, seed: u64, spin: Option<&Spin>, hooks: Hooks<'_>) -> Resu
     Ok(Compared { ours, counted, claims })
 }
 
-/// How many claims SPIN decided; as we did. Its verdict tells nothing of a claim where other errors are counted with it, or
-/// where `accept` labels of processes are.
+/// How many claims SPIN decided; as we did. Its verdict tells nothing of a claim where other errors are
+/// counted with it, or where `accept` labels of processes are.
 fn claims_agree(spin: &Spin, text: &str, plain: &Plain) -> Result<u64, String> {
     let mixed = !plain.faults.is_empty()
         || ["trace {", "D_proctype", "never { do :: assert"].iter().any(|sign| text.contains(sign))

@@ -1,10 +1,11 @@
-//! Temporal formulas over random programs: the product with and without persistent sets, as an invariant, with shortest lassos
-//! and with strong fairness, beside a naive evaluator that has the whole plain graph and the whole product; and formulas with events,
-//! with all steps and with those merged that the formula cannot see.
+//! Temporal formulas over random programs: the product with and without persistent sets, as an invariant,
+//! with shortest lassos and with strong fairness, beside a naive evaluator that has the whole plain graph and
+//! the whole product; and formulas with events, with all steps and with those merged that the formula cannot
+//! see.
 //!
-//! The evaluator knows no search: from each pair it follows what it reaches and what reaches it. Strong fairness is what its
-//! definition says: there is a set of processes, those that can move again and again, such that among the states where nobody
-//! else can move there is a cycle on which each of them moves.
+//! The evaluator knows no search: from each pair it follows what it reaches and what reaches it. Strong
+//! fairness is what its definition says: there is a set of processes, those that can move again and again,
+//! such that among the states where nobody else can move there is a cycle on which each of them moves.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -96,7 +97,8 @@ fn machine(source: &str, options: MachineOptions) -> Machine {
     lowered.machine(options)
 }
 
-/// Events that formulas name beside the bits: messages, statements that others see or do not see, all of one process.
+/// Events that formulas name beside the bits: messages, statements that others see or do not see, all of one
+/// process.
 const EVENTS: [&str; 6] =
     ["c!1", "\"r!1\"", "\"x = ((x+1)%2)\"", "/l = .*/", "\"P1[1]:l = (1-l)\"", "/P0.*/"];
 
@@ -108,7 +110,8 @@ struct Taken {
     events: u32,
 }
 
-/// All states of the plain program: the letters, who can move, and the steps; a state that has none is its own successor.
+/// All states of the plain program: the letters, who can move, and the steps; a state that has none is its
+/// own successor.
 struct Graph {
     letters: Vec<Vec<bool>>,
     enabled: Vec<u32>,
@@ -211,8 +214,8 @@ impl Product {
         seen
     }
 
-    /// Whether there is a reachable strongly connected part, of pairs in which nobody but `among` can move, whose transitions
-    /// have all marks and on which all of `movers` move.
+    /// Whether there is a reachable strongly connected part, of pairs in which nobody but `among` can move,
+    /// whose transitions have all marks and on which all of `movers` move.
     fn accepts(&self, among: u32, movers: u32) -> bool {
         let size = self.arcs.len();
         let mut judged = vec![false; size];
@@ -397,7 +400,8 @@ fn lasso(verdict: &Verdict) -> Option<&Witness> {
 mod tests {
     use super::*;
 
-    /// Everybody takes what comes round the ring and hands it on, up to a number: control goes in circles, states do not.
+    /// Everybody takes what comes round the ring and hands it on, up to a number: control goes in circles,
+    /// states do not.
     const RING: &str = "\
 chan q[5] = [2] of { byte };
 byte done;

@@ -1,8 +1,9 @@
-//! Making a failing text smaller, by what its structure allows (delta debugging over the tree: Zeller and Hildebrandt 2002,
-//! Misherghi and Su 2006).
+//! Making a failing text smaller, by what its structure allows (delta debugging over the tree: Zeller and
+//! Hildebrandt 2002, Misherghi and Su 2006).
 //!
-//! In turns until nothing helps: drop nodes of a list, many at once first; put a simpler thing in a node's place. Every
-//! candidate is tried, so the result fails as the first text did, and none of these single changes to it still fails.
+//! In turns until nothing helps: drop nodes of a list, many at once first; put a simpler thing in a node's
+//! place. Every candidate is tried, so the result fails as the first text did, and none of these single
+//! changes to it still fails.
 
 use crate::tree::{Node, Part, Sort};
 

@@ -1,4 +1,5 @@
-//! SPIN 6.5.2 as a peer: its verdict and its counts of states and transitions, with every optimisation of its own off.
+//! SPIN 6.5.2 as a peer: its verdict and its counts of states and transitions, with every optimisation of its
+//! own off.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -55,8 +56,9 @@ impl Spin {
         Ok(Some(Answer { deadlock: all.failed > failures.failed, ..failures }))
     }
 
-    /// Whether SPIN finds an error in a program with each of its claims, by name; invalid ends are not looked for, assertions
-    /// are, because SPIN makes one of a formula that a finite run violates. None if it does not accept the program or gives up.
+    /// Whether SPIN finds an error in a program with each of its claims, by name; invalid ends are not looked
+    /// for, assertions are, because SPIN makes one of a formula that a finite run violates. None if it does
+    /// not accept the program or gives up.
     ///
     /// # Errors
     /// A program cannot be called.

@@ -1,7 +1,7 @@
 //! Texts with a structure: what a generator makes, prints, and makes smaller.
 //!
-//! A node knows its text and what may happen to it when a failing text is made smaller, nothing about the language: whether a
-//! smaller text still means something is left to whoever reads it.
+//! A node knows its text and what may happen to it when a failing text is made smaller, nothing about the
+//! language: whether a smaller text still means something is left to whoever reads it.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! Every way to search for infinite runs answers as a naive evaluator does; `cargo xtask temporal random` asks many more.
+//! Every way to search for infinite runs answers as a naive evaluator does; `cargo xtask temporal random`
+//! asks many more.
 
 use volee_testkit::products::{Compared, compare};
 

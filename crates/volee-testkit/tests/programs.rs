@@ -1,4 +1,5 @@
-//! The grammar of random programs knows the whole language, and what it makes is searched the same in every way.
+//! The grammar of random programs knows the whole language, and what it makes is searched the same in every
+//! way.
 
 use std::collections::BTreeSet;
 

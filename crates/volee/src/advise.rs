@@ -1,7 +1,9 @@
-//! One model, every engine: which of them fit, what each could answer, and what in the model stands in the way of the others.
+//! One model, every engine: which of them fit, what each could answer, and what in the model stands in the
+//! way of the others.
 //!
-//! Nothing is searched. Each engine is asked to read the model as it would to answer, and its own reasons are told, each with its place
-//! and what to change. What depends on the question alone is in the table of `engine.rs`.
+//! Nothing is searched. Each engine is asked to read the model as it would to answer, and its own reasons are
+//! told, each with its place and what to change. What depends on the question alone is in the table of
+//! `engine.rs`.
 //!
 //! ```
 //! use volee::{Source, advise};
@@ -175,7 +177,8 @@ fn families(source: &Source, model: &Model) -> Use {
     for name in candidates(&lowered.program) {
         match as_family(&name, false) {
             Ok(family) => {
-                // Whether deadlock is decided matters only where nothing else is: finding out costs as much again.
+                // Whether deadlock is decided matters only where nothing else is: finding out costs as much
+                // again.
                 let asks = match family.asked.is_empty() {
                     false => Asks::Assertions,
                     true if as_family(&name, true).is_ok() => Asks::Deadlock,

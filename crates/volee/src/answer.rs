@@ -29,7 +29,8 @@ pub struct Answer {
     pub verdict: Verdict,
     /// How many errors were met, also those without a run of their own.
     pub errors: u64,
-    /// The runs that show it: one per violation, or one that shows how what was asked for comes true. What never happens has none.
+    /// The runs that show it: one per violation, or one that shows how what was asked for comes true. What
+    /// never happens has none.
     pub runs: Vec<ShownRun>,
     /// What shows that it holds, or why a formula is false.
     pub certificate: Option<Certificate>,
@@ -41,7 +42,8 @@ pub struct Answer {
     pub sizes: Option<Vec<(String, u32)>>,
     /// The first run with its repeating end taken a dozen times.
     pub longer: Option<Witness>,
-    /// The graph that has settled a question about a family by cut-offs, where it is small enough to be looked at.
+    /// The graph that has settled a question about a family by cut-offs, where it is small enough to be
+    /// looked at.
     pub erg: Option<Box<volee_families::Erg>>,
 }
 
@@ -86,7 +88,8 @@ pub enum Role {
 pub enum Certificate {
     /// Every reachable state was looked at.
     Explored,
-    /// A set that is closed under all steps and has nothing bad in it, checked by other code than has found it.
+    /// A set that is closed under all steps and has nothing bad in it, checked by other code than has found
+    /// it.
     ClosedSet,
     /// An inductive invariant of all members of a family, checked by other code than has found it.
     Invariant {
@@ -95,7 +98,8 @@ pub enum Certificate {
     },
     /// The largest contents of each channel.
     Capacities(Vec<(String, usize)>),
-    /// The part of a system that shows why a formula is true or false, checked by other code than has found it.
+    /// The part of a system that shows why a formula is true or false, checked by other code than has found
+    /// it.
     Explanation(Box<Explanation>),
 }
 
@@ -126,7 +130,8 @@ impl ExplanationForm {
 }
 
 impl Answers {
-    /// Writes what shows why the first formula is true or false, or the graph of a cut-off; tells whether there was such a thing.
+    /// Writes what shows why the first formula is true or false, or the graph of a cut-off; tells whether
+    /// there was such a thing.
     ///
     /// # Errors
     /// It is not complete, or the file cannot be written.
@@ -257,7 +262,8 @@ pub struct Answers {
     pub constant: Vec<String>,
     /// Statements that no run executes, where that is known.
     pub unreached: Option<Vec<Unreached>>,
-    /// How often each statement was executed by the first search that keeps count; see [`crate::coverage_note`].
+    /// How often each statement was executed by the first search that keeps count; see
+    /// [`crate::coverage_note`].
     pub coverage: Vec<Covered>,
 }
 

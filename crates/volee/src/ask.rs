@@ -32,8 +32,8 @@ use crate::settings::{Asked, Settings};
 use crate::silence;
 use crate::source::{Source, Subject};
 
-/// The memory of an approximate search that was not told how much it may have: its table does not grow, so it takes
-/// nearly all of it at once, and a larger one is slower.
+/// The memory of an approximate search that was not told how much it may have: its table does not grow, so it
+/// takes nearly all of it at once, and a larger one is slower.
 const APPROXIMATE_MEMORY: u64 = 512 << 20;
 
 /// Questions that are being put together.
@@ -96,8 +96,8 @@ impl<'a> Ask<'a> {
         self
     }
 
-    /// Adds the usual questions: deadlock, assertions and every claim of the model that the engine decides; or the one question that
-    /// the engine is for.
+    /// Adds the usual questions: deadlock, assertions and every claim of the model that the engine decides;
+    /// or the one question that the engine is for.
     #[must_use]
     pub fn usual(mut self) -> Self {
         self.usual = true;
@@ -215,7 +215,8 @@ impl<'a> Ask<'a> {
         Budget { memory, ..self.budget.clone() }
     }
 
-    /// The questions of the call: those that were named, claims by name, the usual ones; less what was not wanted.
+    /// The questions of the call: those that were named, claims by name, the usual ones; less what was not
+    /// wanted.
     fn selected(&self, read: Option<&Model>) -> Result<Vec<Question>, AskError> {
         let none = self.questions.is_empty() && self.claims.is_empty();
         let mut all = Vec::new();
@@ -224,7 +225,8 @@ impl<'a> Ask<'a> {
         if usual || engines::always_usual(&self.engine) {
             all.extend(engines::usual(&self.subject, &self.engine, read));
         }
-        // A family is asked for deadlocks where somebody wants to know: some member often waits for others that are not there.
+        // A family is asked for deadlocks where somebody wants to know: some member often waits for others
+        // that are not there.
         let wanted = self.only.iter().any(|word| word == Kind::Deadlock.word());
         if wanted && matches!(self.engine, Engine::Families) && read.is_some() {
             all.insert(0, Question::Deadlock);
@@ -443,8 +445,8 @@ impl Explored {
     }
 }
 
-/// The memory that a search may use when nobody says how much: three quarters of what is free, where the system tells. It is
-/// looked up once, before searches take some of it themselves.
+/// The memory that a search may use when nobody says how much: three quarters of what is free, where the
+/// system tells. It is looked up once, before searches take some of it themselves.
 pub fn usual_memory() -> Option<u64> {
     static MEMORY: std::sync::OnceLock<Option<u64>> = std::sync::OnceLock::new();
     *MEMORY.get_or_init(free_memory)

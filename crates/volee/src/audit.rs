@@ -1,8 +1,9 @@
-//! A second opinion: the same questions of the plain program, by a search that takes all steps, in what is left of the budget.
+//! A second opinion: the same questions of the plain program, by a search that takes all steps, in what is
+//! left of the budget.
 //!
-//! A violation is confirmed by its run; that something holds has no such witness. So whoever wants to know whether merging,
-//! forgetting, reducing or sharing the work has lost something asks once more without any of them. Two answers that contradict
-//! each other are a defect, and no verdict.
+//! A violation is confirmed by its run; that something holds has no such witness. So whoever wants to know
+//! whether merging, forgetting, reducing or sharing the work has lost something asks once more without any of
+//! them. Two answers that contradict each other are a defect, and no verdict.
 
 use serde_json::{Value, json};
 use volee_report::VerdictWord;

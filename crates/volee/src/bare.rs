@@ -1,4 +1,5 @@
-//! A system without its gifts: no persistent sets, no remembered steps, no components, only states and their steps.
+//! A system without its gifts: no persistent sets, no remembered steps, no components, only states and their
+//! steps.
 //!
 //! What gives a second opinion explores this, so that nothing that makes a search fast takes part in it.
 

@@ -1,7 +1,8 @@
 //! The files of a model on their way to workers elsewhere: the model itself and what it includes.
 //!
-//! Files keep their places to each other, because an include is looked for beside the file that has it. Where all of them
-//! are below the current folder they are also named there as they were named here, so that places in messages are the same.
+//! Files keep their places to each other, because an include is looked for beside the file that has it. Where
+//! all of them are below the current folder they are also named there as they were named here, so that places
+//! in messages are the same.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};

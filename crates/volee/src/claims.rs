@@ -1,7 +1,8 @@
 //! Never claims of Promela models as automata that a search can run beside the model.
 //!
-//! A claim moves first, in the initial state, and then once per step of the system (SPIN's rule). Reaching its end is
-//! an error, and so is an infinite run that passes accept labels of the claim or of a process again and again.
+//! A claim moves first, in the initial state, and then once per step of the system (SPIN's rule). Reaching
+//! its end is an error, and so is an infinite run that passes accept labels of the claim or of a process
+//! again and again.
 
 use std::collections::HashMap;
 

@@ -299,8 +299,8 @@ impl Contract {
         Ok(Determinised::new(specification, purpose))
     }
 
-    /// How the specification is read. Merged steps of a program would hide messages, so there are none; and a step is told by what
-    /// happens in it, so that purposes mean it as formulas do.
+    /// How the specification is read. Merged steps of a program would hide messages, so there are none; and a
+    /// step is told by what happens in it, so that purposes mean it as formulas do.
     pub(crate) fn options(source: &Options) -> Options {
         Options { naming: Naming::Events, ..source.step_by_step() }
     }
@@ -520,8 +520,8 @@ pub struct Tried {
 pub struct Campaign {
     /// One after the other.
     pub runs: Vec<Tried>,
-    /// How many visible transitions of the specification random runs have taken, and how many there are; none where the
-    /// specification is too large to be counted.
+    /// How many visible transitions of the specification random runs have taken, and how many there are; none
+    /// where the specification is too large to be counted.
     pub coverage: Option<(usize, usize)>,
     /// What counted as quiescence, where that is known.
     pub quiescence: Option<Livelock>,
@@ -554,7 +554,8 @@ fn stored(path: &Path) -> Result<(TestGraph, Option<Livelock>), AskError> {
     Ok((TestGraph::from_lts(&volee_lts::read_file(path)?)?, None))
 }
 
-/// How many visible transitions the determinised specification has; `None` when it is too large to be counted.
+/// How many visible transitions the determinised specification has; `None` when it is too large to be
+/// counted.
 fn transitions(product: &mut Determinised<'_>) -> Option<usize> {
     let mut count = 0;
     let mut next = 0;

@@ -1,7 +1,7 @@
 //! A walk through a model as a conversation: a list of possible steps, one letter for everything else.
 //!
-//! It reads lines, so that it works from a terminal and from a pipe alike; the end of the input is `q`. Whoever interrupts stops
-//! what is going on, and the run is kept.
+//! It reads lines, so that it works from a terminal and from a pipe alike; the end of the input is `q`.
+//! Whoever interrupts stops what is going on, and the run is kept.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};

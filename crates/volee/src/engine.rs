@@ -147,7 +147,8 @@ pub(crate) enum Way {
     Equations,
     SharedSearch,
     SharedEquations,
-    /// What one worker does for [`Way::Cycles`], [`Way::Monitor`] and [`Way::Deterministic`], done by several.
+    /// What one worker does for [`Way::Cycles`], [`Way::Monitor`] and [`Way::Deterministic`], done by
+    /// several.
     SharedCycles,
     SharedMonitor,
     SharedDeterministic,
@@ -247,7 +248,8 @@ impl Engine {
         })
     }
 
-    /// Why a question cannot be asked in this way: the engine does not answer it, or would not obey something that is set.
+    /// Why a question cannot be asked in this way: the engine does not answer it, or would not obey something
+    /// that is set.
     pub fn refuses(&self, question: &Question, asked: &Asked<'_>) -> Option<Refusal> {
         let way = match self.way_of(question) {
             Ok(way) => way,
@@ -260,8 +262,8 @@ impl Engine {
             .or_else(|| contradiction(asked))
     }
 
-    /// Why questions cannot be asked together in this way: some question is not answered, or something that is set is obeyed
-    /// for none of them.
+    /// Why questions cannot be asked together in this way: some question is not answered, or something that
+    /// is set is obeyed for none of them.
     pub(crate) fn refuses_all(&self, questions: &[Question], asked: &Asked<'_>) -> Option<Refusal> {
         let mut ways = Vec::new();
         for question in questions {
@@ -272,8 +274,8 @@ impl Engine {
         }
         for setting in asked.given() {
             let ignored: Vec<Refusal> = ways.iter().filter_map(|way| way.ignores(setting, asked)).collect();
-            // What a model means concerns every question; how a search is done concerns those that are searches.
-            // What is kept must be all of what is asked.
+            // What a model means concerns every question; how a search is done concerns those that are
+            // searches. What is kept must be all of what is asked.
             let everybody =
                 matches!(setting, Setting::Copies | Setting::Capacity | Setting::Checkpoint | Setting::Spill);
             if (ignored.len() == ways.len() || everybody)

@@ -1,4 +1,5 @@
-//! Reading texts, and writing files whole or not at all: a temporary file beside the target, renamed when it is complete.
+//! Reading texts, and writing files whole or not at all: a temporary file beside the target, renamed when it
+//! is complete.
 //!
 //! A reader never sees half a file, and a full disk or Ctrl-C leaves the old one as it was.
 
@@ -33,8 +34,8 @@ fn remember_unfinished(path: Option<PathBuf>) {
     }
 }
 
-/// Reads a text file; what is not UTF-8 in it becomes a replacement character, which a parser then refuses with its
-/// place.
+/// Reads a text file; what is not UTF-8 in it becomes a replacement character, which a parser then refuses
+/// with its place.
 ///
 /// # Errors
 /// The file cannot be read, or is too large.
@@ -212,7 +213,8 @@ pub fn store_trace(model: &Path, trace: &Trace) -> Result<PathBuf, Diagnostic> {
     Ok(path)
 }
 
-/// What a program has written into a folder, so that it knows its own files again and leaves those of others alone.
+/// What a program has written into a folder, so that it knows its own files again and leaves those of others
+/// alone.
 pub struct Record {
     folder: PathBuf,
     name: &'static str,

@@ -1,5 +1,5 @@
-//! Whole graphs, for the questions that need them: read as they are, or any other model explored first; labels hidden and
-//! renamed, several files composed. Then they are compared, reduced or described.
+//! Whole graphs, for the questions that need them: read as they are, or any other model explored first;
+//! labels hidden and renamed, several files composed. Then they are compared, reduced or described.
 //!
 //! ```
 //! use volee::{Graphs, lts::Relation, system::{Budget, Meter, Quiet}};
@@ -181,8 +181,8 @@ impl Graphs {
         Ok(Comparison { relation, difference, systems, lazily: None, warnings })
     }
 
-    /// Whether two systems are strongly bisimilar, without building either; `seed` chooses what is forgotten where memory is
-    /// short.
+    /// Whether two systems are strongly bisimilar, without building either; `seed` chooses what is forgotten
+    /// where memory is short.
     ///
     /// # Errors
     /// What was asked for needs the whole graph, one of them cannot be read, or a limit is reached.
@@ -210,7 +210,8 @@ impl Graphs {
     /// The smallest system that is equal to one in a sense; its certificate is checked.
     ///
     /// # Errors
-    /// It cannot be read, a pattern makes no sense, a limit is reached; or the certificate is wrong, which is a defect.
+    /// It cannot be read, a pattern makes no sense, a limit is reached; or the certificate is wrong, which is
+    /// a defect.
     pub fn reduce(
         &self,
         path: &Path,
@@ -326,7 +327,8 @@ impl Graphs {
         Ok(Read { system: explore_as(system.as_mut(), &mut name, meter, progress)?, warnings })
     }
 
-    /// What a step with these names is called after all rules: rules see who acts, also where the label does not tell.
+    /// What a step with these names is called after all rules: rules see who acts, also where the label does
+    /// not tell.
     fn name(&self, names: &[String], rules: &[Relabelling]) -> Option<String> {
         let anonymous = names.iter().map(|name| without_who(name));
         let all: Vec<String> = names.iter().cloned().chain(anonymous).collect();
@@ -334,9 +336,9 @@ impl Graphs {
         Some(if changed || self.labels != Labels::Events { text } else { without_who(&text) })
     }
 
-    /// Every step has a label that somebody may look at, and no relation here is blind to all of them: strong equivalence
-    /// counts steps, the others tell apart what was not hidden, and what is hidden is chosen after the system is read. So
-    /// nothing is merged, whether a plain model is asked for or not.
+    /// Every step has a label that somebody may look at, and no relation here is blind to all of them: strong
+    /// equivalence counts steps, the others tell apart what was not hidden, and what is hidden is chosen
+    /// after the system is read. So nothing is merged, whether a plain model is asked for or not.
     fn open_model(&self, path: &Path) -> Result<Read<Box<dyn System>>, AskError> {
         let own = self.made.iter().find(|source| source.path == path);
         let made = own.and_then(|source| source.options.made.clone());

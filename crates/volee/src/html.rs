@@ -64,7 +64,8 @@ pub fn view(filter: &Filter) -> Value {
     json!({ "messages": filter.only_messages, "hide": filter.hide, "show": filter.show })
 }
 
-/// How far coverage goes: a search that ended early has not seen everything, and one with reduction leaves steps out.
+/// How far coverage goes: a search that ended early has not seen everything, and one with reduction leaves
+/// steps out.
 pub fn coverage_note(answers: &Answers) -> &'static str {
     let complete = answers.figures.0.get("complete").and_then(Value::as_bool).unwrap_or(false);
     let reduced = answers.figures.number("reduced_expansions").unwrap_or_default() > 0;

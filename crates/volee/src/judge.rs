@@ -1,9 +1,10 @@
 //! The judge: what the user wrote, run by the simplest code, confirms or refuses what a search has found.
 //!
-//! A run that a search finds, in whatever faster equal of the model, is lifted to the plain program, replayed there step by
-//! step, and looked at: does it end in what it is shown for? No search takes part in that. A deadlock is a state without steps
-//! that is no valid end, an invariant is evaluated, a formula of temporal logic is evaluated over the cycle by its definition,
-//! a claim is run along the run. What is not confirmed is a defect of volee, never a verdict.
+//! A run that a search finds, in whatever faster equal of the model, is lifted to the plain program, replayed
+//! there step by step, and looked at: does it end in what it is shown for? No search takes part in that. A
+//! deadlock is a state without steps that is no valid end, an invariant is evaluated, a formula of temporal
+//! logic is evaluated over the cycle by its definition, a claim is run along the run. What is not confirmed
+//! is a defect of volee, never a verdict.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -129,9 +130,8 @@ fn named_machine(lowered: &Lowered) -> Machine {
     lowered.machine(MachineOptions { plain: true, single_steps: true, labels, ..MachineOptions::default() })
 }
 
-/// Lifts a run of `fast` to the plain program, replays it there, and looks whether it shows what is claimed. Other models than
-/// programs are their own judges.
-/// `naming` is how formulas mean steps.
+/// Lifts a run of `fast` to the plain program, replays it there, and looks whether it shows what is claimed.
+/// Other models than programs are their own judges. `naming` is how formulas mean steps.
 ///
 /// # Errors
 /// It does not, or is no run of the plain program.

@@ -1,7 +1,8 @@
 //! Searches that are kept in a file: what the file says of itself, and whether a search may go on from it.
 //!
-//! A search may go on if it is the same question about the same model, asked of the same version of volee: the file has
-//! digests of all files of the model and of all questions and settings. What may be used (memory, time) is not part of them.
+//! A search may go on if it is the same question about the same model, asked of the same version of volee:
+//! the file has digests of all files of the model and of all questions and settings. What may be used
+//! (memory, time) is not part of them.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! volee as a library: everything a Rust user needs under one name.
 //!
-//! [`ask`] is the door: a [`Source`] (or a [`System`] of one's own, [`ask_system`]), [`Question`]s, an [`Engine`] and a budget
-//! go in, [`Answers`] come out, of the same type whoever answers. The rooms of the house are re-exported whole, under short names.
+//! [`ask`] is the door: a [`Source`] (or a [`System`] of one's own, [`ask_system`]), [`Question`]s, an
+//! [`Engine`] and a budget go in, [`Answers`] come out, of the same type whoever answers. The rooms of the
+//! house are re-exported whole, under short names.
 //!
 //! | module | what it has |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! A system of the caller's own as a [`Source`](crate::Source): everything that is asked of model files can then be asked of it, by
-//! whoever takes a source (the door, reports, tests, comparisons, the explorer).
+//! A system of the caller's own as a [`Source`](crate::Source): everything that is asked of model files can
+//! then be asked of it, by whoever takes a source (the door, reports, tests, comparisons, the explorer).
 
 use std::fmt;
 use std::sync::Arc;

@@ -35,7 +35,8 @@ pub struct Options {
     pub copies: Vec<(String, u32)>,
     /// How many messages fit into every buffered channel, whatever the model says of it.
     pub capacity: Option<u32>,
-    /// Every step of a program is of interest, so that none are merged; what nobody reads may still be forgotten.
+    /// Every step of a program is of interest, so that none are merged; what nobody reads may still be
+    /// forgotten.
     pub single_steps: bool,
     /// What single steps of a program are called.
     pub naming: Naming,
@@ -68,8 +69,8 @@ impl Options {
         Options { single_steps: true, ..self.clone() }
     }
 
-    /// The same with every variable and step of the program as it was written. Its steps are those of [`Options::step_by_step`],
-    /// so that a run of one is a run of the other.
+    /// The same with every variable and step of the program as it was written. Its steps are those of
+    /// [`Options::step_by_step`], so that a run of one is a run of the other.
     #[must_use]
     pub fn plainly(&self) -> Options {
         Options { plain: true, single_steps: false, naming: Naming::default(), ..self.clone() }
@@ -326,7 +327,8 @@ fn open_counters(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnosti
     Ok(Opened { warnings: told.collect(), draft: Box::new(system), promela: None })
 }
 
-/// Says of places that may start with any number of tokens that the least is taken; of many, so much of the first few.
+/// Says of places that may start with any number of tokens that the least is taken; of many, so much of the
+/// first few.
 fn open_places(net: &volee_nets::Net) -> Vec<Diagnostic> {
     const TOLD: usize = 4;
     let Some(initial) = net.initial.first() else { return Vec::new() };

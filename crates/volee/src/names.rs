@@ -1,4 +1,5 @@
-//! What the values of settings are called, with a sentence about those that need one: the same words for every caller.
+//! What the values of settings are called, with a sentence about those that need one: the same words for
+//! every caller.
 
 use volee_bes::Solver;
 use volee_conform::Livelock;

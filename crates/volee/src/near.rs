@@ -1,8 +1,8 @@
-//! How near a search for a goal came that was never reached: which parts of it are true somewhere, how many of them at once, and
-//! how far a comparison is from being true.
+//! How near a search for a goal came that was never reached: which parts of it are true somewhere, how many
+//! of them at once, and how far a comparison is from being true.
 //!
-//! The states are gone through once more, level by level, so that what is told is nearest to the start. Bounded in states and
-//! by the meter: a figure that could not be had in time is not told.
+//! The states are gone through once more, level by level, so that what is told is nearest to the start.
+//! Bounded in states and by the meter: a figure that could not be had in time is not told.
 
 use std::collections::{HashSet, VecDeque};
 

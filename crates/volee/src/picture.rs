@@ -1,5 +1,6 @@
-//! A small state graph as a picture: every state with the variables that one picks, every step with what it does. `.dot` for
-//! Graphviz, `.svg` laid out by `layout-rs`. More states than a person can look at are refused.
+//! A small state graph as a picture: every state with the variables that one picks, every step with what it
+//! does. `.dot` for Graphviz, `.svg` laid out by `layout-rs`. More states than a person can look at are
+//! refused.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -1,10 +1,11 @@
-//! Property automata for families of any size: from finite-trace formulas, safety formulas of LTL, never claims and automata
-//! in files.
+//! Property automata for families of any size: from finite-trace formulas, safety formulas of LTL, never
+//! claims and automata in files.
 //!
-//! A property whose violation shows after finitely many steps is decided by reachability; there a run that ends is not continued:
-//! a claim moves with the processes and only with them. Any other formula of LTL is the Büchi automaton of what violates it, and its
-//! accepting states must not recur for ever; there the last state of a run that ends lasts for ever. Automata
-//! and claims with acceptance that are of neither kind are refused.
+//! A property whose violation shows after finitely many steps is decided by reachability; there a run that
+//! ends is not continued: a claim moves with the processes and only with them. Any other formula of LTL is
+//! the Büchi automaton of what violates it, and its accepting states must not recur for ever; there the last
+//! state of a run that ends lasts for ever. Automata and claims with acceptance that are of neither kind are
+//! refused.
 
 use std::collections::HashSet;
 
@@ -36,7 +37,8 @@ pub fn of_tl(lowered: &Lowered, text: &str) -> Result<Vec<Property>> {
     of_formula(lowered, &formula, &name, Names::Events, Reading::Steps)
 }
 
-/// A formula over infinite runs: by reachability where it is plainly false of a run only if it is false of a prefix.
+/// A formula over infinite runs: by reachability where it is plainly false of a run only if it is false of a
+/// prefix.
 ///
 /// # Errors
 /// As above, or it has more atoms or states than can be.
@@ -119,8 +121,9 @@ fn atoms_of(pool: &Pool, root: NodeId) -> Vec<AtomId> {
     all
 }
 
-/// Whether the formula, its negations pushed inwards, has neither `U` nor `X`. Operands come before their users, so one pass
-/// over the nodes is enough; the first of a pair is about the node, the second about its negation.
+/// Whether the formula, its negations pushed inwards, has neither `U` nor `X`. Operands come before their
+/// users, so one pass over the nodes is enough; the first of a pair is about the node, the second about its
+/// negation.
 fn is_safe(formula: &Formula) -> bool {
     let pool = &formula.pool;
     let mut safe: Vec<(bool, bool)> = Vec::new();
@@ -251,8 +254,8 @@ enum Guard {
     Always,
 }
 
-/// A deterministic Büchi automaton that must accept every infinite run, where that can be seen after finitely many steps: every
-/// run is accepted that does not reach a state from which none is.
+/// A deterministic Büchi automaton that must accept every infinite run, where that can be seen after finitely
+/// many steps: every run is accepted that does not reach a state from which none is.
 ///
 /// # Errors
 /// The automaton is not deterministic or not of that kind, or speaks of what the model does not have.

@@ -1,6 +1,7 @@
 //! What can be asked of a model: one closed list, with its names in one place.
 //!
-//! A name is what the answer carries (`invariant x < 3`, `ltl fair`); machines compare them, so they never change.
+//! A name is what the answer carries (`invariant x < 3`, `ltl fair`); machines compare them, so they never
+//! change.
 
 use std::fmt;
 
@@ -78,8 +79,8 @@ impl Question {
         Question::Ltl { name: None, text: text.into() }
     }
 
-    /// A formula of linear temporal logic whose automaton is deterministic: every infinite run must be accepted, which a
-    /// search decides that only needs the current path.
+    /// A formula of linear temporal logic whose automaton is deterministic: every infinite run must be
+    /// accepted, which a search decides that only needs the current path.
     ///
     /// # Errors
     /// The text is no formula, or its automaton is not deterministic.
@@ -184,8 +185,8 @@ impl Question {
         }
     }
 
-    /// Whether a user means this question by `word`: its whole name, the word of its kind, the model's name for it, or
-    /// `claims` for all that the model claims.
+    /// Whether a user means this question by `word`: its whole name, the word of its kind, the model's name
+    /// for it, or `claims` for all that the model claims.
     pub fn is_meant_by(&self, word: &str) -> bool {
         self.to_string() == word
             || self.kind().word() == word

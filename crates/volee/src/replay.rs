@@ -1,4 +1,5 @@
-//! A run that was stored or printed, re-executed in the program as it was written, and whether it shows what it is said to show.
+//! A run that was stored or printed, re-executed in the program as it was written, and whether it shows what
+//! it is said to show.
 //!
 //! ```
 //! use volee::replay::{Recorded, replay};
@@ -60,7 +61,8 @@ pub struct Replayed {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Replays a run in the plain program and looks whether it shows what is claimed: by `claim`, or else by the trace itself.
+/// Replays a run in the plain program and looks whether it shows what is claimed: by `claim`, or else by the
+/// trace itself.
 ///
 /// # Errors
 /// The model is wrong, the run is none of it, or it does not show what is claimed.
@@ -89,8 +91,8 @@ pub fn replay(source: &Source, run: Recorded, claim: Option<Claim>) -> Result<Re
     Ok(Replayed { model: model.name, trace, confirmed, warnings: model.warnings })
 }
 
-/// Runs are those of the plain program; only traces of old may name steps of a merged one. A trace remembers how its model was
-/// read, so that it always replays.
+/// Runs are those of the plain program; only traces of old may name steps of a merged one. A trace remembers
+/// how its model was read, so that it always replays.
 fn options(given: &Options, stored: Option<&Trace>) -> Options {
     let Some(trace) = stored else { return Options { plain: true, ..given.clone() } };
     Options {

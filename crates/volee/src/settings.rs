@@ -31,7 +31,8 @@ pub struct Settings {
     pub all_errors: bool,
     /// Go on until this many different errors are found.
     pub max_errors: usize,
-    /// Which steps of a state are taken; `None` is both kinds of reduction, and all steps of plain models and for shortest runs.
+    /// Which steps of a state are taken; `None` is both kinds of reduction, and all steps of plain models and
+    /// for shortest runs.
     pub reduction: Option<Reduction>,
     /// Which state is forgotten when the memory is used up; `None` ends the search.
     pub replacement: Option<Replacement>,
@@ -261,7 +262,8 @@ impl Asked<'_> {
             Setting::Order => s.order != usual.order,
             Setting::AllErrors => s.all_errors,
             Setting::MaxErrors => s.max_errors != usual.max_errors,
-            // Every engine takes all steps unless it is told otherwise, so that asking for it is always obeyed.
+            // Every engine takes all steps unless it is told otherwise, so that asking for it is always
+            // obeyed.
             Setting::Reduction => s.reduction.is_some_and(|kind| kind != Reduction::None),
             Setting::Replacement => s.replacement != usual.replacement,
             Setting::States => s.states.is_some(),

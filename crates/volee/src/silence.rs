@@ -1,6 +1,7 @@
-//! What questions to symbolic engines speak of and never happens. Explicit searches see what happens on their way; who decides about
-//! sets of states is asked once more: whether the left side of an implication is false everywhere, in the same words and with the same
-//! engine. Events that no statement of the program is are told from the program alone.
+//! What questions to symbolic engines speak of and never happens. Explicit searches see what happens on their
+//! way; who decides about sets of states is asked once more: whether the left side of an implication is false
+//! everywhere, in the same words and with the same engine. Events that no statement of the program is are
+//! told from the program alone.
 
 use volee_logic::formula::{AtomKind, EventPattern, LabelPattern, parse};
 use volee_search::left_sides;
@@ -15,7 +16,8 @@ fn is_blind(engine: &Engine) -> bool {
     matches!(engine, Engine::Families | Engine::Counters)
 }
 
-/// The left sides of implications in what holds, as they are told, and the question whether each is false everywhere.
+/// The left sides of implications in what holds, as they are told, and the question whether each is false
+/// everywhere.
 pub(crate) fn further_questions(engine: &Engine, answers: &Answers) -> Vec<(String, Question)> {
     let mut all: Vec<(String, Question)> = Vec::new();
     for answer in answers.iter().filter(|answer| is_blind(engine) && answer.holds()) {

@@ -1,6 +1,8 @@
-//! Systems of boolean equations and parity games that are given as such: read, made at random, written, solved.
+//! Systems of boolean equations and parity games that are given as such: read, made at random, written,
+//! solved.
 //!
-//! Every value is confirmed by code that did not find it: the certificate of equations is checked, the strategies of a game are.
+//! Every value is confirmed by code that did not find it: the certificate of equations is checked, the
+//! strategies of a game are.
 
 use std::path::Path;
 

@@ -147,7 +147,8 @@ impl Walk {
         self.random.part_of(choices as u64) as usize
     }
 
-    /// Takes random steps until there are this many, or none is possible, or one goes wrong, or the user had enough.
+    /// Takes random steps until there are this many, or none is possible, or one goes wrong, or the user had
+    /// enough.
     pub fn at_random(&mut self, system: &mut dyn System, steps: usize, stop: &dyn Fn() -> bool) -> Ending {
         while self.len() < steps {
             if stop() {

@@ -1,4 +1,5 @@
-//! Workers in a program of one's own: they listen on loopback, and each job that they take is a process of the same program.
+//! Workers in a program of one's own: they listen on loopback, and each job that they take is a process of
+//! the same program.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +17,8 @@ const JOB: &str = "VOLEE_JOB";
 /// Whether jobs are done where they are asked for.
 static JOINED: AtomicBool = AtomicBool::new(false);
 
-/// The first line of a program that uses [`Cluster::here`]: a process that was started for a job does it and ends here.
+/// The first line of a program that uses [`Cluster::here`]: a process that was started for a job does it and
+/// ends here.
 pub fn do_jobs() {
     if std::env::var_os(JOB).is_some() {
         let room = job::Room { usual: usual_memory(), most: None };

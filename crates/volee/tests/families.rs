@@ -1,8 +1,8 @@
 //! Property automata of families against explicit search of their instances.
 //!
-//! A thousand random formulas over events of any client and of named clients: what holds for all sizes holds in every
-//! instance that is searched, and what is violated with n processes is violated in the instance of n, by a run that the
-//! explicit model makes, and in no smaller one where the answer says so.
+//! A thousand random formulas over events of any client and of named clients: what holds for all sizes holds
+//! in every instance that is searched, and what is violated with n processes is violated in the instance of
+//! n, by a run that the explicit model makes, and in no smaller one where the answer says so.
 
 use std::path::PathBuf;
 
@@ -46,7 +46,8 @@ fn instance(path: &PathBuf, clients: u32) -> Model {
     Model::open(path, &options).expect("a good model")
 }
 
-/// Whether every prefix of every run of an instance satisfies a formula. The server is process 0, the clients follow.
+/// Whether every prefix of every run of an instance satisfies a formula. The server is process 0, the clients
+/// follow.
 fn explicit(path: &PathBuf, clients: u32, text: &str) -> bool {
     let mut model = instance(path, clients);
     let formula = parse(text, "test").expect("a formula");
@@ -61,8 +62,8 @@ fn explicit(path: &PathBuf, clients: u32, text: &str) -> bool {
     }
 }
 
-/// The verdict of each part of a formula for all sizes: with how many clients it is violated, whether that is the least
-/// number; and a run that the explicit model makes.
+/// The verdict of each part of a formula for all sizes: with how many clients it is violated, whether that is
+/// the least number; and a run that the explicit model makes.
 fn for_any(path: &PathBuf, text: &str) -> Vec<Option<(u32, bool)>> {
     let model = Model::open(path, &Options { dormant: true, ..Options::default() }).expect("a good model");
     let lowered = model.promela.expect("it is Promela");

@@ -1,5 +1,6 @@
-//! The house is as its papers say: arrows between crates are those of ARCHITECTURE.md's table and no others, every
-//! dependency is used, and every licence in the tree is one that a user of this one may accept without asking.
+//! The house is as its papers say: arrows between crates are those of ARCHITECTURE.md's table and no others,
+//! every dependency is used, and every licence in the tree is one that a user of this one may accept without
+//! asking.
 //!
 //! Public tools do the last two more finely; these need nothing installed, so they run wherever the tests do.
 
@@ -25,7 +26,8 @@ fn full_name(word: &str) -> String {
     }
 }
 
-/// Reads rows such as ``| `volee-search` | stores … | system, logic |``; "all the above" is every earlier row.
+/// Reads rows such as ``| `volee-search` | stores … | system, logic |``; "all the above" is every earlier
+/// row.
 fn allowed() -> Arrows {
     let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the map is there");
     let mut arrows = Arrows::new();
@@ -144,7 +146,8 @@ fn every_dependency_is_named_in_the_code_that_may_use_it() {
     assert!(unused.is_empty(), "dependencies that no code names: {unused:?}");
 }
 
-/// Rooms whose callers are people at a command line, or who write its commands for them, and what only tests use.
+/// Rooms whose callers are people at a command line, or who write its commands for them, and what only tests
+/// use.
 const KNOW_FLAGS: &[&str] = &["volee-cli", "volee-lsp", "volee-page", "volee-testkit"];
 
 /// The flags that stand in the code of a file, tests left out: `--word`, `-D`.
@@ -213,7 +216,8 @@ const ACCEPTED: &[&str] = &[
     "Zlib",
 ];
 
-/// Whether one may choose accepted licences only: an expression of `OR` over `AND`, with brackets around one level.
+/// Whether one may choose accepted licences only: an expression of `OR` over `AND`, with brackets around one
+/// level.
 fn acceptable(expression: &str) -> bool {
     let plain = expression.replace('/', " OR ");
     let mut depth = 0_i32;

@@ -1,4 +1,5 @@
-//! Persistent sets against the full search on the Promela models of the shared corpus: the same verdicts, fewer states.
+//! Persistent sets against the full search on the Promela models of the shared corpus: the same verdicts,
+//! fewer states.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,12 +1,13 @@
-//! What the four servers share: lines in, lines out, over the standard streams or, with a port as argument, over TCP.
+//! What the four servers share: lines in, lines out, over the standard streams or, with a port as argument,
+//! over TCP.
 //!
 //! The servers themselves are the programs in `src/bin`; each is written as if the others did not exist.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::TcpListener;
 
-/// Serves one client on the standard streams, or one client after the other on the port given as first argument. `answer`
-/// is made anew for each client; it gets a request and gives the reply, if there is one.
+/// Serves one client on the standard streams, or one client after the other on the port given as first
+/// argument. `answer` is made anew for each client; it gets a request and gives the reply, if there is one.
 ///
 /// # Errors
 /// The port is not one or is taken, or a stream breaks.

@@ -1,8 +1,10 @@
-//! A diagnostic judged by itself: its states and steps as a system of their own, and the formula asked of that.
+//! A diagnostic judged by itself: its states and steps as a system of their own, and the formula asked of
+//! that.
 //!
-//! The argument that nothing is missing is in `steps.rs`: an item that needs one support has its step, and one that needs
-//! all of them has no more supports among fewer steps. This is the check of that argument. It shares no code with the collection of
-//! steps; where it does not agree, the diagnostic is not called complete.
+//! The argument that nothing is missing is in `steps.rs`: an item that needs one support has its step, and
+//! one that needs all of them has no more supports among fewer steps. This is the check of that argument. It
+//! shares no code with the collection of steps; where it does not agree, the diagnostic is not called
+//! complete.
 
 use std::borrow::Cow;
 

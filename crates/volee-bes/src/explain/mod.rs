@@ -1,9 +1,10 @@
-//! What a certificate rests on, told to people: a proof graph, the transitions behind it, a run where it is one, words.
+//! What a certificate rests on, told to people: a proof graph, the transitions behind it, a run where it is
+//! one, words.
 //!
-//! A proof graph has one item per variable that the checker walked, with the items it rests on. Items of one state
-//! together are that state; an item that rests on one in a next state stands for the step between them. The transitions
-//! so found form the diagnostic of the report (section 3.2): a part of the system that alone shows why the formula is
-//! true, or why it is false.
+//! A proof graph has one item per variable that the checker walked, with the items it rests on. Items of one
+//! state together are that state; an item that rests on one in a next state stands for the step between them.
+//! The transitions so found form the diagnostic of the report (section 3.2): a part of the system that alone
+//! shows why the formula is true, or why it is false.
 
 mod excerpt;
 mod export;

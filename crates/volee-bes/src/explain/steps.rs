@@ -69,7 +69,8 @@ pub(super) struct Behind {
     pub evidence: Vec<Taken>,
 }
 
-/// The steps that one item needs: with these alone, and any others that the system has there, it keeps its value.
+/// The steps that one item needs: with these alone, and any others that the system has there, it keeps its
+/// value.
 pub(super) fn steps_behind<S: System + ?Sized>(
     graph: &mut ModelGraph<'_, S>,
     proof: &Proof,
@@ -102,7 +103,8 @@ pub(super) fn steps_behind<S: System + ?Sized>(
     }
 }
 
-/// The steps, by their index, that the facts behind an item rest on. Where one fact decides, the one that needs fewest.
+/// The steps, by their index, that the facts behind an item rest on. Where one fact decides, the one that
+/// needs fewest.
 fn evidence<S: System + ?Sized>(
     graph: &mut ModelGraph<'_, S>,
     equation: &Equation,

@@ -1,4 +1,5 @@
-//! Parity games in the format of PGSolver: `parity 3; start 0; 0 2 0 1,2 "name"; …`, the largest priority decides.
+//! Parity games in the format of PGSolver: `parity 3; start 0; 0 2 0 1,2 "name"; …`, the largest priority
+//! decides.
 
 use std::collections::HashMap;
 use std::fmt::Write;

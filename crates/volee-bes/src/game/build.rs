@@ -31,7 +31,8 @@ impl Built {
 
 const NOT_MET: u32 = u32::MAX;
 
-/// The smallest priorities that are even for greatest and odd for least fixed points and fall from block to block.
+/// The smallest priorities that are even for greatest and odd for least fixed points and fall from block to
+/// block.
 pub(crate) fn priorities(blocks: &[Sign]) -> Vec<u32> {
     let mut priorities = vec![0; blocks.len()];
     let mut current = 0;

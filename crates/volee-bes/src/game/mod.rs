@@ -1,8 +1,8 @@
 //! Parity games: what equations become when least and greatest fixed points alternate.
 //!
-//! A disjunction is a vertex of player Even, who wants it true; a conjunction one of player Odd. An infinite play is won
-//! by the parity of the largest priority seen for ever; who cannot move loses. The priorities are the blocks counted
-//! from the inside: even for greatest fixed points, odd for least.
+//! A disjunction is a vertex of player Even, who wants it true; a conjunction one of player Odd. An infinite
+//! play is won by the parity of the largest priority seen for ever; who cannot move loses. The priorities are
+//! the blocks counted from the inside: even for greatest fixed points, odd for least.
 
 mod build;
 mod strategy;

@@ -1,9 +1,9 @@
 //! The checker of strategies, by the definition: it knows nothing of how they were found.
 //!
-//! From the main vertex, following the winner's strategy and all moves of the opponent, the play never leaves what the
-//! winner claims, the winner is never stuck, and no cycle has the opponent's parity as its largest priority. The last
-//! point is checked per priority of the opponent: among the vertices of at most that priority, none of exactly that
-//! priority lies on a cycle.
+//! From the main vertex, following the winner's strategy and all moves of the opponent, the play never leaves
+//! what the winner claims, the winner is never stuck, and no cycle has the opponent's parity as its largest
+//! priority. The last point is checked per priority of the opponent: among the vertices of at most that
+//! priority, none of exactly that priority lies on a cycle.
 
 use super::{Game, NO_CHOICE, Player, Winning};
 use volee_system::strong_components;

@@ -1,9 +1,10 @@
 //! Zielonka's algorithm, iterative, with dead ends attracted first.
 //!
-//! The recursion solves a sub-game: take the vertices of the largest priority, attract them for the player who wins it,
-//! solve the rest; if the opponent wins nothing there, the player wins all; otherwise attract what the opponent won, and
-//! solve what remains. Here the recursion is a stack of frames, because its depth is that of the priorities but the
-//! second call makes it as deep as the game in bad cases; sub-games are stamps on vertices, not copies.
+//! The recursion solves a sub-game: take the vertices of the largest priority, attract them for the player
+//! who wins it, solve the rest; if the opponent wins nothing there, the player wins all; otherwise attract
+//! what the opponent won, and solve what remains. Here the recursion is a stack of frames, because its depth
+//! is that of the priorities but the second call makes it as deep as the game in bad cases; sub-games are
+//! stamps on vertices, not copies.
 
 use volee_system::{Limit, Meter};
 
@@ -20,7 +21,8 @@ struct Solver<'g> {
     next_stamp: u32,
     winner: Vec<Option<Player>>,
     strategy: Vec<u32>,
-    /// For the opponent's vertices during an attraction: moves that do not lead into it; `NOT_COUNTED` at first.
+    /// For the opponent's vertices during an attraction: moves that do not lead into it; `NOT_COUNTED` at
+    /// first.
     escapes: Vec<u32>,
 }
 
@@ -64,8 +66,8 @@ impl Predecessors {
 /// A sub-game being solved.
 struct Frame {
     vertices: Vec<u32>,
-    /// While the rest is being solved: who wins the largest priority, the vertices that have it, and what is attracted
-    /// to them.
+    /// While the rest is being solved: who wins the largest priority, the vertices that have it, and what is
+    /// attracted to them.
     call: Option<Call>,
 }
 
@@ -149,8 +151,8 @@ impl Solver<'_> {
         Some(rest)
     }
 
-    /// The rest is solved. Either the player wins the whole sub-game, which ends the frame, or what the opponent can
-    /// force is the opponent's and the frame goes on with what remains.
+    /// The rest is solved. Either the player wins the whole sub-game, which ends the frame, or what the
+    /// opponent can force is the opponent's and the frame goes on with what remains.
     fn resume(&mut self, frame: &mut Frame, call: Call) -> Option<Vec<u32>> {
         let opponent = call.player.opponent();
         frame.vertices.iter().for_each(|v| self.stamps[*v as usize] = INSIDE);
@@ -176,11 +178,12 @@ impl Solver<'_> {
         vertices.iter().copied().filter(|v| self.stamps[*v as usize] == INSIDE).collect()
     }
 
-    /// Extends `set` by all vertices inside from which `player` can force the play into it, takes all of it out of the
-    /// sub-game, and notes the moves that do it.
+    /// Extends `set` by all vertices inside from which `player` can force the play into it, takes all of it
+    /// out of the sub-game, and notes the moves that do it.
     fn attract(&mut self, player: Player, set: &mut Vec<u32>) {
         let stamp = self.next_stamp;
-        // Stamps would run out after four thousand million attractions; they are then all old enough to be used again.
+        // Stamps would run out after four thousand million attractions; they are then all old enough to be
+        // used again.
         self.next_stamp = stamp.checked_add(1).unwrap_or(INSIDE + 1);
         set.iter().for_each(|v| self.stamps[*v as usize] = stamp);
         let mut counted = Vec::new();

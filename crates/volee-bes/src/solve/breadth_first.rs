@@ -1,6 +1,6 @@
-//! Breadth-first resolution by one worker. Where every variable has a key of its own there is a layout for one
-//! ([`super::single`]); where the variables of a place share a key, or places are numbers, it is the distributed algorithm
-//! with nobody to talk to ([`super::partition`]).
+//! Breadth-first resolution by one worker. Where every variable has a key of its own there is a layout for
+//! one ([`super::single`]); where the variables of a place share a key, or places are numbers, it is the
+//! distributed algorithm with nobody to talk to ([`super::partition`]).
 
 use volee_system::part::{Outbox, Work};
 use volee_system::{Meter, Progress};

@@ -1,14 +1,15 @@
 //! Is the solution right, by the definition alone, when every worker knows only its own variables?
 //!
-//! The distributed twin of [`crate::certificate`]: it asks the same of each variable that the main one rests on, and
-//! knows nothing of how the values were found. A variable's right-hand side is produced again. Where all successors must
-//! have the variable's value, the owner of each is told so (*claim*), and checks value and rank itself. Where one is
-//! enough, one of our own is taken if there is one; else the owners of all are asked whether theirs would do (*ask*,
-//! *answer*), and the best is claimed. A claim makes its variable one that must be confirmed as well. When everybody is
-//! idle and nothing is in flight, all that was claimed is confirmed.
+//! The distributed twin of [`crate::certificate`]: it asks the same of each variable that the main one rests
+//! on, and knows nothing of how the values were found. A variable's right-hand side is produced again. Where
+//! all successors must have the variable's value, the owner of each is told so (*claim*), and checks value
+//! and rank itself. Where one is enough, one of our own is taken if there is one; else the owners of all are
+//! asked whether theirs would do (*ask*, *answer*), and the best is claimed. A claim makes its variable one
+//! that must be confirmed as well. When everybody is idle and nothing is in flight, all that was claimed is
+//! confirmed.
 //!
-//! What was claimed is the diagnostic ([`Confirmation::evidence`]): gathered in one place it is a certificate for the
-//! sequential checker.
+//! What was claimed is the diagnostic ([`Confirmation::evidence`]): gathered in one place it is a certificate
+//! for the sequential checker.
 
 use std::collections::HashMap;
 
@@ -307,7 +308,8 @@ impl<G: BooleanGraph> Confirmation<G> {
         self.demand(&examined, ordinal as usize, out)
     }
 
-    /// Checks and claims what others rest on: many at a time, so that memory fetches several table lines at once.
+    /// Checks and claims what others rest on: many at a time, so that memory fetches several table lines at
+    /// once.
     fn take_claims(&mut self, mut records: &[u8]) -> Result<(), PartError> {
         let mut claims: Vec<(u32, &[u8], Node, Demand)> = Vec::with_capacity(TOGETHER);
         let mut found: Vec<Option<u32>> = Vec::with_capacity(TOGETHER);

@@ -1,16 +1,16 @@
 //! Depth-first resolution with components.
 //!
-//! Tarjan's algorithm finds the strongly connected components of the boolean graph as it is explored; values spread
-//! backwards along the edges of the components that are still open. When a component is complete, its variables that
-//! nothing has decided take the default of their block: nothing outside can reach them any more. Two consequences:
-//! a block need never be closed as a whole, and the backward edges of a component are dropped with it, so memory
-//! for edges is that of the open components only. (Early stabilisation as in the depth-first strategy of CÆSAR_SOLVE;
-//! the edges as a stack are ours.)
+//! Tarjan's algorithm finds the strongly connected components of the boolean graph as it is explored; values
+//! spread backwards along the edges of the components that are still open. When a component is complete, its
+//! variables that nothing has decided take the default of their block: nothing outside can reach them any
+//! more. Two consequences: a block need never be closed as a whole, and the backward edges of a component are
+//! dropped with it, so memory for edges is that of the open components only. (Early stabilisation as in the
+//! depth-first strategy of CÆSAR_SOLVE; the edges as a stack are ours.)
 //!
-//! Why values never spread to a variable in the middle of the path: an edge into an open variable is noted by a
-//! variable visited later, so everything that depends on the top of the path lies above it and is finished. A variable
-//! decided early is finished at once; variables it has left open below it stay on the component stack with its
-//! low-link, and are closed with the component they belong to.
+//! Why values never spread to a variable in the middle of the path: an edge into an open variable is noted by
+//! a variable visited later, so everything that depends on the top of the path lies above it and is finished.
+//! A variable decided early is finished at once; variables it has left open below it stay on the component
+//! stack with its low-link, and are closed with the component they belong to.
 
 use volee_system::{Meter, Progress};
 

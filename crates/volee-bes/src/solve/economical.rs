@@ -1,20 +1,22 @@
-//! Resolution of disjunctive and conjunctive blocks without storing edges (after the memory-saving strategy of
-//! CÆSAR_SOLVE for such systems).
+//! Resolution of disjunctive and conjunctive blocks without storing edges (after the memory-saving strategy
+//! of CÆSAR_SOLVE for such systems).
 //!
-//! In a disjunctive block a conjunction has at most one variable of its own block; the others belong to later blocks.
-//! Once those are known, the block is a graph in which `true` travels backwards along single edges; conjunctive blocks
-//! are the same with `false`. Call the value that travels the *sought* one: if a variable has it, so has everyone on
-//! the way from the start of the search to it. There are two cases.
+//! In a disjunctive block a conjunction has at most one variable of its own block; the others belong to later
+//! blocks. Once those are known, the block is a graph in which `true` travels backwards along single edges;
+//! conjunctive blocks are the same with `false`. Call the value that travels the *sought* one: if a variable
+//! has it, so has everyone on the way from the start of the search to it. There are two cases.
 //!
-//! * The sought value is the block's default (nu disjunctive, mu conjunctive): a cycle suffices. Depth-first; meeting a
-//!   variable of the path gives the sought value to the whole path, so what has left the path is always decided.
-//! * It is not (mu disjunctive, nu conjunctive): reachability. If the search ends in vain, all it visited has the
-//!   default. For the main variable the search is breadth-first, because then the first find is the shortest and nobody
-//!   asks for the rest. Searches for later blocks are depth-first: there, every successor of a variable that has left
-//!   the path was visited, so after a find the variables left undecided are decided by expanding them once more.
+//! * The sought value is the block's default (nu disjunctive, mu conjunctive): a cycle suffices. Depth-first;
+//!   meeting a variable of the path gives the sought value to the whole path, so what has left the path is
+//!   always decided.
+//! * It is not (mu disjunctive, nu conjunctive): reachability. If the search ends in vain, all it visited has
+//!   the default. For the main variable the search is breadth-first, because then the first find is the
+//!   shortest and nobody asks for the rest. Searches for later blocks are depth-first: there, every successor
+//!   of a variable that has left the path was visited, so after a find the variables left undecided are
+//!   decided by expanding them once more.
 //!
-//! A variable of a later block starts a search of its own, which is complete before this one goes on; so there is at
-//! most one search per block at any time, and all of them live on explicit stacks.
+//! A variable of a later block starts a search of its own, which is complete before this one goes on; so
+//! there is at most one search per block at any time, and all of them live on explicit stacks.
 
 use volee_system::{Meter, Progress};
 
@@ -195,8 +197,8 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
         if self.run().visits[at].waiting { self.leave(variable) } else { self.known(variable, !deciding) }
     }
 
-    /// Expands a variable. Its successors lie on the stack, those of later blocks on top, so that they come first.
-    /// Gives where they begin, or nothing when a constant decides the variable.
+    /// Expands a variable. Its successors lie on the stack, those of later blocks on top, so that they come
+    /// first. Gives where they begin, or nothing when a constant decides the variable.
     fn open(&mut self, variable: u32) -> Result<Option<u32>, SolveError> {
         let begin = self.successors.len();
         if self.table.expand(self.graph, variable, &mut self.successors)? == Pushing::Decided {
@@ -275,7 +277,8 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
         self.spare.push((visits, left));
     }
 
-    /// Decides what a depth-first search for reachability has left behind: all its successors are decided or among it.
+    /// Decides what a depth-first search for reachability has left behind: all its successors are decided or
+    /// among it.
     fn settle(&mut self, run: &mut Run) -> Result<(), SolveError> {
         let mut heads = vec![NONE; run.left.len()];
         let mut missing = vec![0u32; run.left.len()];
@@ -306,8 +309,8 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
                     Some(_) => missing[at] -= 1,
                 }
             }
-            // Not all neutral: such a variable would not have been left undecided, unless its last successors were
-            // decided by the find itself.
+            // Not all neutral: such a variable would not have been left undecided, unless its last successors
+            // were decided by the find itself.
             if missing[at] == 0 && self.table.cell(variable).value().is_none() {
                 self.table.decide(variable, !deciding);
                 ready.push(narrow(at)?);

@@ -1,8 +1,8 @@
 //! The strategies, behind one interface.
 //!
-//! All strategies answer with a [`Solution`]: a value for every variable they decided, and a rank, the moment at which
-//! it was decided. Ranks are what makes a solution a certificate: a least fixed point that is true must owe it to
-//! variables that were true before it, and dually for greatest ones ([`crate::certificate`]).
+//! All strategies answer with a [`Solution`]: a value for every variable they decided, and a rank, the moment
+//! at which it was decided. Ranks are what makes a solution a certificate: a least fixed point that is true
+//! must owe it to variables that were true before it, and dually for greatest ones ([`crate::certificate`]).
 
 mod acyclic;
 mod breadth_first;
@@ -96,7 +96,8 @@ pub struct Statistics {
     pub expanded: u64,
     /// Edges of the boolean graph looked up.
     pub edges: u64,
-    /// Edges walked a second time, backwards, to tell that a variable is stable (breadth-first, by one worker).
+    /// Edges walked a second time, backwards, to tell that a variable is stable (breadth-first, by one
+    /// worker).
     pub told: u64,
     /// Bytes in use at the end.
     pub memory: u64,
@@ -139,8 +140,8 @@ pub fn solve<G: BooleanGraph + ?Sized>(
     }
 }
 
-/// Without edges where the shape allows it; else depth-first, which decides components as soon as they are complete:
-/// breadth-first decides what depends on a default only when everything is explored.
+/// Without edges where the shape allows it; else depth-first, which decides components as soon as they are
+/// complete: breadth-first decides what depends on a default only when everything is explored.
 fn choose<G: BooleanGraph + ?Sized>(graph: &G) -> Solver {
     let blocks = u16::try_from(graph.blocks().len()).unwrap_or(u16::MAX);
     if (0..blocks).all(|block| graph.shape(block) != Shape::Mixed) {

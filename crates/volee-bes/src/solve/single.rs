@@ -1,19 +1,23 @@
 //! Breadth-first resolution by one worker, where every variable has a key of its own: the strategy of
-//! [`super::partition`] (which see for the algorithm, its corrections of the report and why closing blocks is right),
-//! laid out so that an edge costs one fetch from memory instead of two.
+//! [`super::partition`] (which see for the algorithm, its corrections of the report and why closing blocks is
+//! right), laid out so that an edge costs one fetch from memory instead of two.
 //!
-//! * A variable's slot in the table holds what an edge *to* it needs: the first edge of its list of dependants, or its
-//!   value once the list was told. So the look-up and the noting of a dependency read one line.
-//! * The slot also holds the dependant that met the variable first, so a quarter of the edges of a typical graph need no
-//!   record in the list; and these dependants lie side by side in memory, because a breadth-first search meets the
-//!   successors of a variable together.
-//! * A record by number holds what an edge *from* the variable needs when it is told: the count, the operator, the
-//!   value. Until the variable is stable it also remembers the tag, so that its slot is found without reading the key.
-//! * Variables are numbered as they are met, so the queue of a breadth-first search is the numbers themselves.
+//! * A variable's slot in the table holds what an edge *to* it needs: the first edge of its list of
+//!   dependants, or its value once the list was told. So the look-up and the noting of a dependency read one
+//!   line.
+//! * The slot also holds the dependant that met the variable first, so a quarter of the edges of a typical
+//!   graph need no record in the list; and these dependants lie side by side in memory, because a
+//!   breadth-first search meets the successors of a variable together.
+//! * A record by number holds what an edge *from* the variable needs when it is told: the count, the
+//!   operator, the value. Until the variable is stable it also remembers the tag, so that its slot is found
+//!   without reading the key.
+//! * Variables are numbered as they are met, so the queue of a breadth-first search is the numbers
+//!   themselves.
 //!
-//! Successors pass through a pipeline of two stages: they are pushed, and their lines start to be fetched; 64 successors
-//! later their lines are read and dependencies noted. The pipeline is short at first, because a search that finds its
-//! answer early should not have expanded much. Telling works on 64 stable variables at a time.
+//! Successors pass through a pipeline of two stages: they are pushed, and their lines start to be fetched; 64
+//! successors later their lines are read and dependencies noted. The pipeline is short at first, because a
+//! search that finds its answer early should not have expanded much. Telling works on 64 stable variables at
+//! a time.
 
 use volee_system::{Limit, Meter, Progress};
 
@@ -77,7 +81,8 @@ impl Record {
 
 /// The variables by their keys.
 struct Met {
-    /// What an edge to a variable needs: the last one that was noted, or that all were told; and who met it first.
+    /// What an edge to a variable needs: the last one that was noted, or that all were told; and who met it
+    /// first.
     table: Hashed<Links, 4>,
     packed: bool,
 }
@@ -239,8 +244,8 @@ impl<'g, G: BooleanGraph + ?Sized> Search<'g, G> {
         Ok(())
     }
 
-    /// Pushes the right-hand side of the next variable and starts fetching the lines of its successors. (No variable is
-    /// stable before it was expanded.)
+    /// Pushes the right-hand side of the next variable and starts fetching the lines of its successors. (No
+    /// variable is stable before it was expanded.)
     #[inline(always)]
     fn expand(&mut self) -> Result<(), SolveError> {
         let variable = self.next;
@@ -337,7 +342,8 @@ impl<'g, G: BooleanGraph + ?Sized> Search<'g, G> {
         }
     }
 
-    /// Walks the edges to all stable variables, many at a time; `false` when `tell` dependants were told and there are more.
+    /// Walks the edges to all stable variables, many at a time; `false` when `tell` dependants were told and
+    /// there are more.
     fn stabilise(&mut self, tell: &mut usize) -> bool {
         loop {
             self.take_decided();

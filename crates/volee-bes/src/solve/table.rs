@@ -1,7 +1,7 @@
 //! Cells: what a depth-first strategy keeps per variable, and the solution it leaves behind.
 //!
-//! A cell has eight bytes: flags, block, and one number that is the position on a stack while the variable is open and
-//! the rank once it is decided.
+//! A cell has eight bytes: flags, block, and one number that is the position on a stack while the variable is
+//! open and the rank once it is decided.
 
 use volee_system::Limit;
 
@@ -90,7 +90,8 @@ impl Table {
         Ok((Table { variables, cells, batch: Batch::default(), next_rank: 0, statistics }, root))
     }
 
-    /// Appends the successors of a variable to `out`, in order. Nothing is appended when a constant decides it.
+    /// Appends the successors of a variable to `out`, in order. Nothing is appended when a constant decides
+    /// it.
     pub fn expand<G: BooleanGraph + ?Sized>(
         &mut self,
         graph: &mut G,

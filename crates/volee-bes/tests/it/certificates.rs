@@ -1,8 +1,8 @@
-//! The checkers against their definitions: of all the claims one can make about small systems and games, they accept those
-//! that are proofs and no others.
+//! The checkers against their definitions: of all the claims one can make about small systems and games, they
+//! accept those that are proofs and no others.
 //!
-//! The twins here are as plain as they can be. Claims are made at random, most of them close to right ones, so that about as many
-//! are proofs as are not.
+//! The twins here are as plain as they can be. Claims are made at random, most of them close to right ones,
+//! so that about as many are proofs as are not.
 
 use volee_bes::certificate::{CheckError, Collector, Nobody, check};
 use volee_bes::explicit::Explicit;
@@ -56,7 +56,8 @@ impl BooleanGraph for WithConstants<'_> {
     }
 }
 
-/// The successors that support a variable's claimed value, with the rank that counts; `None` where the variable has no value.
+/// The successors that support a variable's claimed value, with the rank that counts; `None` where the
+/// variable has no value.
 pub fn supports(graph: &WithConstants<'_>, claims: &Claims, variable: u32) -> Option<Vec<(u32, u32)>> {
     let system = graph.system;
     let (value, rank) = claims[variable as usize]?;
@@ -88,7 +89,8 @@ fn rests_on(graph: &WithConstants<'_>, claims: &Claims, variable: u32) -> Option
     holds.then(|| found.into_iter().map(|(_, to)| to).collect())
 }
 
-/// What the main variable rests on, each with its value and what it rests on itself, if the claims prove its value.
+/// What the main variable rests on, each with its value and what it rests on itself, if the claims prove its
+/// value.
 fn proof(graph: &WithConstants<'_>, claims: &Claims, value: bool) -> Option<Vec<(u32, bool, Vec<u32>)>> {
     let main = graph.system.main();
     if claims[main as usize]?.0 != value {

@@ -1,5 +1,5 @@
-//! The distributed check of answers against its definition: values are found by several workers for one system and confirmed for
-//! another, which differs in a row, so that some are confirmed and some must not be.
+//! The distributed check of answers against its definition: values are found by several workers for one
+//! system and confirmed for another, which differs in a row, so that some are confirmed and some must not be.
 
 use volee_bes::certificate::{Nobody, check};
 use volee_bes::explicit::Explicit;
@@ -66,7 +66,8 @@ fn with_another_row(system: &Explicit, random: &mut Random) -> Explicit {
     Explicit::new(signs, system.main(), rows)
 }
 
-/// Whether the claims prove the value of the main variable, whichever supports are chosen, and whether for any choice.
+/// Whether the claims prove the value of the main variable, whichever supports are chosen, and whether for
+/// any choice.
 fn proves(graph: &WithConstants<'_>, values: &Claims) -> (bool, bool) {
     let count = graph.system.len();
     // What cannot be part of a proof is taken away until nothing changes.

@@ -40,7 +40,8 @@ fn equations_and_games_survive_their_files() {
 
 #[test]
 fn the_report_s_reading_of_neutral_values_is_right() {
-    // A neutral value from another block must not exhaust a counter, and exhaustion gives the operator's neutral value.
+    // A neutral value from another block must not exhaust a counter, and exhaustion gives the operator's
+    // neutral value.
     let text =
         "block mu is x = a or y  y = b and b end block block nu is a = c and a  b = b  c = false end block";
     let file = read_bes("f", text).expect("equations");

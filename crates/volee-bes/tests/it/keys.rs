@@ -1,5 +1,6 @@
-//! Variables are found by their keys, whatever these look like: numbers, four bytes, many bytes, one node or a hundred.
-//! Each shape has its own table and the breadth-first strategy its own layout, so each gets the same random systems.
+//! Variables are found by their keys, whatever these look like: numbers, four bytes, many bytes, one node or
+//! a hundred. Each shape has its own table and the breadth-first strategy its own layout, so each gets the
+//! same random systems.
 
 use volee_bes::certificate::{Nobody, check};
 use volee_bes::explicit::Explicit;

@@ -1,5 +1,5 @@
-//! The naive twins: a formula evaluated as sets of states straight from its syntax tree (regular expressions as
-//! relations, fixed points by iteration), and equations by nested iteration.
+//! The naive twins: a formula evaluated as sets of states straight from its syntax tree (regular expressions
+//! as relations, fixed points by iteration), and equations by nested iteration.
 
 use std::borrow::Cow;
 
@@ -184,7 +184,8 @@ fn relation(system: &Small, tree: &Tree, run: RegularId, values: &mut Vec<u64>) 
     }
 }
 
-/// The values of all variables of a system of equations, by iterating blocks inside blocks as the definition says.
+/// The values of all variables of a system of equations, by iterating blocks inside blocks as the definition
+/// says.
 pub fn solve_equations(system: &Explicit) -> Vec<bool> {
     let blocks = BooleanGraph::blocks(&system).to_vec();
     let mut values = vec![false; system.len()];

@@ -1,4 +1,5 @@
-//! `volee advise` and `check --engine auto`: one model, every engine, and what to change where one does not fit.
+//! `volee advise` and `check --engine auto`: one model, every engine, and what to change where one does not
+//! fit.
 
 use serde_json::Value;
 

@@ -115,7 +115,8 @@ fn a_window_needs_as_much_as_it_is_wide() {
     let (answer, code) = ask(&sandbox, &example("window.pml"));
     assert_eq!(code, 0, "{answer}");
     assert_eq!((&answer["capacities"]["data"], &answer["capacities"]["acknowledge"]), (&2.into(), &2.into()));
-    // A send that is blocked loses states: with two places there are as many as with nine, with one there are fewer.
+    // A send that is blocked loses states: with two places there are as many as with nine, with one there are
+    // fewer.
     let states = |capacity: u32| {
         let call = format!("check {} --capacity {capacity} --plain --format json", example("window.pml"));
         let answer: Value = serde_json::from_str(&sandbox.volee(&call).stdout).expect("one object");

@@ -1,9 +1,9 @@
 //! The commands in the README and the book do what is printed there.
 //!
-//! In a ```` ```console ```` block a line that starts with `$ ` is run in a shell, and the lines after it are what it
-//! must print. A line `…` stands for any lines. Times and memory may differ. A block whose first line ends in
-//! `file=NAME` is written to that file first. `VOLEE_UPDATE=1 cargo test -p volee-cli documents` writes the real outputs
-//! into the documents.
+//! In a ```` ```console ```` block a line that starts with `$ ` is run in a shell, and the lines after it are
+//! what it must print. A line `…` stands for any lines. Times and memory may differ. A block whose first line
+//! ends in `file=NAME` is written to that file first. `VOLEE_UPDATE=1 cargo test -p volee-cli documents`
+//! writes the real outputs into the documents.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -43,8 +43,8 @@ fn commands_in_documents_do_what_is_printed_there() {
     assert!(wrong.is_empty(), "{wrong}\nVOLEE_UPDATE=1 writes what is really printed");
 }
 
-/// The document with the real output after each command, and how many commands were run. Output that was right is
-/// left as it stands.
+/// The document with the real output after each command, and how many commands were run. Output that was
+/// right is left as it stands.
 fn rewritten(text: &str) -> (String, usize) {
     let sandbox = Sandbox::new();
     let mut out = String::new();

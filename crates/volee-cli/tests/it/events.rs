@@ -91,7 +91,8 @@ fn what_is_listed_means_the_same_in_every_verb() {
     }
 }
 
-/// Verbs that change labels, compare, cut down, make tests for a purpose, or draw: each event as it is listed.
+/// Verbs that change labels, compare, cut down, make tests for a purpose, or draw: each event as it is
+/// listed.
 #[test]
 fn what_is_copied_from_the_list_works_in_the_other_verbs_too() {
     let sandbox = desk();
@@ -129,8 +130,9 @@ fn what_is_copied_from_the_list_works_in_the_other_verbs_too() {
     }
 }
 
-/// Rendezvous, channels that are handed over, arrays of them, channels in messages, `mtype`s, booleans, negative values, labels,
-/// `atomic`, `d_step`, what is only looked at, and texts with quotes, commas, brackets, semicolons and `=`.
+/// Rendezvous, channels that are handed over, arrays of them, channels in messages, `mtype`s, booleans,
+/// negative values, labels, `atomic`, `d_step`, what is only looked at, and texts with quotes, commas,
+/// brackets, semicolons and `=`.
 const STALL: &str = r#"mtype = { REQ, GRANT };
 chan pool[2] = [1] of { mtype, bool, chan };
 chan hand = [0] of { int, byte };
@@ -203,8 +205,8 @@ fn every_kind_of_event_means_itself_in_every_verb() {
     }
 }
 
-/// A run that shows a formula of the mu-calculus is one of the program, also where its cycle is one only because a variable that
-/// nobody reads is forgotten.
+/// A run that shows a formula of the mu-calculus is one of the program, also where its cycle is one only
+/// because a variable that nobody reads is forgotten.
 #[test]
 fn a_cycle_of_what_is_remembered_is_shown_in_the_program() {
     let sandbox = Sandbox::new();

@@ -1,7 +1,8 @@
 //! Every flag of `volee check` is obeyed or refused by every engine: a table over all pairs.
 //!
-//! A column is a way of answering, a row a flag. `O`: the answer is another one than without the flag. `o`: it is accepted,
-//! and need not show in the answer of so small a model. `r`: it is refused, with exit code 2 and a sentence that names it.
+//! A column is a way of answering, a row a flag. `O`: the answer is another one than without the flag. `o`:
+//! it is accepted, and need not show in the answer of so small a model. `r`: it is refused, with exit code 2
+//! and a sentence that names it.
 
 use serde_json::Value;
 
@@ -47,8 +48,8 @@ int x; int n;
 active proctype P() { do :: x < BOUND -> x++; assert(x <= 3) :: else -> break od }
 ";
 
-/// What is asked without the flag, one column each: the search of states, with claims of the model and without, of cycles,
-/// beside a monitor, equations, workers, families, channels, counters.
+/// What is asked without the flag, one column each: the search of states, with claims of the model and
+/// without, of cycles, beside a monitor, equations, workers, families, channels, counters.
 const CALLS: [&str; 9] = [
     "check m.pml",
     "check s.pml",

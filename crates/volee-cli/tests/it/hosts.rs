@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::workers::{FORMULAS, Worker, all_of, ask, calls, compare, hosts, json, sandbox};
 
-/// Three hosts in network namespaces, joined by a bridge. Names and addresses are this process's own: several runs of the
-/// tests on one machine must not meet each other's workers.
+/// Three hosts in network namespaces, joined by a bridge. Names and addresses are this process's own: several
+/// runs of the tests on one machine must not meet each other's workers.
 struct Hosts {
     prefix: String,
     network: String,

@@ -1,4 +1,5 @@
-//! `--memory`, `--time` and signals bind every verb and every phase, and what is written is written with care.
+//! `--memory`, `--time` and signals bind every verb and every phase, and what is written is written with
+//! care.
 
 use serde_json::Value;
 

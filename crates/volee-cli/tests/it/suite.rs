@@ -1,4 +1,5 @@
-//! Several models in one call: folders, projects, expectations, files for CI servers, and checks that repeat themselves.
+//! Several models in one call: folders, projects, expectations, files for CI servers, and checks that repeat
+//! themselves.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};

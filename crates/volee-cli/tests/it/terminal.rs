@@ -1,6 +1,8 @@
-//! A conversation on a terminal: a pseudo-terminal on whose other end keys are pressed and the screen is read.
+//! A conversation on a terminal: a pseudo-terminal on whose other end keys are pressed and the screen is
+//! read.
 //!
-//! It is read only when something is expected, so a program that prints much waits for us and does not run ahead.
+//! It is read only when something is expected, so a program that prints much waits for us and does not run
+//! ahead.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -173,7 +175,8 @@ fn an_interrupt_while_it_walks_stops_the_walk_and_keeps_the_run() {
     terminal.press(&["u x == 255", ENTER]);
     terminal.expect("x = 9");
     terminal.interrupt();
-    // Nothing is read meanwhile, so it stands where the screen is full until it has seen that it is interrupted.
+    // Nothing is read meanwhile, so it stands where the screen is full until it has seen that it is
+    // interrupted.
     std::thread::sleep(Duration::from_millis(200));
     terminal.expect("stopped; the run is kept");
     terminal.expect("`x == 255` did not become true in");

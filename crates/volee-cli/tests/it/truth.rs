@@ -35,7 +35,8 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"))
 }
 
-/// Dead locals, counters that nobody reads, local steps, a d_step, an atomic sequence: all that a search does not look at.
+/// Dead locals, counters that nobody reads, local steps, a d_step, an atomic sequence: all that a search does
+/// not look at.
 const FORGETFUL: &str = "byte g; int count;
 active proctype P() { byte l, m; l = 1; m = l; d_step { l = 2; l = 3 }; m = 7; count++;
   atomic { l = 4; g = 1; l = 5 }; m = 8; g = 2; g == 9 }
@@ -162,7 +163,8 @@ fn a_trace_that_was_cut_or_edited_is_refused() {
 #[test]
 fn a_shortest_run_is_shortest_in_statements() {
     let sandbox = Sandbox::new();
-    // Two ways to the goal: one of few statements that are steps of their own, one of many that would be merged into one.
+    // Two ways to the goal: one of few statements that are steps of their own, one of many that would be
+    // merged into one.
     sandbox.write(
         "m.pml",
         "byte g, h; active proctype P() { byte l; if

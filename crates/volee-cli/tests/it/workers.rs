@@ -93,8 +93,8 @@ pub fn all_of(answered: &Answered) -> String {
     format!("exit code {}\n{}\n{}", answered.code, answered.stdout, answered.stderr)
 }
 
-/// Asks workers what one alone was asked, and compares: verdict and exit code always, states and transitions where the
-/// whole system was looked at.
+/// Asks workers what one alone was asked, and compares: verdict and exit code always, states and transitions
+/// where the whole system was looked at.
 pub fn compare(sandbox: &Sandbox, call: &[String], more: &[&str]) {
     let mu = call.iter().any(|w| w == "--mu");
     let sequential = if mu { ["--solver", "bfs"] } else { ["--reduction", "none"] };
@@ -281,7 +281,8 @@ fn threads_and_processes_write_the_test_graph_of_one_worker() {
     }
 }
 
-/// Whoever is done first must not go before the others know: with more to do than processors, messages wait long.
+/// Whoever is done first must not go before the others know: with more to do than processors, messages wait
+/// long.
 #[test]
 fn a_machine_with_too_much_to_do_loses_no_worker() {
     let sandbox = sandbox();

@@ -1,14 +1,16 @@
-//! A connection to somebody who has proved the secret: everything on it is encrypted and authenticated, in both directions.
+//! A connection to somebody who has proved the secret: everything on it is encrypted and authenticated, in
+//! both directions.
 //!
-//! Two libraries do the work. SPAKE2 (Abdalla and Pointcheval 2005; RFC 9382) makes a fresh strong key of the shared secret:
-//! what travels is a blinded random point, so that a listener learns nothing, and who takes part can try one secret for
-//! each connection, never many afterwards, however short the secret is. Noise (Perrin, `NNpsk0`) then proves on both sides
-//! that the key is the same, and makes the keys of the connection from it and from new Diffie-Hellman shares. What it is
-//! for is bound into both, so that no part of one conversation fits into another.
+//! Two libraries do the work. SPAKE2 (Abdalla and Pointcheval 2005; RFC 9382) makes a fresh strong key of the
+//! shared secret: what travels is a blinded random point, so that a listener learns nothing, and who takes
+//! part can try one secret for each connection, never many afterwards, however short the secret is. Noise
+//! (Perrin, `NNpsk0`) then proves on both sides that the key is the same, and makes the keys of the
+//! connection from it and from new Diffie-Hellman shares. What it is for is bound into both, so that no part
+//! of one conversation fits into another.
 //!
-//! Nothing is said before the other side has proved itself: the version and the role of each side travel inside Noise.
-//! A frame is its length (two bytes) and its ciphertext; its number, which both sides count, is its nonce, so that a frame
-//! that is changed, repeated, left out or moved is noticed.
+//! Nothing is said before the other side has proved itself: the version and the role of each side travel
+//! inside Noise. A frame is its length (two bytes) and its ciphertext; its number, which both sides count, is
+//! its nonce, so that a frame that is changed, repeated, left out or moved is noticed.
 
 use std::io::{Error, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -159,7 +161,8 @@ fn check_version(own: &str, hello: &Hello) -> Result<(), String> {
     }
 }
 
-/// Without a secret who connects is let in because the machine and the user are the same, and for no other reason.
+/// Without a secret who connects is let in because the machine and the user are the same, and for no other
+/// reason.
 fn check_user(stream: &TcpStream, secret: &Secret) -> Result<(), String> {
     if secret.is_given() || is_same_user(stream) {
         return Ok(());

@@ -1,11 +1,13 @@
-//! The coordinator: starts a job on all workers, watches it, and makes one answer or one message of what comes back.
+//! The coordinator: starts a job on all workers, watches it, and makes one answer or one message of what
+//! comes back.
 //!
-//! When something goes wrong it waits a moment for everybody's view of it, because the worker that is heard of first is
-//! often not the one to blame: when one dies, its peers report broken connections before its own silence is noticed.
-//! Then it closes all connections, which ends the job everywhere.
+//! When something goes wrong it waits a moment for everybody's view of it, because the worker that is heard
+//! of first is often not the one to blame: when one dies, its peers report broken connections before its own
+//! silence is noticed. Then it closes all connections, which ends the job everywhere.
 //!
-//! Silence is judged by when bytes last came, not by when messages were understood (evidence may take long on a slow
-//! line), and not while this process itself was not given the processor: a loaded machine is no dead one.
+//! Silence is judged by when bytes last came, not by when messages were understood (evidence may take long on
+//! a slow line), and not while this process itself was not given the processor: a loaded machine is no dead
+//! one.
 
 use std::io::Read;
 use std::net::{TcpStream, ToSocketAddrs};
@@ -125,7 +127,8 @@ pub fn name_of(number: usize, address: &str) -> String {
     format!("worker {} ({address})", number + 1)
 }
 
-/// Runs a job on workers; `view` sees the accounts of all of them now and then. Gives what each worker has made.
+/// Runs a job on workers; `view` sees the accounts of all of them now and then. Gives what each worker has
+/// made.
 ///
 /// # Errors
 /// The job could not be started, or some worker could not go on.
@@ -165,8 +168,8 @@ fn no_thread() -> ClusterError {
     ClusterError::Call("a thread that connects to a worker failed".into())
 }
 
-/// Connects to a worker. One that cannot be used is an error of the call; one that has proved the secret and is gone
-/// before it has begun is lost, like any other that is.
+/// Connects to a worker. One that cannot be used is an error of the call; one that has proved the secret and
+/// is gone before it has begun is lost, like any other that is.
 fn connect_one(number: usize, address: &str, secret: &Secret) -> Result<Member, JobError> {
     let who = name_of(number, address);
     let wrong = |message: String| ClusterError::Worker { who: who.clone(), message };
@@ -199,7 +202,8 @@ fn connect_one(number: usize, address: &str, secret: &Secret) -> Result<Member, 
 }
 
 impl Job<'_> {
-    /// Has each worker sent its order and listened to, by a thread of its own: a slow line keeps nobody else waiting.
+    /// Has each worker sent its order and listened to, by a thread of its own: a slow line keeps nobody else
+    /// waiting.
     fn start(&mut self, payload: &Arc<[u8]>, sender: &Sender<(usize, Heard)>) -> Result<(), JobError> {
         let session = challenge()?;
         let peers = self.members.len() as u16;
@@ -329,8 +333,8 @@ impl Job<'_> {
         (0..self.members.len()).filter(move |number| is_silent(&self.members[*number]))
     }
 
-    /// Gathers what everybody says of a failure: for a moment only when it is clear who is to blame, longer when there
-    /// are accusations alone.
+    /// Gathers what everybody says of a failure: for a moment only when it is clear who is to blame, longer
+    /// when there are accusations alone.
     fn views(&mut self, first: Problem) -> Vec<Problem> {
         let mut problems = vec![first];
         let start = Instant::now();
@@ -354,7 +358,8 @@ impl Job<'_> {
                 .iter()
                 .any(|p| matches!(p, Problem::Told(n, _) | Problem::Accused(n, ..) if *n == number))
         };
-        // Who fell silent or closed without a word is to blame; then who tells of itself; then who is accused.
+        // Who fell silent or closed without a word is to blame; then who tells of itself; then who is
+        // accused.
         let mut lost: Vec<usize> = Vec::new();
         for problem in &problems {
             match problem {

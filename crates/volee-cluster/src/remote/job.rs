@@ -1,12 +1,13 @@
 //! The process of one job on one worker: connects to the others, runs its part, reports to the coordinator.
 //!
-//! It may end at any time without harm to anybody: it does so when the coordinator is gone or silent, when its parent is
-//! gone, when a connection to another worker breaks, and when it panics; each time it says why, if anybody listens.
+//! It may end at any time without harm to anybody: it does so when the coordinator is gone or silent, when
+//! its parent is gone, when a connection to another worker breaks, and when it panics; each time it says why,
+//! if anybody listens.
 //!
-//! A process that is done does not end by itself. Knowing that all is over comes from a message, and what this process has
-//! told the others may still wait for timely's network threads when the result is ready here: a process that ended then
-//! would take the last words with it, and the others would report it as lost. So it waits until the coordinator, which has
-//! all results then, closes the connection.
+//! A process that is done does not end by itself. Knowing that all is over comes from a message, and what
+//! this process has told the others may still wait for timely's network threads when the result is ready
+//! here: a process that ended then would take the last words with it, and the others would report it as lost.
+//! So it waits until the coordinator, which has all results then, closes the connection.
 
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,8 +31,8 @@ use crate::threads::check;
 
 /// The code with which a job's process ends before its result is told.
 const GONE: i32 = 3;
-/// How long a process that cannot go on waits for the coordinator to have read why, and to close the connection. Its
-/// other connections stay open meanwhile, so that nobody takes it for lost.
+/// How long a process that cannot go on waits for the coordinator to have read why, and to close the
+/// connection. Its other connections stay open meanwhile, so that nobody takes it for lost.
 const LINGER: Duration = Duration::from_secs(3);
 
 /// What the connection of a coordinator with the process of a job is for.
@@ -131,8 +132,8 @@ impl Overseer for Watchman {
     }
 }
 
-/// Runs the job that the connection on standard input asks for, and ends the process. `work` does this worker's part of
-/// it, given the payload, and makes bytes of its result.
+/// Runs the job that the connection on standard input asks for, and ends the process. `work` does this
+/// worker's part of it, given the payload, and makes bytes of its result.
 pub fn run(
     secret: &Secret,
     room: Room,
@@ -179,7 +180,8 @@ fn connection() -> Option<TcpStream> {
     Some(stream)
 }
 
-/// A panic of any thread ends the process and says so; one of timely's network threads names the worker it was for.
+/// A panic of any thread ends the process and says so; one of timely's network threads names the worker it
+/// was for.
 fn report_panics(wire: Wire) {
     std::panic::set_hook(Box::new(move |info| {
         let message = info.payload_as_str().unwrap_or("without a message").to_string();
@@ -216,7 +218,8 @@ fn serve(
     let joined =
         initialize_networking_from_sockets(builders, sockets, usize::from(order.me), 1, Hooks::default());
     let (mut builders, guard) = joined.map_err(|error| trouble(&error))?;
-    // The guard waits for the network threads, which may wait for workers that are gone; the process just ends.
+    // The guard waits for the network threads, which may wait for workers that are gone; the process just
+    // ends.
     std::mem::forget(guard);
     let builder = builders.pop().ok_or(PartError::Defect("timely made no worker".into()))?;
     let mut worker =
@@ -254,8 +257,8 @@ fn listen(mut control: Channel, wire: &Wire) {
     std::process::exit(wire.0.try_lock().map_or(GONE, |line| line.code()));
 }
 
-/// Connects this process with all others of the job: with those before it by calling, with those after it by waiting.
-/// Only who knows the session's secret gets in, or hears more than a random number.
+/// Connects this process with all others of the job: with those before it by calling, with those after it by
+/// waiting. Only who knows the session's secret gets in, or hears more than a random number.
 fn connect_all(
     listener: &TcpListener,
     peers: &[String],
@@ -288,7 +291,8 @@ fn connect_all(
             std::thread::sleep(Duration::from_millis(2));
             continue;
         };
-        // A stranger is dropped; who belongs here tries once only, so a failure shows as one that never connected.
+        // A stranger is dropped; who belongs here tries once only, so a failure shows as one that never
+        // connected.
         if let Some((other, channel)) = admit(stream, me, peers.len(), session)
             && sockets[other].is_none()
         {

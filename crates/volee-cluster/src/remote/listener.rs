@@ -1,7 +1,8 @@
-//! `volee worker`: waits for coordinators, lets them in when they know the secret, and starts a process per job.
+//! `volee worker`: waits for coordinators, lets them in when they know the secret, and starts a process per
+//! job.
 //!
-//! The process takes the connection over as its standard input and makes keys of its own for it; this one has read nothing
-//! of what follows its own words.
+//! The process takes the connection over as its standard input and makes keys of its own for it; this one has
+//! read nothing of what follows its own words.
 
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::fd::OwnedFd;

@@ -1,14 +1,16 @@
 //! Workers in other processes, on this machine or on others.
 //!
-//! `volee worker` listens ([`listener`]). Whoever has a question connects to each worker ([`coordinator`]), both prove
-//! that they know the secret, and the worker starts a process of its own for the job ([`job`]) that takes over the
-//! connection and makes keys of its own for it: whatever happens to a job, the worker survives it. The processes of a
-//! job connect to each other, prove that they belong to it, and hand the channels to timely. All that is said on any of
-//! these connections is encrypted and authenticated (the module `channel`).
+//! `volee worker` listens ([`listener`]). Whoever has a question connects to each worker ([`coordinator`]),
+//! both prove that they know the secret, and the worker starts a process of its own for the job ([`job`])
+//! that takes over the connection and makes keys of its own for it: whatever happens to a job, the worker
+//! survives it. The processes of a job connect to each other, prove that they belong to it, and hand the
+//! channels to timely. All that is said on any of these connections is encrypted and authenticated (the
+//! module `channel`).
 //!
-//! This *control plane* beside timely's data plane is what makes faults harmless. Every process of a job reports a few
-//! times a second; silence, a closed connection or a report of trouble ends the job everywhere, with a message that names
-//! the worker. Nobody waits for ever: every connection, every handshake and every silence has its deadline.
+//! This *control plane* beside timely's data plane is what makes faults harmless. Every process of a job
+//! reports a few times a second; silence, a closed connection or a report of trouble ends the job everywhere,
+//! with a message that names the worker. Nobody waits for ever: every connection, every handshake and every
+//! silence has its deadline.
 
 mod channel;
 pub mod coordinator;
@@ -37,8 +39,8 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub const PATIENCE: Duration = Duration::from_secs(5);
 /// How often each side says that it is there.
 const PULSE: Duration = Duration::from_millis(200);
-/// After this long without a word the other side is taken for dead: thirty pulses, so that a machine on which many
-/// compete for the processor is not taken for one that hangs.
+/// After this long without a word the other side is taken for dead: thirty pulses, so that a machine on which
+/// many compete for the processor is not taken for one that hangs.
 pub const SILENCE: Duration = Duration::from_secs(6);
 
 /// The largest message that is not a model or evidence.
@@ -69,7 +71,8 @@ enum Welcome {
     Refused(String),
 }
 
-/// What a process of a job is to do. Behind it come the bytes of the question, in words that only the caller understands.
+/// What a process of a job is to do. Behind it come the bytes of the question, in words that only the caller
+/// understands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Order {
     session: Token,
@@ -180,7 +183,8 @@ fn receive_bytes(stream: &mut impl Read, most: usize) -> std::io::Result<Vec<u8>
     Ok(bytes)
 }
 
-/// Reads bytes as every message that travels, for those who try what happens with bytes that are none: how many were understood.
+/// Reads bytes as every message that travels, for those who try what happens with bytes that are none: how
+/// many were understood.
 pub fn understands(mut bytes: &[u8]) -> usize {
     let mut understood = 0;
     while let Ok(message) = receive_bytes(&mut bytes, SMALL) {

@@ -1,7 +1,8 @@
 //! The shared secret: who does not know it is refused, and it never travels.
 //!
-//! What is made of it, and how it is proved, is told in `channel`. The processes of one job share a secret that is made
-//! from it and from a random number of the coordinator's, so that a connection of one job is none of another.
+//! What is made of it, and how it is proved, is told in `channel`. The processes of one job share a secret
+//! that is made from it and from a random number of the coordinator's, so that a connection of one job is
+//! none of another.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Whose connection this is: without a secret a worker serves nobody but the user it runs as.
 //!
-//! The system lists its connections with the user of each end; the other end of ours is the one that goes the other way.
-//! Where there is no such list nobody is let in without a secret.
+//! The system lists its connections with the user of each end; the other end of ours is the one that goes the
+//! other way. Where there is no such list nobody is let in without a secret.
 
 use std::net::{SocketAddr, TcpStream};
 

@@ -1,5 +1,5 @@
-//! Equations on several workers have the values of the sequential solver, and certificates that the sequential checker
-//! accepts.
+//! Equations on several workers have the values of the sequential solver, and certificates that the
+//! sequential checker accepts.
 
 use volee_bes::explicit::Explicit;
 use volee_bes::random::{Implicit, Shape, equations};
@@ -84,8 +84,8 @@ fn a_large_system_is_explored_as_a_whole_by_all_workers() {
     }
 }
 
-/// A least fixed point along a chain without end, each of whose links asks for a greatest one in a later block: a short
-/// chain that ends (false) everywhere, but a cycle (true) at one link.
+/// A least fixed point along a chain without end, each of whose links asks for a greatest one in a later
+/// block: a short chain that ends (false) everywhere, but a cycle (true) at one link.
 #[derive(Clone, Copy)]
 struct Chain {
     cycle_at: u32,

@@ -1,6 +1,8 @@
-//! Workers as processes over loopback: the same answers as alone, and every fault is a message that names the worker.
+//! Workers as processes over loopback: the same answers as alone, and every fault is a message that names the
+//! worker.
 //!
-//! A job's process is this test binary, called with the name of one test ([`job_process`]) that does nothing otherwise.
+//! A job's process is this test binary, called with the name of one test ([`job_process`]) that does nothing
+//! otherwise.
 
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};

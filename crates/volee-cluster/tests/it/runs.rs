@@ -1,4 +1,5 @@
-//! Questions about infinite and finite runs on several workers have the answers of the sequential searches, and runs that replay.
+//! Questions about infinite and finite runs on several workers have the answers of the sequential searches,
+//! and runs that replay.
 
 use std::borrow::Cow;
 
@@ -11,7 +12,8 @@ use volee_system::{
     ReasonKind, Sink, Step, System, Verdict, replay,
 };
 
-/// A random graph. Bit `i` of a state's colour is the predicate `p<i>`; steps have processes, labels and sometimes a fault.
+/// A random graph. Bit `i` of a state's colour is the predicate `p<i>`; steps have processes, labels and
+/// sometimes a fault.
 #[derive(Debug, Clone)]
 struct Graph {
     colours: Vec<u8>,

@@ -1,4 +1,5 @@
-//! Reachability on several workers has the counts and verdicts of the sequential search, and witnesses that replay.
+//! Reachability on several workers has the counts and verdicts of the sequential search, and witnesses that
+//! replay.
 
 use std::borrow::Cow;
 

@@ -90,7 +90,8 @@ impl Guide for StoredTest<'_> {
             Some(label) => actions.find(label).filter(|a| !actions.is_input(*a)),
         };
         let sends = self.graph.form == Form::Case && self.graph.sends(Node(node)).next().is_some();
-        // A test case from another tool does not say what may cross its stimulus: no verdict can rest on that.
+        // A test case from another tool does not say what may cross its stimulus: no verdict can rest on
+        // that.
         let silent = sends && self.graph.observations(Node(node)).next().is_none();
         let otherwise = if silent { After::End(Verdict::Inconclusive) } else { After::Forbidden };
         Ok(self.after(node, action).unwrap_or(otherwise))

@@ -1,14 +1,16 @@
 //! The tester: sends, observes, judges.
 //!
-//! Messages cross: an output that was on its way when a stimulus was sent looks as if it came after it. So the tester
-//! keeps all that may be true: a hypothesis is a node of the test and the stimuli that the implementation has not yet
-//! taken. Sending adds to the queue, and an implementation may take from it at any time; an output is judged in every
-//! hypothesis; silence means that everything was taken. Only when no hypothesis allows what was seen is it a failure.
-//! What has arrived is looked at before anything is sent, and the plan is made anew after every event.
+//! Messages cross: an output that was on its way when a stimulus was sent looks as if it came after it. So
+//! the tester keeps all that may be true: a hypothesis is a node of the test and the stimuli that the
+//! implementation has not yet taken. Sending adds to the queue, and an implementation may take from it at any
+//! time; an output is judged in every hypothesis; silence means that everything was taken. Only when no
+//! hypothesis allows what was seen is it a failure. What has arrived is looked at before anything is sent,
+//! and the plan is made anew after every event.
 //!
-//! A program that has ended says nothing any more, whatever it is sent. That a stimulus was written before the end
-//! came is chance, and whether it was read nobody can tell; so one that comes after the end counts as sent all the same, and the verdict
-//! is that of the silence behind it. Only a program that goes on without its input refuses a stimulus.
+//! A program that has ended says nothing any more, whatever it is sent. That a stimulus was written before
+//! the end came is chance, and whether it was read nobody can tell; so one that comes after the end counts as
+//! sent all the same, and the verdict is that of the silence behind it. Only a program that goes on without
+//! its input refuses a stimulus.
 
 use std::time::{Duration, Instant};
 
@@ -23,8 +25,8 @@ use crate::graph::Verdict;
 
 /// More outputs than this in a row, without a stimulus or a silence between them, are a flood.
 const FLOOD: usize = 1000;
-/// Before the first stimulus a program is listened to for at most this long: what it says by itself, or that it ends, is
-/// then seen first.
+/// Before the first stimulus a program is listened to for at most this long: what it says by itself, or that
+/// it ends, is then seen first.
 const START: Duration = Duration::from_millis(250);
 /// Ctrl-C is looked at this often.
 const SLICE: Duration = Duration::from_millis(50);
@@ -161,7 +163,8 @@ struct Tester<'a, G: Guide> {
 /// Runs a test against an implementation.
 ///
 /// # Errors
-/// The mapping does not know a label, or the specification makes no sense. Limits end the run as inconclusive.
+/// The mapping does not know a label, or the specification makes no sense. Limits end the run as
+/// inconclusive.
 pub fn execute<G: Guide>(
     guide: &mut G,
     wire: &mut dyn Adapter,

@@ -1,11 +1,12 @@
-//! Lines to and from a program, over its standard streams or TCP, such that nothing it does can hang the tester.
+//! Lines to and from a program, over its standard streams or TCP, such that nothing it does can hang the
+//! tester.
 //!
-//! One thread reads, one writes; both are left alone when the test ends, because a program may keep a stream open for
-//! ever. What is read waits in a short queue: a program that floods is slowed down by its own pipe instead of filling
-//! our memory. A line has a greatest length, and a line that is not text is told apart.
+//! One thread reads, one writes; both are left alone when the test ends, because a program may keep a stream
+//! open for ever. What is read waits in a short queue: a program that floods is slowed down by its own pipe
+//! instead of filling our memory. A line has a greatest length, and a line that is not text is told apart.
 //!
-//! A program runs in a process group of its own, which is ended with the test: whatever it has started goes with it, also
-//! when this process is ended from outside ([`end_programs`]).
+//! A program runs in a process group of its own, which is ended with the test: whatever it has started goes
+//! with it, also when this process is ended from outside ([`end_programs`]).
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -136,7 +137,8 @@ impl Wire {
         }
     }
 
-    /// Reads what the program says until a line says that it is ready; what comes before is no part of a test.
+    /// Reads what the program says until a line says that it is ready; what comes before is no part of a
+    /// test.
     ///
     /// # Errors
     /// The program ends, or no such line comes in time.
@@ -248,7 +250,8 @@ pub fn end_programs() {
     }
 }
 
-/// Passes on what a program complains about, up to a bound; the rest is read, so that it never waits, and dropped.
+/// Passes on what a program complains about, up to a bound; the rest is read, so that it never waits, and
+/// dropped.
 fn pass_complaints(mut complaints: impl Read) {
     let passed = io::copy(&mut complaints.by_ref().take(MOST_COMPLAINTS), &mut io::stderr()).unwrap_or(0);
     if passed >= MOST_COMPLAINTS {

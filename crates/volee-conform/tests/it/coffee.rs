@@ -123,8 +123,9 @@ fn a_machine_that_serves_something_else_fails() {
 
 #[test]
 fn a_machine_that_may_stay_silent_is_told_apart_by_traces_with_quiescence() {
-    // After Tretmans' vending machines: pressing twice gives liquorice or chocolate, but silence after the first press
-    // promises chocolate. The careless machine breaks the promise, which only a trace with quiescence shows.
+    // After Tretmans' vending machines: pressing twice gives liquorice or chocolate, but silence after the
+    // first press promises chocolate. The careless machine breaks the promise, which only a trace with
+    // quiescence shows.
     let specification = "des (0, 7, 7)\n(0, \"?press\", 1)\n(1, \"!liquorice\", 2)\n(1, \"?press\", 6)\n(6, \"!liquorice\", 5)\n(0, \"?press\", 3)\n(3, \"?press\", 4)\n(4, \"!chocolate\", 5)\n";
     let always = "(2, \"?press\", 2)\n(4, \"?press\", 4)\n(5, \"?press\", 5)\n(6, \"?press\", 6)\n";
     let careful = format!("{}{always}", specification.replace("(0, 7, 7)", "(0, 11, 7)"));

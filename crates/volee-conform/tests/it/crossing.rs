@@ -1,6 +1,8 @@
-//! Implementations behind queues: what is sent waits to be taken, what is said waits to be heard, and messages cross.
+//! Implementations behind queues: what is sent waits to be taken, what is said waits to be heard, and
+//! messages cross.
 //!
-//! However they cross, an implementation that conforms must never get a FAIL; and those that do not are still caught.
+//! However they cross, an implementation that conforms must never get a FAIL; and those that do not are still
+//! caught.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -35,8 +37,8 @@ impl Queued<'_> {
             .filter(|(l, _)| !is_input(l) || next == Some(l))
             .cloned()
             .collect();
-        // A quiescent implementation that has taken everything may stay as it is; one on a cycle of internal steps
-        // does so now and then.
+        // A quiescent implementation that has taken everything may stay as it is; one on a cycle of internal
+        // steps does so now and then.
         let rests = self.naive.is_quiet(self.state) && self.sent.is_empty();
         if possible.is_empty() || (rests && self.rng.chance(1, 3)) {
             return false;

@@ -1,5 +1,5 @@
-//! The benchmark of Joubert and Mateescu 2006, section 4.2, small enough for every day: accept after 10 visible actions on
-//! the alternating bit protocol. `cargo xtask bench conform` has it in full size.
+//! The benchmark of Joubert and Mateescu 2006, section 4.2, small enough for every day: accept after 10
+//! visible actions on the alternating bit protocol. `cargo xtask bench conform` has it in full size.
 
 use volee_bes::Solver;
 use volee_conform::{

@@ -1,9 +1,11 @@
-//! From several acceptance sets to one, with acceptance on states: the form of never claims and of nested searches.
+//! From several acceptance sets to one, with acceptance on states: the form of never claims and of nested
+//! searches.
 //!
-//! A copy of each state waits for each set in turn; a transition moves past all the sets it satisfies, and a copy
-//! that has seen them all is accepting. Sets are only counted inside accepting components, and counting starts
-//! afresh in each: elsewhere one copy is enough (as in Spot's degeneralisation). A component is entered as if all
-//! sets had just been seen: one visit more to an accepting state changes nothing, and often saves a copy.
+//! A copy of each state waits for each set in turn; a transition moves past all the sets it satisfies, and a
+//! copy that has seen them all is accepting. Sets are only counted inside accepting components, and counting
+//! starts afresh in each: elsewhere one copy is enough (as in Spot's degeneralisation). A component is
+//! entered as if all sets had just been seen: one visit more to an accepting state changes nothing, and often
+//! saves a copy.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;

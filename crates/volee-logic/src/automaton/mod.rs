@@ -1,8 +1,8 @@
 //! Büchi automata with acceptance on transitions, generalised: what LTL formulas become.
 //!
-//! A run is accepted if it takes transitions of every acceptance set again and again. An ordinary Büchi automaton is
-//! the special case of one set in which all transitions out of a state agree; [`Automaton::is_state_based`] knows.
-//! Guards are decision diagrams over the formula's atoms.
+//! A run is accepted if it takes transitions of every acceptance set again and again. An ordinary Büchi
+//! automaton is the special case of one set in which all transitions out of a state agree;
+//! [`Automaton::is_state_based`] knows. Guards are decision diagrams over the formula's atoms.
 
 mod degeneralise;
 mod determinism;

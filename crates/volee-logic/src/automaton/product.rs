@@ -1,5 +1,5 @@
-//! Emptiness of the intersection of two automata: the cross-check that a formula and its negation exclude each
-//! other.
+//! Emptiness of the intersection of two automata: the cross-check that a formula and its negation exclude
+//! each other.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;

@@ -30,8 +30,8 @@ impl Automaton {
         }
     }
 
-    /// Marks count only on cycles. In components that accept nothing they are taken away; on transitions between
-    /// components all are given, because a transition with more marks simulates more.
+    /// Marks count only on cycles. In components that accept nothing they are taken away; on transitions
+    /// between components all are given, because a transition with more marks simulates more.
     fn normalise_marks(&mut self, acceptance: Acceptance) {
         let scc = components(self);
         let all = self.all_marks();

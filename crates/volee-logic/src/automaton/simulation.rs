@@ -1,11 +1,11 @@
-//! Reduction by direct simulation, with signatures as decision diagrams (Babiak, Badie, Duret-Lutz, Křetínský,
-//! Strejček 2013).
+//! Reduction by direct simulation, with signatures as decision diagrams (Babiak, Badie, Duret-Lutz,
+//! Křetínský, Strejček 2013).
 //!
-//! State `q` simulates `p` if every transition of `p` is matched, letter by letter, by one of `q` that has at least
-//! its marks and leads to a state that simulates its target. A signature is the disjunction over transitions of
-//! guard, missing marks, and a cube of variables for all states that simulate the target; `q` simulates `p` exactly
-//! if the signature of `p` implies that of `q`. States that simulate each other become one, and a transition is
-//! cut back where a strictly better one exists.
+//! State `q` simulates `p` if every transition of `p` is matched, letter by letter, by one of `q` that has at
+//! least its marks and leads to a state that simulates its target. A signature is the disjunction over
+//! transitions of guard, missing marks, and a cube of variables for all states that simulate the target; `q`
+//! simulates `p` exactly if the signature of `p` implies that of `q`. States that simulate each other become
+//! one, and a transition is cut back where a strictly better one exists.
 
 use super::{Automaton, Edge};
 use crate::bdd::{Bdd, Manager};
@@ -94,7 +94,8 @@ impl Relation {
         }
     }
 
-    /// The signature of each state over the current relation. Variables: atoms, then missing marks, then states.
+    /// The signature of each state over the current relation. Variables: atoms, then missing marks, then
+    /// states.
     fn signatures(&self, automaton: &Automaton) -> (Manager, Vec<Bdd>) {
         let atoms = automaton.atoms.len() as u32;
         let n = automaton.states.len() as u32;

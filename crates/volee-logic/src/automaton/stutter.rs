@@ -1,14 +1,16 @@
 //! Whether an automaton cannot tell runs apart that only repeat letters more or less often.
 //!
-//! Let `cl(A)` accept every word that `A` accepts after some letters are repeated, and `sl(A)` every word that some repetitions
-//! make of one that `A` accepts. `A` is stutter-invariant if both accept nothing that `A` does not (as in Michaud and
-//! Duret-Lutz, "Practical stutter-invariance checks for ω-regular languages", 2015). Instead of a complement, which an automaton
-//! that was written by hand does not have, fair simulation is asked for: a game in which somebody runs through `cl(A)` or `sl(A)`
-//! and `A` follows letter by letter, such that it accepts if the other does. Where `A` can, its language is included; where it
-//! cannot, nothing is known, and the answer is no.
+//! Let `cl(A)` accept every word that `A` accepts after some letters are repeated, and `sl(A)` every word
+//! that some repetitions make of one that `A` accepts. `A` is stutter-invariant if both accept nothing that
+//! `A` does not (as in Michaud and Duret-Lutz, "Practical stutter-invariance checks for ω-regular languages",
+//! 2015). Instead of a complement, which an automaton that was written by hand does not have, fair simulation
+//! is asked for: a game in which somebody runs through `cl(A)` or `sl(A)` and `A` follows letter by letter,
+//! such that it accepts if the other does. Where `A` can, its language is included; where it cannot, nothing
+//! is known, and the answer is no.
 //!
-//! The same for what only silent steps tell apart: of a run whose letters are conditions of the state before a step and events of the step,
-//! a step without an event that changes no condition may be left out if the letter before it goes ([`ignores_silent_steps`]).
+//! The same for what only silent steps tell apart: of a run whose letters are conditions of the state before
+//! a step and events of the step, a step without an event that changes no condition may be left out if the
+//! letter before it goes ([`ignores_silent_steps`]).
 
 use super::Automaton;
 
@@ -30,8 +32,8 @@ pub fn is_stutter_invariant(automaton: &Automaton) -> bool {
     simulates(&own, &own.shortened(), initial) && simulates(&own, &own.lengthened(), initial)
 }
 
-/// Whether an automaton with one acceptance set certainly does not tell runs apart that have more or fewer letters without an event
-/// (the atoms in `events`, as bits) in front of letters with the same conditions.
+/// Whether an automaton with one acceptance set certainly does not tell runs apart that have more or fewer
+/// letters without an event (the atoms in `events`, as bits) in front of letters with the same conditions.
 pub fn ignores_silent_steps(automaton: &Automaton, events: u64) -> bool {
     let atoms = automaton.atoms.len();
     if automaton.sets != 1 || atoms > MOST_ATOMS {
@@ -130,8 +132,8 @@ impl Moves {
         Moves { moves, ..*self }
     }
 
-    /// In front of each transition one may wait, silently and under its conditions. Who waits in state `q` under conditions `a` is in
-    /// state `(a + 1) * states + q`.
+    /// In front of each transition one may wait, silently and under its conditions. Who waits in state `q`
+    /// under conditions `a` is in state `(a + 1) * states + q`.
     fn with_silence(&self, conditions: impl Fn(usize) -> usize) -> Moves {
         let states = self.states * (self.letters + 1);
         let mut moves = vec![Vec::new(); states * self.letters];
@@ -180,8 +182,8 @@ impl Moves {
         Moves { moves, ..*self }
     }
 
-    /// Behind each transition one may wait as long as its letter is repeated. Who waits before state `q` with letter `a` is in
-    /// state `(a + 1) * states + q`.
+    /// Behind each transition one may wait as long as its letter is repeated. Who waits before state `q` with
+    /// letter `a` is in state `(a + 1) * states + q`.
     fn lengthened(&self) -> Moves {
         let states = self.states * (self.letters + 1);
         let waiting = |target: usize, letter: usize| (letter + 1) * self.states + target;
@@ -200,8 +202,9 @@ impl Moves {
     }
 }
 
-/// Whether `own` can follow `other` from the same state on. A parity game: a transition in which `own` accepts is worth 2, one
-/// in which only `other` does 1, others 0; `own` wins if the highest that comes again and again is even.
+/// Whether `own` can follow `other` from the same state on. A parity game: a transition in which `own`
+/// accepts is worth 2, one in which only `other` does 1, others 0; `own` wins if the highest that comes again
+/// and again is even.
 fn simulates(own: &Moves, other: &Moves, initial: usize) -> bool {
     let positions = own.states * other.states;
     let follows = |position: usize, worth: [&[bool]; 3]| {
@@ -336,8 +339,8 @@ mod tests {
         }
     }
 
-    /// Atom 0 is an event, atom 1 a condition. Whoever is said to ignore silent steps must not tell a word from the same with
-    /// some of them put in.
+    /// Atom 0 is an event, atom 1 a condition. Whoever is said to ignore silent steps must not tell a word
+    /// from the same with some of them put in.
     #[test]
     fn random_words_with_silent_steps_are_not_told_apart() {
         let mut random = Random::new(2026);

@@ -1,10 +1,11 @@
 //! Events: which steps a formula, a rule or a purpose means. One grammar for every verb.
 //!
-//! A step has a text and may have other names: an event of a program is `ask!REQ,1`, with who did it `Client[1]:ask!REQ,1`,
-//! and the statement behind it `Client[1] ask!REQ,me`; a step of a transition system is its label, `PUT !1`. A bare name
-//! means what has exactly this text, or whose gate (the part before a space or an offer) has it; a quoted text means exactly
-//! itself; a regular expression must match the whole; `c!msg` means the sending of `msg` on `c` whatever else travels with
-//! it. `_` stands for any value, `[*]` for any number, and a process in front restricts an event to the steps of that process.
+//! A step has a text and may have other names: an event of a program is `ask!REQ,1`, with who did it
+//! `Client[1]:ask!REQ,1`, and the statement behind it `Client[1] ask!REQ,me`; a step of a transition system
+//! is its label, `PUT !1`. A bare name means what has exactly this text, or whose gate (the part before a
+//! space or an offer) has it; a quoted text means exactly itself; a regular expression must match the whole;
+//! `c!msg` means the sending of `msg` on `c` whatever else travels with it. `_` stands for any value, `[*]`
+//! for any number, and a process in front restricts an event to the steps of that process.
 
 use std::fmt;
 
@@ -61,7 +62,8 @@ impl EventPattern {
         }
     }
 
-    /// A pattern that stands alone, as in a rule or an interface: `"exact"`, `/regular expression/`, `Client[*]:ask!REQ,_`.
+    /// A pattern that stands alone, as in a rule or an interface: `"exact"`, `/regular expression/`,
+    /// `Client[*]:ask!REQ,_`.
     pub fn parse(text: &str) -> Self {
         let between = |mark: char| {
             let inner = text.strip_prefix(mark)?.strip_suffix(mark)?;
@@ -248,8 +250,9 @@ fn gate(label: &str) -> &str {
     &label[..end]
 }
 
-/// A channel operation taken apart: `c!msg`, `c!msg(3)`, `c!msg,3` and `c ! msg, 3` are written differently and mean the
-/// same. A sorted or random operation is one all the same; one that leaves the message there, `c?<x>`, is another.
+/// A channel operation taken apart: `c!msg`, `c!msg(3)`, `c!msg,3` and `c ! msg, 3` are written differently
+/// and mean the same. A sorted or random operation is one all the same; one that leaves the message there,
+/// `c?<x>`, is another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Operation {
     channel: String,

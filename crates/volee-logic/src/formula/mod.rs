@@ -1,9 +1,9 @@
 //! The formula language shared by finite-trace TL and LTL: nodes, atoms, parsing, printing.
 //!
-//! A [`Formula`] is a root in a [`Pool`] of shared nodes. Operands are always made before the nodes that use them,
-//! so their ids are smaller and every algorithm over formulas is a loop, never a recursion: a formula nested a
-//! hundred thousand deep is as harmless as a long one. Abbreviations (implication, weak until, …) are expanded when
-//! a node is made; sharing keeps that linear.
+//! A [`Formula`] is a root in a [`Pool`] of shared nodes. Operands are always made before the nodes that use
+//! them, so their ids are smaller and every algorithm over formulas is a loop, never a recursion: a formula
+//! nested a hundred thousand deep is as harmless as a long one. Abbreviations (implication, weak until, …)
+//! are expanded when a node is made; sharing keeps that linear.
 
 mod events;
 mod parse;
@@ -358,8 +358,8 @@ impl Formula {
         self
     }
 
-    /// The operands of the conjunctions at the top, `[]` distributed over them: separate small formulas that hold
-    /// together exactly if the whole does.
+    /// The operands of the conjunctions at the top, `[]` distributed over them: separate small formulas that
+    /// hold together exactly if the whole does.
     pub fn conjuncts(&self) -> (Pool, Vec<NodeId>) {
         let mut pool = self.pool.clone();
         let mut stack = vec![self.root];

@@ -1,9 +1,10 @@
-//! The parser: operator precedence with an explicit stack, so that nesting costs memory and never the call stack.
+//! The parser: operator precedence with an explicit stack, so that nesting costs memory and never the call
+//! stack.
 //!
-//! Temporal operators and the expressions of the model live in one grammar, as in SPIN's `ltl` blocks: `x == 2 U
-//! done` needs no marks. An operand is a formula or still an expression; comparisons and arithmetic join
-//! expressions to larger ones, and the first logical operator turns an expression into an atom whose text goes to
-//! the system unread. Braces mark such a text explicitly.
+//! Temporal operators and the expressions of the model live in one grammar, as in SPIN's `ltl` blocks:
+//! `x == 2 U done` needs no marks. An operand is a formula or still an expression; comparisons and arithmetic
+//! join expressions to larger ones, and the first logical operator turns an expression into an atom whose
+//! text goes to the system unread. Braces mark such a text explicitly.
 
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
 //! The specification patterns of Dwyer, Avrunin and Corbett (ICSE 1999), as macros of the formula language.
 //!
-//! Each exists for the whole run and for four scopes: before `r`, after `q`, between `q` and `r`, and after `q`
-//! until `r`. They are ordinary text in the language, parsed when used, so that what they mean can be read here.
+//! Each exists for the whole run and for four scopes: before `r`, after `q`, between `q` and `r`, and after
+//! `q` until `r`. They are ordinary text in the language, parsed when used, so that what they mean can be
+//! read here.
 
 /// A named formula with parameters.
 #[derive(Debug, Clone)]

@@ -154,7 +154,8 @@ impl Parser<'_, '_> {
         if self.scanner.peek() == Some('(') {
             self.scanner.balanced()?;
         }
-        // In the arguments of a pattern a comma ends the argument; there `c!msg(1)` is the way to write more values.
+        // In the arguments of a pattern a comma ends the argument; there `c!msg(1)` is the way to write more
+        // values.
         while !self.in_arguments() && self.more_values() {}
         let from = process.map_or(start, |end| end + 1);
         let text = self.scanner.text[from..self.scanner.at].chars().filter(|c| !c.is_whitespace()).collect();

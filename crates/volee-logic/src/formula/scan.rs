@@ -1,7 +1,7 @@
 //! Reading the text of a formula piece by piece: a cursor, and the tokens it finds.
 //!
-//! The scanner is told whether an operand or an operator may come next, because characters mean different things
-//! in the two places: `!` negates or sends, `/` opens a regular expression or divides.
+//! The scanner is told whether an operand or an operator may come next, because characters mean different
+//! things in the two places: `!` negates or sends, `/` opens a regular expression or divides.
 
 use std::ops::Range;
 
@@ -50,7 +50,8 @@ pub(super) enum Prefix {
 }
 
 impl Prefix {
-    /// Negation binds tightest; a temporal operator looser than comparisons, so that `[] x == 2` is what it seems.
+    /// Negation binds tightest; a temporal operator looser than comparisons, so that `[] x == 2` is what it
+    /// seems.
     pub fn precedence(self) -> u8 {
         match self {
             Prefix::Not | Prefix::Expression => 13,

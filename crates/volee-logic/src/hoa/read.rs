@@ -1,7 +1,9 @@
-//! HOA in: deterministic or nondeterministic automata with (generalised) Büchi acceptance, on states or transitions.
+//! HOA in: deterministic or nondeterministic automata with (generalised) Büchi acceptance, on states or
+//! transitions.
 //!
-//! What the engines cannot use (alternation, several initial states, other acceptance conditions) is refused by
-//! name. Sizes come from what the text mentions, never from its `States:` line or from the number of a state.
+//! What the engines cannot use (alternation, several initial states, other acceptance conditions) is refused
+//! by name. Sizes come from what the text mentions, never from its `States:` line or from the number of a
+//! state.
 
 use std::collections::BTreeMap;
 
@@ -206,7 +208,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A label expression: with `!`, `&`, `|` and brackets, up to `]` if `bracketed`. Two stacks, no recursion.
+    /// A label expression: with `!`, `&`, `|` and brackets, up to `]` if `bracketed`. Two stacks, no
+    /// recursion.
     fn label(&mut self, bracketed: bool) -> Result<Bdd, Diagnostic> {
         let mut operands: Vec<Bdd> = Vec::new();
         let mut operators: Vec<char> = Vec::new();

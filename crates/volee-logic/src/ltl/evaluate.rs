@@ -1,9 +1,11 @@
-//! The definition of LTL on a word that repeats for ever: the independent check of every lasso before it is shown.
+//! The definition of LTL on a word that repeats for ever: the independent check of every lasso before it is
+//! shown.
 
 use crate::formula::{Formula, Node, NodeId};
 
-/// Whether a formula is true of the word `letters[0..]`, whose part from `start` on repeats for ever. A letter gives
-/// the truth of each atom, by the atom's number in the formula's pool. `start` is less than the length.
+/// Whether a formula is true of the word `letters[0..]`, whose part from `start` on repeats for ever. A
+/// letter gives the truth of each atom, by the atom's number in the formula's pool. `start` is less than the
+/// length.
 pub fn holds_of_lasso(formula: &Formula, letters: &[Vec<bool>], start: usize) -> bool {
     let n = letters.len();
     let next = |i: usize| if i + 1 == n { start } else { i + 1 };
@@ -26,8 +28,8 @@ pub fn holds_of_lasso(formula: &Formula, letters: &[Vec<bool>], start: usize) ->
     value[formula.root.index()][0]
 }
 
-/// The least (from `false`) or greatest (from `true`) solution of a one-step unfolding. Two rounds backwards are
-/// enough: the first settles what the cycle knows by itself, the second carries it across the seam.
+/// The least (from `false`) or greatest (from `true`) solution of a one-step unfolding. Two rounds backwards
+/// are enough: the first settles what the cycle knows by itself, the second carries it across the seam.
 fn fixpoint(
     n: usize,
     next: impl Fn(usize) -> usize,

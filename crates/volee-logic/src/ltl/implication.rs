@@ -1,9 +1,9 @@
-//! What can be seen of a formula from its syntax: that it implies another, that it is a pure eventuality or purely
-//! universal (Etessami & Holzmann 2000; Somenzi & Bloem 2000).
+//! What can be seen of a formula from its syntax: that it implies another, that it is a pure eventuality or
+//! purely universal (Etessami & Holzmann 2000; Somenzi & Bloem 2000).
 //!
 //! A formula is *eventual* if putting something before a run that satisfies it keeps it true (`<>p`), and
-//! *universal* if every suffix of such a run satisfies it too (`[]p`). One that is both (`[]<>p`) does not depend on
-//! any finite part of the run.
+//! *universal* if every suffix of such a run satisfies it too (`[]p`). One that is both (`[]<>p`) does not
+//! depend on any finite part of the run.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;

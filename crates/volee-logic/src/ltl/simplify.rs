@@ -1,8 +1,8 @@
 //! Negation normal form with the rewritings that make automata small.
 //!
-//! Constructors look at their operands and answer with the simplest equivalent they know; the rules are the usual
-//! ones (Etessami & Holzmann 2000; Somenzi & Bloem 2000; Duret-Lutz 2014, appendix B). The input is walked operands
-//! first, each node in both polarities, so nothing recurses over it.
+//! Constructors look at their operands and answer with the simplest equivalent they know; the rules are the
+//! usual ones (Etessami & Holzmann 2000; Somenzi & Bloem 2000; Duret-Lutz 2014, appendix B). The input is
+//! walked operands first, each node in both polarities, so nothing recurses over it.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;

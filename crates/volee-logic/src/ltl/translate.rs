@@ -1,10 +1,10 @@
 //! Translation of LTL to transition-based generalised Büchi automata, after Couvreur (FM 1999).
 //!
-//! A state is a set of formulas that must all hold. Each subformula is expanded once into a boolean function of the
-//! current letter, of "next" variables and of promises: `f U g = g ∨ (f ∧ P ∧ X(f U g))`, where `P` says that `g` is
-//! still owed. The prime implicants of a state's function are its transitions: a guard, the formulas for the next
-//! state, and the promises made. A transition is in the acceptance set of an until exactly if it makes no promise
-//! for it. States with the same function are one state.
+//! A state is a set of formulas that must all hold. Each subformula is expanded once into a boolean function
+//! of the current letter, of "next" variables and of promises: `f U g = g ∨ (f ∧ P ∧ X(f U g))`, where `P`
+//! says that `g` is still owed. The prime implicants of a state's function are its transitions: a guard, the
+//! formulas for the next state, and the promises made. A transition is in the acceptance set of an until
+//! exactly if it makes no promise for it. States with the same function are one state.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -191,8 +191,8 @@ impl Translator {
         Ok(automaton)
     }
 
-    /// The function of a set of formulas. A formula that others imply must not be left out here: its promises would
-    /// be forgotten with it (`p R X<>q` implies `<>q`, and would put it off for ever).
+    /// The function of a set of formulas. A formula that others imply must not be left out here: its promises
+    /// would be forgotten with it (`p R X<>q` implies `<>q`, and would put it off for ever).
     fn function(&mut self, parts: &[NodeId]) -> Bdd {
         parts.iter().fold(Bdd::TRUE, |all, part| self.manager.and(all, self.expansions[part]))
     }

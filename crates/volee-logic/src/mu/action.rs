@@ -1,7 +1,8 @@
 //! Action predicates: which labels a modality speaks of.
 //!
-//! Labels are matched by their text, once per label: [`Labels`] keeps, for each label id that a system has pushed, the
-//! set of a formula's predicates that hold of it as one word of bits. The hot loop then tests a bit.
+//! Labels are matched by their text, once per label: [`Labels`] keeps, for each label id that a system has
+//! pushed, the set of a formula's predicates that hold of it as one word of bits. The hot loop then tests a
+//! bit.
 
 use volee_system::{Label, System};
 

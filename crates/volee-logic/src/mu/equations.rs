@@ -1,12 +1,14 @@
-//! Modal equations: a formula as HML with recursion (Joubert & Mateescu 2006, section 3.1), ready to be projected on
-//! the states of a system.
+//! Modal equations: a formula as HML with recursion (Joubert & Mateescu 2006, section 3.1), ready to be
+//! projected on the states of a system.
 //!
-//! Each equation is a pure disjunction or conjunction whose items are other equations in the same state, equations in
-//! the states after a step, or *local* facts that a state and its steps decide at once (`<true> true`, `{x > 0}`).
-//! Nested operators of one kind are flattened into one equation, which keeps the boolean graph small.
+//! Each equation is a pure disjunction or conjunction whose items are other equations in the same state,
+//! equations in the states after a step, or *local* facts that a state and its steps decide at once
+//! (`<true> true`, `{x > 0}`). Nested operators of one kind are flattened into one equation, which keeps the
+//! boolean graph small.
 //!
-//! Equations are sorted into blocks, block 0 outermost. In an alternation-free formula a block depends only on itself
-//! and on later ones. Otherwise the blocks are the priorities of a parity game: on a cycle the first block decides.
+//! Equations are sorted into blocks, block 0 outermost. In an alternation-free formula a block depends only
+//! on itself and on later ones. Otherwise the blocks are the priorities of a parity game: on a cycle the
+//! first block decides.
 
 use std::collections::{HashMap, HashSet};
 use volee_system::strong_components;
@@ -104,7 +106,8 @@ pub struct Equations {
     pub equations: Vec<Equation>,
     /// The sign of each block, outermost first.
     pub blocks: Vec<Sign>,
-    /// The largest number of alternations between least and greatest fixed points; 1 and below is alternation-free.
+    /// The largest number of alternations between least and greatest fixed points; 1 and below is
+    /// alternation-free.
     pub alternation_depth: u32,
     /// The formula.
     pub formula: Formula,
@@ -258,9 +261,10 @@ fn sign_of(formula: &Formula, equation: &Equation) -> Option<Sign> {
     }
 }
 
-/// Gives each equation a level: odd ones are least fixed points, even ones greatest, and levels never rise along a
-/// dependency between components. Within a component of one sign all share a level; within one of both signs an
-/// enclosing fixed point has at least the level of those inside it. Block 0 is the highest level.
+/// Gives each equation a level: odd ones are least fixed points, even ones greatest, and levels never rise
+/// along a dependency between components. Within a component of one sign all share a level; within one of
+/// both signs an enclosing fixed point has at least the level of those inside it. Block 0 is the highest
+/// level.
 fn assign_blocks(formula: &Formula, equations: &mut [Equation]) -> (Vec<Sign>, u32) {
     let components = components(equations);
     let mut level = vec![0u32; equations.len()];
@@ -302,8 +306,8 @@ fn raise(base: u32, sign: Sign) -> u32 {
     base + u32::from((base % 2 == 1) != (sign == Sign::Mu))
 }
 
-/// Levels within a component of both signs, and the length of its longest chain of alternating fixed points. Children
-/// come before parents in a formula, so one pass knows what is nested in each node.
+/// Levels within a component of both signs, and the length of its longest chain of alternating fixed points.
+/// Children come before parents in a formula, so one pass knows what is nested in each node.
 fn nested_levels(
     formula: &Formula,
     equations: &[Equation],
@@ -312,7 +316,8 @@ fn nested_levels(
     level: &mut [u32],
 ) -> u32 {
     let members: HashMap<NodeId, usize> = component.iter().map(|&e| (equations[e].node, e)).collect();
-    // Per node: the highest level inside, and the longest alternating chains inside that start with mu and with nu.
+    // Per node: the highest level inside, and the longest alternating chains inside that start with mu and
+    // with nu.
     let mut inside = vec![(base, [0u32; 2]); formula.nodes.len()];
     component.iter().for_each(|&e| level[e] = base);
     let mut depth = 0;

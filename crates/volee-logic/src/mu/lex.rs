@@ -1,7 +1,7 @@
 //! Tokens of the mu-calculus.
 //!
-//! Written by hand because two tokens are raw text: `/regex/` and `{state predicate}`; the latter belongs to the
-//! system's own expression language and must reach it untouched.
+//! Written by hand because two tokens are raw text: `/regex/` and `{state predicate}`; the latter belongs to
+//! the system's own expression language and must reach it untouched.
 
 use volee_system::{Diagnostic, Place, Scanner};
 

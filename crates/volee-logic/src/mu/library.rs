@@ -1,10 +1,11 @@
 //! Macros and libraries of patterns, and their expansion.
 //!
-//! A library is a text of definitions `macro NAME(P, Q) = body end_macro`. Expansion happens on tokens, so that a
-//! parameter can stand for a formula, an action or a regular expression alike. Unlike plain textual macros it is
-//! hygienic: variables bound in a body are renamed for each use, so an argument that mentions `X` never falls into the
-//! hands of a `mu X` of the body. A body may use only macros defined before it, hence expansion ends. Tokens of a
-//! body get the place of the call: messages point into the text the user wrote.
+//! A library is a text of definitions `macro NAME(P, Q) = body end_macro`. Expansion happens on tokens, so
+//! that a parameter can stand for a formula, an action or a regular expression alike. Unlike plain textual
+//! macros it is hygienic: variables bound in a body are renamed for each use, so an argument that mentions
+//! `X` never falls into the hands of a `mu X` of the body. A body may use only macros defined before it,
+//! hence expansion ends. Tokens of a body get the place of the call: messages point into the text the user
+//! wrote.
 
 use std::collections::HashMap;
 
@@ -63,8 +64,8 @@ pub(super) const RESERVED: [&str; 29] = [
 /// An expansion beyond this many tokens is refused.
 const MAXIMUM_TOKENS: usize = 200_000;
 
-/// The patterns everybody needs. ACTL operators carry an action predicate; the property patterns follow the usual
-/// names of specification patterns (absence, response, precedence, …) over all runs of a system.
+/// The patterns everybody needs. ACTL operators carry an action predicate; the property patterns follow the
+/// usual names of specification patterns (absence, response, precedence, …) over all runs of a system.
 const STANDARD: &str = r#"
 -- ACTL: along steps that satisfy A.
 macro EX_A(A, F) = <A> F end_macro

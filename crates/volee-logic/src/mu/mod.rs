@@ -1,10 +1,10 @@
-//! The modal mu-calculus with regular modalities, after the specification language of EVALUATOR (Joubert & Mateescu
-//! 2006, section 3.1), written in ASCII: `nu X . (<true> true and [true] X)`.
+//! The modal mu-calculus with regular modalities, after the specification language of EVALUATOR (Joubert &
+//! Mateescu 2006, section 3.1), written in ASCII: `nu X . (<true> true and [true] X)`.
 //!
 //! A text becomes tokens (`lex`), macros are expanded (`library`), the rest is parsed into a [`Tree`]
-//! ([`parse`]) whose variables are all bound and monotone; the tree is brought into positive normal form without
-//! regular modalities ([`Formula`], `normal`), and that into modal equations ([`Equations`], `equations`), which
-//! is what a solver of boolean equations reads.
+//! ([`parse`]) whose variables are all bound and monotone; the tree is brought into positive normal form
+//! without regular modalities ([`Formula`], `normal`), and that into modal equations ([`Equations`],
+//! `equations`), which is what a solver of boolean equations reads.
 
 mod action;
 mod equations;

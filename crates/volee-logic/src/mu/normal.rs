@@ -1,8 +1,9 @@
 //! Positive normal form: negation only at state predicates, regular modalities turned into fixed points.
 //!
-//! `<R*> f` is `mu X . (f or <R> X)`, `[R*] f` is `nu X . (f and [R] X)`, sequences nest, choices become `or` and
-//! `and`; since equal subformulas are shared, the result is linear in the text. A negated fixed point is the dual one
-//! over negated variables, so each variable of the tree has a positive and a negative version here.
+//! `<R*> f` is `mu X . (f or <R> X)`, `[R*] f` is `nu X . (f and [R] X)`, sequences nest, choices become `or`
+//! and `and`; since equal subformulas are shared, the result is linear in the text. A negated fixed point is
+//! the dual one over negated variables, so each variable of the tree has a positive and a negative version
+//! here.
 
 use std::collections::HashMap;
 
@@ -225,8 +226,8 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// `<run> f` or `[run] f`. Recursion is as deep as the parentheses of one regular expression, which the parser
-    /// bounds.
+    /// `<run> f` or `[run] f`. Recursion is as deep as the parentheses of one regular expression, which the
+    /// parser bounds.
     fn run_of(&mut self, modality: Modality, run: RegularId, f: NodeId) -> NodeId {
         if self.too_large {
             return f;

@@ -1,7 +1,7 @@
 //! A formula as it was written: the parsed, checked tree before any translation.
 //!
-//! Terms live in one vector, children before parents, so that every pass is a loop and none recurses over a formula.
-//! Naive evaluators in tests read this type, so that the whole translation is covered by them.
+//! Terms live in one vector, children before parents, so that every pass is a loop and none recurses over a
+//! formula. Naive evaluators in tests read this type, so that the whole translation is covered by them.
 
 use volee_system::Place;
 
@@ -106,7 +106,8 @@ impl Tree {
         &self.terms[id.0 as usize]
     }
 
-    /// The left sides of implications that speak of states alone, each once, as expressions of the system's own language.
+    /// The left sides of implications that speak of states alone, each once, as expressions of the system's
+    /// own language.
     pub fn left_sides(&self) -> Vec<String> {
         let mut texts: Vec<Option<String>> = Vec::with_capacity(self.terms.len());
         let mut all = Vec::new();

@@ -1,12 +1,12 @@
 //! The TL compiler: derivatives on decision diagrams, after Jard & Jéron 1989 section 3.
 //!
-//! Every subformula is expanded once into a boolean function of the current letter and of "strong next" atoms:
-//! `f U g = g ∨ (f ∧ ⊙(f U g))`, `f R g = g ∧ (f ∨ ¬⊙¬(f R g))`, a weak next being `¬⊙¬f`. A state is a function of
-//! those atoms alone. A letter turns it into the next state by replacing each atom with the expansion of what it
-//! promises, the letter filled in; the word may end where the function is true with all atoms false, because no
-//! next position exists. This is the derivative of the report, without its `ξ`: that atom only said "another event
-//! follows", which a strong next says by itself. Equal functions are equal nodes, so the finitely many derivatives
-//! need no search for boolean equivalents.
+//! Every subformula is expanded once into a boolean function of the current letter and of "strong next"
+//! atoms: `f U g = g ∨ (f ∧ ⊙(f U g))`, `f R g = g ∧ (f ∨ ¬⊙¬(f R g))`, a weak next being `¬⊙¬f`. A state is
+//! a function of those atoms alone. A letter turns it into the next state by replacing each atom with the
+//! expansion of what it promises, the letter filled in; the word may end where the function is true with all
+//! atoms false, because no next position exists. This is the derivative of the report, without its `ξ`: that
+//! atom only said "another event follows", which a strong next says by itself. Equal functions are equal
+//! nodes, so the finitely many derivatives need no search for boolean equivalents.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -204,8 +204,8 @@ impl<'a> Compiler<'a> {
         Ok(Dfa { manager: out, atoms: self.atoms, initial: DfaState(0), states })
     }
 
-    /// The same successors where at most one atom is true, in a canonical form: a chain of questions, the last of
-    /// which has only "any other event" left.
+    /// The same successors where at most one atom is true, in a canonical form: a chain of questions, the
+    /// last of which has only "any other event" left.
     fn one_event(&mut self, after: Bdd) -> Bdd {
         let mut chain = self.manager.follow(after, self.atoms, |_| false);
         for event in (0..self.atoms).rev() {

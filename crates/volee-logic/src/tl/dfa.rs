@@ -1,8 +1,9 @@
 //! Deterministic finite automata whose transitions are decision diagrams over the atoms.
 //!
-//! A diagram's inner nodes ask for an atom, its leaves are states. With `k` atoms an explicit table would have 2^k
-//! columns; the diagram of a usual property has a handful of nodes. Leaves are encoded as the variable `k + state`
-//! in the diagrams' own manager, which makes equal diagrams equal nodes and minimisation a matter of relabelling.
+//! A diagram's inner nodes ask for an atom, its leaves are states. With `k` atoms an explicit table would
+//! have 2^k columns; the diagram of a usual property has a handful of nodes. Leaves are encoded as the
+//! variable `k + state` in the diagrams' own manager, which makes equal diagrams equal nodes and minimisation
+//! a matter of relabelling.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -101,8 +102,8 @@ impl Dfa {
         (variable >= self.atoms && variable != u32::MAX).then(|| DfaState(variable - self.atoms))
     }
 
-    /// The edges of a state: for each target, the letters that lead there as a sum of cubes over the atoms; `None`
-    /// for letters that no list of 4096 cubes describes.
+    /// The edges of a state: for each target, the letters that lead there as a sum of cubes over the atoms;
+    /// `None` for letters that no list of 4096 cubes describes.
     pub fn edges(&self, state: DfaState) -> Vec<(DfaState, Option<Vec<Vec<Literal>>>)> {
         let mut letters = Manager::new(1 << 20);
         let mut guards: HashMap<Bdd, Vec<(DfaState, Bdd)>, FixedState> =

@@ -1,9 +1,9 @@
 //! Minimisation of deterministic automata by refinement of partitions (Moore 1956).
 //!
-//! A round relabels the leaves of every transition diagram by the class of the state; two states stay together if
-//! they were together and their relabelled diagrams are one node. Hopcroft's algorithm has the better worst case
-//! on explicit letters; with diagrams the letters are never split, and the number of rounds is the length of the
-//! shortest words that tell states apart, which is small for properties people write.
+//! A round relabels the leaves of every transition diagram by the class of the state; two states stay
+//! together if they were together and their relabelled diagrams are one node. Hopcroft's algorithm has the
+//! better worst case on explicit letters; with diagrams the letters are never split, and the number of rounds
+//! is the length of the shortest words that tell states apart, which is small for properties people write.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;

@@ -1,7 +1,7 @@
 //! Monitors: the conjuncts of a formula, each as its own small automaton, stepped together.
 //!
-//! `n` responses have 2^n states together and `2 n` apart. Only the tuples that a system really reaches ever exist,
-//! one small number per conjunct.
+//! `n` responses have 2^n states together and `2 n` apart. Only the tuples that a system really reaches ever
+//! exist, one small number per conjunct.
 
 use super::compile::{Alphabet, CompileError, Limits, compile};
 use super::dfa::{Dfa, DfaState, Verdict3};
@@ -98,8 +98,9 @@ impl Monitor {
         }
     }
 
-    /// Whether silent steps change nothing: those with no event, as `is_event` says of [`Monitor::atoms`], and with the conditions of the
-    /// step before. Where the automata are too large to tell, it is said to be otherwise.
+    /// Whether silent steps change nothing: those with no event, as `is_event` says of [`Monitor::atoms`],
+    /// and with the conditions of the step before. Where the automata are too large to tell, it is said to be
+    /// otherwise.
     pub fn ignores_silent_steps(&self, is_event: impl Fn(usize) -> bool) -> bool {
         self.parts.iter().all(|part| {
             let letters = 1usize.checked_shl(part.atoms.len() as u32).unwrap_or(usize::MAX);

@@ -1,5 +1,5 @@
-//! One session from opening to exploring: a model with a mistake, its repair, a look around, a new name, a check that finds a
-//! deadlock, another that holds.
+//! One session from opening to exploring: a model with a mistake, its repair, a look around, a new name, a
+//! check that finds a deadlock, another that holds.
 
 use serde_json::{Value, json};
 
@@ -133,7 +133,8 @@ fn a_property_that_fails_is_shown_with_its_run() {
 
 #[test]
 fn a_long_check_is_cancelled() {
-    // Every state has a successor that nobody has seen, and every variable is read: the search ends when it is told to.
+    // Every state has a successor that nobody has seen, and every variable is read: the search ends when it
+    // is told to.
     let text =
         "int a, b, c;\nactive [3] proctype P() { do :: a++ :: b++ :: c = a + b * 3; assert(c != 7) od }\n";
     let mut editor = Editor::start_with(json!({ "memory": "4G", "time": "90s" }));

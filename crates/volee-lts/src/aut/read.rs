@@ -1,9 +1,9 @@
 //! Reading `.aut` text at the speed of memory.
 //!
-//! The text comes in large blocks of whole lines; a line in the usual layout is taken apart by a scanner that reads
-//! numbers eight digits at a time, and anything else goes to a patient second reader which also words the errors.
-//! Blocks instead of a memory map: mapped pages count as memory of the process, a block is reused, and the same
-//! code serves pipes and compressed files.
+//! The text comes in large blocks of whole lines; a line in the usual layout is taken apart by a scanner that
+//! reads numbers eight digits at a time, and anything else goes to a patient second reader which also words
+//! the errors. Blocks instead of a memory map: mapped pages count as memory of the process, a block is
+//! reused, and the same code serves pipes and compressed files.
 //!
 //! Nothing is allocated on the word of the header: rows grow with what is really there.
 
@@ -261,8 +261,8 @@ impl Reader<'_> {
     }
 }
 
-/// The usual layout only: `(n, label, n)` with no or one blank after the commas, a bare label without commas or a
-/// quoted one without quotes. Gives the parts and where the next line starts.
+/// The usual layout only: `(n, label, n)` with no or one blank after the commas, a bare label without commas
+/// or a quoted one without quotes. Gives the parts and where the next line starts.
 #[inline]
 fn scan(block: &[u8], at: usize) -> Option<(u32, &[u8], u32, usize)> {
     if block[at] != b'(' {

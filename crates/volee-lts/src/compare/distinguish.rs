@@ -1,11 +1,11 @@
 //! Distinguishing formulas from the history of a refinement.
 //!
-//! Two states that were separated in round k have different signatures over the partition of round k - 1: one can
-//! reach a block that the other cannot. The formula says that, and uses formulas between the blocks of that
-//! partition, which were separated in earlier rounds (Cleaveland 1990; for branching bisimulation Korver 1991, with
-//! the until operator of De Nicola and Vaandrager). By induction a formula holds on the whole block of the one state
-//! and fails on the whole block of the other, so one formula per pair of classes is enough. No recursion: pairs wait
-//! on a stack until their parts are there.
+//! Two states that were separated in round k have different signatures over the partition of round k - 1: one
+//! can reach a block that the other cannot. The formula says that, and uses formulas between the blocks of
+//! that partition, which were separated in earlier rounds (Cleaveland 1990; for branching bisimulation Korver
+//! 1991, with the until operator of De Nicola and Vaandrager). By induction a formula holds on the whole
+//! block of the one state and fails on the whole block of the other, so one formula per pair of classes is
+//! enough. No recursion: pairs wait on a stack until their parts are there.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -145,7 +145,8 @@ impl Steps<'_> {
         found(formula(self, s.0, t.0))
     }
 
-    /// A step of `s` into a block that no such step of `t` reaches, the one with the fewest steps of `t` to refute.
+    /// A step of `s` into a block that no such step of `t` reaches, the one with the fewest steps of `t` to
+    /// refute.
     fn unmatched(&self, s: u32, t: u32, round: u32) -> Option<(LabelId, Vec<(u32, u32)>)> {
         let block = |state: StateId| self.history.at(self.block_of[state.index()], round);
         let theirs: Vec<(Edge, u32)> =

@@ -1,8 +1,8 @@
 //! Comparison of two explicit systems: equal, or a difference that was checked.
 //!
 //! Bisimulations refine the partition of both systems together; the history of the refinement gives a
-//! distinguishing formula. Traces are compared by sets of states, simulations by a game on pairs of states. Whatever
-//! the way, the difference is confirmed on the systems as given before it is reported.
+//! distinguishing formula. Traces are compared by sets of states, simulations by a game on pairs of states.
+//! Whatever the way, the difference is confirmed on the systems as given before it is reported.
 
 mod distinguish;
 mod simulation;

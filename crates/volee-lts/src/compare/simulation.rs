@@ -1,8 +1,8 @@
 //! Simulation as a game on pairs of states: one side steps, the other must answer with the same label.
 //!
-//! A pair is lost for the answering side when some step has no answer, or only answers into lost pairs; losing
-//! spreads backwards by counting the answers that are left. The order of losing gives the distinguishing formula:
-//! only diamonds and conjunctions, as the theory promises.
+//! A pair is lost for the answering side when some step has no answer, or only answers into lost pairs;
+//! losing spreads backwards by counting the answers that are left. The order of losing gives the
+//! distinguishing formula: only diamonds and conjunctions, as the theory promises.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,8 @@ use crate::{Formula, LabelId, Lts, LtsError, Relation, StateId};
 
 use super::{Difference, Pair, Side};
 
-/// Whether the sides simulate each other as the relation asks; weak relations need sides without internal cycles.
+/// Whether the sides simulate each other as the relation asks; weak relations need sides without internal
+/// cycles.
 pub(super) fn compare(
     pair: &Pair,
     relation: Relation,

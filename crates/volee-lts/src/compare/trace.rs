@@ -1,5 +1,5 @@
-//! Traces: the sets of states that both sides can be in after the same labels, breadth-first, so that the trace
-//! found is a shortest one.
+//! Traces: the sets of states that both sides can be in after the same labels, breadth-first, so that the
+//! trace found is a shortest one.
 
 use std::collections::HashSet;
 
@@ -86,7 +86,8 @@ fn found(pair: &Pair, queue: &[Reached], mut at: usize, last: LabelId, possible_
     Difference::Trace { trace, possible_in }
 }
 
-/// Whether a system can perform these labels in this order; with `visible`, internal steps may happen in between.
+/// Whether a system can perform these labels in this order; with `visible`, internal steps may happen in
+/// between.
 pub fn admits(lts: &Lts, trace: &[String], visible: bool) -> bool {
     let close = |mut set: HashSet<StateId>| {
         let mut pending: Vec<StateId> = if visible { set.iter().copied().collect() } else { Vec::new() };

@@ -1,9 +1,9 @@
-//! The alternating bit protocol with N messages over lossy FIFO channels of capacity C: the published benchmark of
-//! Joubert and Mateescu 2006, in a variant whose size has a closed form.
+//! The alternating bit protocol with N messages over lossy FIFO channels of capacity C: the published
+//! benchmark of Joubert and Mateescu 2006, in a variant whose size has a closed form.
 //!
-//! Sender: idle, `PUT !d`, then holding d: it may send (d, bit) whenever the data channel K has room, and ends when
-//! the head of the acknowledgement channel L is its bit. Receiver: takes the head of K; delivers it (`GET !d`) if
-//! its bit is the expected one; then acknowledges. Either channel may lose its head.
+//! Sender: idle, `PUT !d`, then holding d: it may send (d, bit) whenever the data channel K has room, and
+//! ends when the head of the acknowledgement channel L is its bit. Receiver: takes the head of K; delivers it
+//! (`GET !d`) if its bit is the expected one; then acknowledges. Either channel may lose its head.
 
 use std::borrow::Cow;
 

@@ -1,9 +1,9 @@
 //! Two-phase commit: a coordinator asks its participants to prepare, each votes, and all follow the decision.
 //!
-//! Each participant has a place for one message in either direction. It votes yes or no as it likes (`VOTE_YES !n`,
-//! `VOTE_NO !n`); the first no decides to abort, the last yes to commit (`DECIDE_ABORT`, `DECIDE_COMMIT`). When all know
-//! the decision (`COMMIT !n`, `ABORT !n`) the next transaction begins (`NEXT`). Messages are sent and votes counted
-//! internally, in any order: that is what makes it large.
+//! Each participant has a place for one message in either direction. It votes yes or no as it likes
+//! (`VOTE_YES !n`, `VOTE_NO !n`); the first no decides to abort, the last yes to commit (`DECIDE_ABORT`,
+//! `DECIDE_COMMIT`). When all know the decision (`COMMIT !n`, `ABORT !n`) the next transaction begins
+//! (`NEXT`). Messages are sent and votes counted internally, in any order: that is what makes it large.
 
 use std::borrow::Cow;
 

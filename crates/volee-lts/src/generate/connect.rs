@@ -1,8 +1,9 @@
 //! The connect-disconnect protocol of Jard & Jéron 1989 (figure 6), with a channel of capacity n from A to B.
 //!
-//! A opens and closes a connection as it likes; B, when connected, may drop it. Neither waits for the other, so the
-//! channel from A to B fills with old openings and closings. There are ⌊n²/4⌋ + 3(n + 1) states: the report gives the
-//! number, the figure is lost in its text form, and this is the smallest protocol of its description that has it.
+//! A opens and closes a connection as it likes; B, when connected, may drop it. Neither waits for the other,
+//! so the channel from A to B fills with old openings and closings. There are ⌊n²/4⌋ + 3(n + 1) states: the
+//! report gives the number, the figure is lost in its text form, and this is the smallest protocol of its
+//! description that has it.
 
 use std::borrow::Cow;
 

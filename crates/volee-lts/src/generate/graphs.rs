@@ -1,5 +1,5 @@
-//! Graphs that are not protocols: deep chains, hubs with high in-degree, the random graphs of Jard and Jéron 1991,
-//! and plain random systems for tests.
+//! Graphs that are not protocols: deep chains, hubs with high in-degree, the random graphs of Jard and Jéron
+//! 1991, and plain random systems for tests.
 
 use volee_system::{Diagnostic, Random};
 
@@ -42,11 +42,12 @@ pub fn hubs(states: u32, degree: u32, labels: u32, seed: u64) -> Result<Lts, Lts
     builder.finish(StateId(0), states)
 }
 
-/// The random graphs of the 1991 report, section 2.3: generated breadth-first; the degree of a node is uniform in
-/// `0..=degree`; with g states so far, a successor is new with probability 1 - g / min(2 g, bound).
+/// The random graphs of the 1991 report, section 2.3: generated breadth-first; the degree of a node is
+/// uniform in `0..=degree`; with g states so far, a successor is new with probability 1 - g / min(2 g,
+/// bound).
 ///
-/// Like the authors we keep only graphs whose size is close to the bound: seeds are tried from `seed` on until one
-/// gives at least nine tenths, or the largest of a hundred.
+/// Like the authors we keep only graphs whose size is close to the bound: seeds are tried from `seed` on
+/// until one gives at least nine tenths, or the largest of a hundred.
 ///
 /// # Errors
 /// It is too large.
@@ -100,8 +101,8 @@ pub struct Shape {
     pub internal: u32,
 }
 
-/// Transitions between states drawn at random; the first ones make a tree, so that all states are reachable if there
-/// are enough transitions.
+/// Transitions between states drawn at random; the first ones make a tree, so that all states are reachable
+/// if there are enough transitions.
 ///
 /// # Errors
 /// It is too large.

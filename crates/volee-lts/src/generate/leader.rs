@@ -1,14 +1,16 @@
-//! Leader election on a ring (Chang and Roberts 1979): each station sends its number around when it wakes up, numbers
-//! pass stations with smaller ones only, and whose number comes back is the leader.
+//! Leader election on a ring (Chang and Roberts 1979): each station sends its number around when it wakes up,
+//! numbers pass stations with smaller ones only, and whose number comes back is the leader.
 //!
-//! Stations wake up when they like or when a message arrives (`WAKE !n`); `LEADER !n` happens once. Numbers grow
-//! against the direction of messages, the order with the most messages. Channels are FIFO with bounded capacity.
+//! Stations wake up when they like or when a message arrives (`WAKE !n`); `LEADER !n` happens once. Numbers
+//! grow against the direction of messages, the order with the most messages. Channels are FIFO with bounded
+//! capacity.
 
 use std::borrow::Cow;
 
 use volee_system::{Flow, Label, Sink, Step, System};
 
-/// The protocol as a system. A state has for each station whether it is awake, and the messages on the way to it.
+/// The protocol as a system. A state has for each station whether it is awake, and the messages on the way to
+/// it.
 #[derive(Debug, Clone)]
 pub struct LeaderElection {
     stations: usize,

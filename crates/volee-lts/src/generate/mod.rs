@@ -1,7 +1,7 @@
 //! Systems of any size for benchmarks and tests, by family and parameters.
 //!
-//! A family is data: its name, its parameters with their defaults and bounds, and how to make it. The command line
-//! and the documentation are made from this table, so a new family is one entry.
+//! A family is data: its name, its parameters with their defaults and bounds, and how to make it. The command
+//! line and the documentation are made from this table, so a new family is one entry.
 
 mod abp;
 mod commit;
@@ -78,7 +78,8 @@ impl Family {
     }
 }
 
-/// Reads a member of a family from a line: its name, then `parameter=value` for those that are not the usual ones.
+/// Reads a member of a family from a line: its name, then `parameter=value` for those that are not the usual
+/// ones.
 ///
 /// # Errors
 /// There is no such family or parameter, or a value is out of bounds.

@@ -1,8 +1,10 @@
-//! The bounded retransmission protocol: a file of N chunks over lossy channels, each chunk sent at most 1 + R times.
+//! The bounded retransmission protocol: a file of N chunks over lossy channels, each chunk sent at most 1 + R
+//! times.
 //!
 //! Reconstructed after Groote and van de Pol 1996: the sender's timer runs out only when a frame or its
-//! acknowledgement was lost, and the receiver's only after the sender has given up. Labels: `REQ`, `IND !FST`,
-//! `IND !INC`, `IND !OK`, `IND !NOK`, `CONF !OK`, `CONF !NOK`, `CONF !DK`; channels hold one frame each.
+//! acknowledgement was lost, and the receiver's only after the sender has given up. Labels: `REQ`,
+//! `IND !FST`, `IND !INC`, `IND !OK`, `IND !NOK`, `CONF !OK`, `CONF !NOK`, `CONF !DK`; channels hold one
+//! frame each.
 
 use std::borrow::Cow;
 

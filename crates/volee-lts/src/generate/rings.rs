@@ -58,8 +58,8 @@ impl System for Philosophers {
     }
 }
 
-/// N stations and one token. A station may ask (`REQ`); when the token is at it, it enters and leaves the critical
-/// section (`ENTER`, `LEAVE`); an idle station passes the token on, internally.
+/// N stations and one token. A station may ask (`REQ`); when the token is at it, it enters and leaves the
+/// critical section (`ENTER`, `LEAVE`); an idle station passes the token on, internally.
 #[derive(Debug, Clone)]
 pub struct TokenRing {
     stations: usize,

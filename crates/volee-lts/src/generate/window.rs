@@ -1,8 +1,8 @@
-//! Go-back-N sliding window: a sender with up to W unacknowledged messages, sequence numbers modulo W + 1, lossy
-//! FIFO channels of capacity C in both directions.
+//! Go-back-N sliding window: a sender with up to W unacknowledged messages, sequence numbers modulo W + 1,
+//! lossy FIFO channels of capacity C in both directions.
 //!
-//! `PUT !d` enters the window while it has room; internally any message of the window may be sent again, in-order
-//! messages are delivered (`GET !d`), and cumulative acknowledgements slide the window.
+//! `PUT !d` enters the window while it has room; internally any message of the window may be sent again,
+//! in-order messages are delivered (`GET !d`), and cumulative acknowledgements slide the window.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,5 @@
-//! Evaluation of a distinguishing formula on a system that is not built: only the states it speaks of are visited.
+//! Evaluation of a distinguishing formula on a system that is not built: only the states it speaks of are
+//! visited.
 
 use std::collections::HashMap;
 

@@ -1,14 +1,14 @@
 //! Strong bisimulation of two systems on the fly: neither is built, and the first difference ends the search.
 //!
-//! The traversal of Jard and Jéron 1991, section 3.2, after Fernandez and Mounier 1990: depth-first over pairs of
-//! states; every step of one must be matched by a step of the other into a pair that is bisimilar. A pair on the
-//! current path is assumed to be. What is found different is different for good. What is found equal may rest on an
-//! assumption that fails later; then the traversal is repeated, knowing the differences found so far, until no
-//! assumption fails. Where one of the two states is deterministic a difference passes straight up the path, so with
-//! a deterministic system a single traversal is enough.
+//! The traversal of Jard and Jéron 1991, section 3.2, after Fernandez and Mounier 1990: depth-first over
+//! pairs of states; every step of one must be matched by a step of the other into a pair that is bisimilar. A
+//! pair on the current path is assumed to be. What is found different is different for good. What is found
+//! equal may rest on an assumption that fails later; then the traversal is repeated, knowing the differences
+//! found so far, until no assumption fails. Where one of the two states is deterministic a difference passes
+//! straight up the path, so with a deterministic system a single traversal is enough.
 //!
-//! In bounded memory, pairs found equal may be forgotten, chosen at random; the path and the differences never are
-//! (forgetting a difference could repeat the traversal for ever).
+//! In bounded memory, pairs found equal may be forgotten, chosen at random; the path and the differences
+//! never are (forgetting a difference could repeat the traversal for ever).
 
 mod check;
 mod visited;
@@ -40,8 +40,8 @@ pub struct Compared {
 /// Compares two systems modulo strong bisimulation; `seed` chooses what is forgotten when memory is short.
 ///
 /// # Errors
-/// The budget runs out: differences and the longest path do not fit, or the time is over; or a system has no or
-/// several initial states.
+/// The budget runs out: differences and the longest path do not fit, or the time is over; or a system has no
+/// or several initial states.
 pub fn compare_on_the_fly(
     a: &mut dyn System,
     b: &mut dyn System,

@@ -119,8 +119,9 @@ impl Partition {
         true
     }
 
-    /// Splits a block: the group of each marked state is in `groups`, the sizes of the groups in `signatures`.
-    /// The largest group keeps the name. Blocks of states are published later, at the end of the round.
+    /// Splits a block: the group of each marked state is in `groups`, the sizes of the groups in
+    /// `signatures`. The largest group keeps the name. Blocks of states are published later, at the end of
+    /// the round.
     pub(super) fn split(
         &mut self,
         block: u32,
@@ -182,8 +183,8 @@ impl Partition {
         ranges
     }
 
-    /// Splits all blocks at once: the group of each state is in `groups`, and the last word of a signature is the block
-    /// that its states are in. Says how many states got another name. Only names are changed: call
+    /// Splits all blocks at once: the group of each state is in `groups`, and the last word of a signature is
+    /// the block that its states are in. Says how many states got another name. Only names are changed: call
     /// [`Partition::arrange`] before marking and splitting again.
     pub(super) fn split_all(&mut self, groups: &[u32], signatures: &Signatures, round: u32) -> usize {
         let names = self.name_groups(signatures, round);

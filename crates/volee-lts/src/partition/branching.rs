@@ -1,12 +1,13 @@
 //! Branching bisimulation on a system without internal cycles, with or without divergence.
 //!
-//! The signature of a state is the set of its (label, block of target) after any number of inert steps, which are
-//! internal steps within the block (Blom and Orzan 2003). Because internal steps are acyclic and lead to smaller
-//! numbers, an ascending pass over the states to look at computes it from the signatures of their inert successors.
+//! The signature of a state is the set of its (label, block of target) after any number of inert steps, which
+//! are internal steps within the block (Blom and Orzan 2003). Because internal steps are acyclic and lead to
+//! smaller numbers, an ascending pass over the states to look at computes it from the signatures of their
+//! inert successors.
 //!
-//! A state is looked at again when a target has a new name, when an inert step of its own has stopped being inert,
-//! or when that is so for a state it reaches by inert steps. All other states of a block still share one signature,
-//! and any of them that has no inert step shows it directly.
+//! A state is looked at again when a target has a new name, when an inert step of its own has stopped being
+//! inert, or when that is so for a state it reaches by inert steps. All other states of a block still share
+//! one signature, and any of them that has no inert step shows it directly.
 
 use crate::{LabelId, Lts, StateId};
 use volee_store::large::zeroes;
@@ -21,8 +22,8 @@ use super::strong::Predecessors;
 pub(crate) enum Silent<'a> {
     /// Divergence is not observed.
     Fair,
-    /// States from which internal steps can go on for ever without leaving the class are told apart from others;
-    /// the slice names the states that stand for an internal cycle.
+    /// States from which internal steps can go on for ever without leaving the class are told apart from
+    /// others; the slice names the states that stand for an internal cycle.
     Divergent(&'a [bool]),
 }
 
@@ -38,8 +39,8 @@ impl Silent<'_> {
 /// The word of a signature that says: an internal cycle is reached by inert steps.
 pub(super) const DIVERGENCE: u64 = u64::MAX;
 
-/// The coarsest branching bisimulation of a contracted system: internal steps lead to smaller numbers, rows are
-/// sorted.
+/// The coarsest branching bisimulation of a contracted system: internal steps lead to smaller numbers, rows
+/// are sorted.
 pub(crate) fn branching(lts: &Lts, silent: Silent<'_>) -> Partition {
     let mut refinement = Branching {
         lts,

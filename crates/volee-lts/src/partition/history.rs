@@ -1,4 +1,5 @@
-//! From which block each block came, and in which round: the partition of every round, in two words per block.
+//! From which block each block came, and in which round: the partition of every round, in two words per
+//! block.
 
 /// The tree of splits.
 #[derive(Debug, Clone, Default)]

@@ -1,7 +1,7 @@
 //! Distinct signatures of the states of one block, numbered in the order in which they come.
 //!
-//! Exact: equal hashes are followed by a comparison. Emptying costs what was put in, not what there is room for,
-//! because a big first block is followed by thousands of small ones.
+//! Exact: equal hashes are followed by a comparison. Emptying costs what was put in, not what there is room
+//! for, because a big first block is followed by thousands of small ones.
 
 /// A set of sorted sequences of words, each with a count.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Strong bisimulation: the signature of a state is the set of its (label, block of target).
 //!
-//! A round looks only at states that can step into a block with a new name. When most states can, it is cheaper to
-//! look at all of them in the order of memory and to mark nothing: such rounds are sweeps.
+//! A round looks only at states that can step into a block with a new name. When most states can, it is
+//! cheaper to look at all of them in the order of memory and to mark nothing: such rounds are sweeps.
 
 use crate::{Edge, Lts, StateId};
 use volee_store::large::{with_capacity, zeroes};
@@ -45,8 +45,8 @@ impl Predecessors {
     }
 }
 
-/// The coarsest strong bisimulation. States with `observed` set to different values are never equal; an empty slice
-/// observes nothing.
+/// The coarsest strong bisimulation. States with `observed` set to different values are never equal; an empty
+/// slice observes nothing.
 pub(crate) fn strong(lts: &Lts, observed: &[bool]) -> Partition {
     let predecessors = Predecessors::new(lts, |_| true);
     let mut refinement = Strong {

@@ -1,8 +1,8 @@
 //! Certificates of reductions: the map from states to classes, and its check against the definitions.
 //!
-//! The check shares no code with the refinement (only the component finder of internal steps): it reads the original
-//! system, the map and the reduced system, and verifies that the map is a bisimulation between the two. It does not
-//! show that no smaller system exists.
+//! The check shares no code with the refinement (only the component finder of internal steps): it reads the
+//! original system, the map and the reduced system, and verifies that the map is a bisimulation between the
+//! two. It does not show that no smaller system exists.
 
 use std::collections::HashSet;
 
@@ -113,9 +113,10 @@ fn check_strong(original: &Lts, reduced: &Lts, class_of: &[u32]) -> Result<(), C
     Ok(())
 }
 
-/// Every step of a state is inert or a step of its class; and every step of the class can be taken after inert steps.
-/// For the second: states that reach each other inertly stand and fall together; such a group either has an inert
-/// step into another group of the class (smaller, so the argument ends), or can itself do all that the class can.
+/// Every step of a state is inert or a step of its class; and every step of the class can be taken after
+/// inert steps. For the second: states that reach each other inertly stand and fall together; such a group
+/// either has an inert step into another group of the class (smaller, so the argument ends), or can itself do
+/// all that the class can.
 fn check_branching(
     original: &Lts,
     reduced: &Lts,

@@ -1,7 +1,7 @@
 //! Weak bisimulation: first branching (which is finer and cheap), then strong bisimulation of the weak steps.
 //!
-//! The result has the classes as states and no redundant step: one that internal steps around another step already
-//! give is dropped. Internal steps between classes are acyclic, so all redundant ones can go at once.
+//! The result has the classes as states and no redundant step: one that internal steps around another step
+//! already give is dropped. Internal steps between classes are acyclic, so all redundant ones can go at once.
 
 use volee_system::Meter;
 

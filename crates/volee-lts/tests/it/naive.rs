@@ -1,5 +1,6 @@
-//! The relations straight from their definitions, for systems of up to 32 states: sets are bit masks, relations are
-//! arrays of masks, and everything is iterated from "all related" downwards. Slow, short, and obviously right.
+//! The relations straight from their definitions, for systems of up to 32 states: sets are bit masks,
+//! relations are arrays of masks, and everything is iterated from "all related" downwards. Slow, short, and
+//! obviously right.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -122,8 +123,8 @@ impl Union {
         })
     }
 
-    /// Staying in a class for ever depends on the class, so this alternates: the coarsest branching bisimulation
-    /// that respects the colours, then colours that tell who can stay in its class.
+    /// Staying in a class for ever depends on the class, so this alternates: the coarsest branching
+    /// bisimulation that respects the colours, then colours that tell who can stay in its class.
     fn branching_divergence(&self) -> Vec<u32> {
         let mut colours = vec![0u32; self.edges.len()];
         loop {

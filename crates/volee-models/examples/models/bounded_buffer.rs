@@ -1,10 +1,11 @@
-//! A bounded buffer shared by producers and consumers that wait and are woken, as in Java: who cannot go on waits, and who has changed
-//! the buffer wakes one that waits.
+//! A bounded buffer shared by producers and consumers that wait and are woken, as in Java: who cannot go on
+//! waits, and who has changed the buffer wakes one that waits.
 //!
-//! After Charpentier's "An example of debugging Java with a model checker" and Kuppe's TLA+ specification of it (lemmy/BlockingQueue).
-//! Waking anybody may wake the wrong one, and then all sleep: Kuppe finds with TLC that this cannot happen exactly where twice the
-//! capacity is at least the number of threads. Waking one of the others is right; for four producers, three consumers and three places TLC
-//! reports 1,600 distinct states there.
+//! After Charpentier's "An example of debugging Java with a model checker" and Kuppe's TLA+ specification of
+//! it (lemmy/BlockingQueue). Waking anybody may wake the wrong one, and then all sleep: Kuppe finds with TLC
+//! that this cannot happen exactly where twice the capacity is at least the number of threads. Waking one of
+//! the others is right; for four producers, three consumers and three places TLC reports 1,600 distinct
+//! states there.
 
 use volee_models::{Model, Pack, Property};
 

@@ -1,8 +1,9 @@
-//! The election of a leader in Raft (Ongaro and Ousterhout, "In search of an understandable consensus algorithm", 2014, section 5.2):
-//! actors over a network that may lose messages or keep no order.
+//! The election of a leader in Raft (Ongaro and Ousterhout, "In search of an understandable consensus
+//! algorithm", 2014, section 5.2): actors over a network that may lose messages or keep no order.
 //!
-//! Logs are left out, so every candidate is up to date. Terms are bounded, because a model that counts for ever has no end. No state
-//! counts are published for the election alone; a naive search of the typed states (`tests/it/twins.rs`) finds as many.
+//! Logs are left out, so every candidate is up to date. Terms are bounded, because a model that counts for
+//! ever has no end. No state counts are published for the election alone; a naive search of the typed states
+//! (`tests/it/twins.rs`) finds as many.
 
 use volee_models::{Actor, Actors, ActorsState, Id, Outbox, Pack, Property};
 

@@ -1,8 +1,10 @@
-//! German's cache coherence protocol: a directory gives caches shared or exclusive rights to one line of memory.
+//! German's cache coherence protocol: a directory gives caches shared or exclusive rights to one line of
+//! memory.
 //!
-//! Steven German's challenge problem of 2000 in its usual form, control alone, as Pnueli, Ruah and Zuck give it in "Automatic deductive
-//! verification with invisible invariants" (2001): three channels of one place between the directory and each client. State counts
-//! depend on what each author leaves out, so that none are compared; a naive search (`tests/it/twins.rs`) finds as many.
+//! Steven German's challenge problem of 2000 in its usual form, control alone, as Pnueli, Ruah and Zuck give
+//! it in "Automatic deductive verification with invisible invariants" (2001): three channels of one place
+//! between the directory and each client. State counts depend on what each author leaves out, so that none
+//! are compared; a naive search (`tests/it/twins.rs`) finds as many.
 
 use volee_models::{Model, Pack, Property, Row};
 

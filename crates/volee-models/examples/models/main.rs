@@ -1,4 +1,5 @@
-//! Five models in Rust: `cargo run --example models -- two-phase`, with `--explore` the explorer, with `--report FILE` a page.
+//! Five models in Rust: `cargo run --example models -- two-phase`, with `--explore` the explorer, with
+//! `--report FILE` a page.
 
 mod bounded_buffer;
 mod election;

@@ -1,9 +1,11 @@
-//! Michael and Scott's lock-free queue ("Simple, fast, and practical non-blocking and blocking concurrent queue algorithms", 1996,
-//! figure 1): a linked list with a dummy node, nodes that are used again, and pointers with counters.
+//! Michael and Scott's lock-free queue ("Simple, fast, and practical non-blocking and blocking concurrent
+//! queue algorithms", 1996, figure 1): a linked list with a dummy node, nodes that are used again, and
+//! pointers with counters.
 //!
-//! Without the counters a thread that was interrupted takes a node that was freed and used again for the one that it has seen (the ABA
-//! problem), and a value is dequeued that is no longer the oldest. Beside the list there is the queue as it should be, and every successful
-//! dequeue is compared with it. No state counts are published for this model.
+//! Without the counters a thread that was interrupted takes a node that was freed and used again for the one
+//! that it has seen (the ABA problem), and a value is dequeued that is no longer the oldest. Beside the list
+//! there is the queue as it should be, and every successful dequeue is compared with it. No state counts are
+//! published for this model.
 
 use volee_models::{Model, Pack, Property, Row, Set};
 
@@ -83,7 +85,8 @@ pub struct Step {
 const NULL: Pointer = Pointer { node: None, count: 0 };
 
 impl LockFreeQueue {
-    /// One value is in the queue; one thread takes it, while another takes and puts so often that nodes come back.
+    /// One value is in the queue; one thread takes it, while another takes and puts so often that nodes come
+    /// back.
     pub fn reuse(counters: bool) -> Self {
         use Operation::{Dequeue, Enqueue};
         let scripts = vec![vec![Enqueue(1), Dequeue], vec![Dequeue, Enqueue(2), Dequeue, Enqueue(3)]];

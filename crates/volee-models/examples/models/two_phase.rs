@@ -1,7 +1,8 @@
 //! Two-phase commit: resource managers agree to commit a transaction, or to abort it.
 //!
-//! After Gray and Lamport, "Consensus on transaction commit" (2006), section 4 and its TLA+ specification: what was sent stays sent. Stateright's
-//! example of the same name has 288 states for three managers and 8,832 for five, and publishes both in its tests; so have these.
+//! After Gray and Lamport, "Consensus on transaction commit" (2006), section 4 and its TLA+ specification:
+//! what was sent stays sent. Stateright's example of the same name has 288 states for three managers and
+//! 8,832 for five, and publishes both in its tests; so have these.
 
 use volee_models::{Model, Pack, Property, Row};
 

@@ -1,4 +1,5 @@
-//! The worked examples: right as they are, with the numbers of states that others publish, and wrong where they are made wrong.
+//! The worked examples: right as they are, with the numbers of states that others publish, and wrong where
+//! they are made wrong.
 
 use volee_models::{Delivery, Loss, Model};
 

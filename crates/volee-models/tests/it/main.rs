@@ -1,4 +1,5 @@
-//! How models in Rust behave: the worked examples, what a failed test says, and everything else that can be done with a source.
+//! How models in Rust behave: the worked examples, what a failed test says, and everything else that can be
+//! done with a source.
 
 mod actors;
 mod examples;

@@ -1,5 +1,5 @@
-//! Everything else that can be done with a model: formulas, fairness, workers, reports, the explorer, comparisons, tests, replays; and
-//! what a test says that fails.
+//! Everything else that can be done with a model: formulas, fairness, workers, reports, the explorer,
+//! comparisons, tests, replays; and what a test says that fails.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Which statements can come to an error while they are done.
 //!
-//! A move tells one error, so that of the statements that are merged into it at most one may have any to tell. An error in
-//! asking whether a statement can be done is another matter: then nothing is done at all.
+//! A move tells one error, so that of the statements that are merged into it at most one may have any to
+//! tell. An error in asking whether a statement can be done is another matter: then nothing is done at all.
 
 use super::effects::visit_expr;
 use super::unread::is_plain;
@@ -90,7 +90,8 @@ impl Failing {
         known.map(|(_, fields)| *fields)
     }
 
-    /// The statements of a `d_step` are one move; there a condition that fails is passed over where another holds.
+    /// The statements of a `d_step` are one move; there a condition that fails is passed over where another
+    /// holds.
     fn fails_inside(&self, proctype: &Proctype, entry: NodeId) -> bool {
         let mut seen = vec![false; proctype.nodes.len()];
         let mut pending = vec![entry.0 as usize];

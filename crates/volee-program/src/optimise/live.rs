@@ -1,9 +1,9 @@
 //! Live variables: a local that is written before it is read again holds nothing worth remembering.
 //!
-//! The classic backward analysis over the control graph, per byte of the locals. Whenever a step leads to a node
-//! where a variable is dead, the step sets it to zero; states that differ only in dead values become one. Arrays
-//! accessed with a computed index are never killed by a write, only by being read nowhere ahead. Variables that
-//! other processes or properties read are always live.
+//! The classic backward analysis over the control graph, per byte of the locals. Whenever a step leads to a
+//! node where a variable is dead, the step sets it to zero; states that differ only in dead values become
+//! one. Arrays accessed with a computed index are never killed by a write, only by being read nowhere ahead.
+//! Variables that other processes or properties read are always live.
 
 use super::Observed;
 use super::effects::{Cells, extent, visit_action, visit_expr};
@@ -85,8 +85,8 @@ fn before_action(live: &[Cells], action: &Action, cells: &mut Cells) {
             }
             visit_action(action, &mut |e| add_load(e, cells));
         }
-        // The inner nodes lead to where the sequence goes on (at most through jumps, which need nothing), so what is
-        // live at its entry says it all.
+        // The inner nodes lead to where the sequence goes on (at most through jumps, which need nothing), so
+        // what is live at its entry says it all.
         Action::DStep(entry) => *cells = live[entry.0 as usize].clone(),
         _ => visit_action(action, &mut |e| add_load(e, cells)),
     }

@@ -1,24 +1,27 @@
 //! Merging of steps.
 //!
-//! If control comes to a node where a process has exactly one thing to do, which never waits and concerns nobody but
-//! itself, then that thing may as well be done at once. It commutes with whatever the other processes do, so it is a
-//! persistent set of its own in every state of the node (Godefroid, "Partial-Order Methods", 1996, chapter 4), and
-//! chains of such statements are cut where they close a cycle, so nothing is put off for ever. Deadlocks, assertions
-//! and every property that does not count steps are kept. Inside an atomic sequence nobody else moves, and any
-//! statement that never waits can be merged.
+//! If control comes to a node where a process has exactly one thing to do, which never waits and concerns
+//! nobody but itself, then that thing may as well be done at once. It commutes with whatever the other
+//! processes do, so it is a persistent set of its own in every state of the node (Godefroid, "Partial-Order
+//! Methods", 1996, chapter 4), and chains of such statements are cut where they close a cycle, so nothing is
+//! put off for ever. Deadlocks, assertions and every property that does not count steps are kept. Inside an
+//! atomic sequence nobody else moves, and any statement that never waits can be merged.
 //!
-//! The transitions inside a `d_step` stay as they are, first and last ones too: the interpreter runs them as one step and
-//! goes on behind the `d_step`, where what was merged into its last transition would be done once more.
+//! The transitions inside a `d_step` stay as they are, first and last ones too: the interpreter runs them as
+//! one step and goes on behind the `d_step`, where what was merged into its last transition would be done
+//! once more.
 //!
-//! A move tells one error, so that at most one of the statements that are merged can have any ([`failing`](super::failing)).
+//! A move tells one error, so that at most one of the statements that are merged can have any
+//! ([`failing`](super::failing)).
 //!
-//! Where somebody looks for events, no statement is merged that may be one ([`seen`](super::seen)). Such a step is told by its first
-//! statement; so what can fail is not merged either, for a step that ends in an error may have no event at all, nor anything
-//! inside an atomic sequence, which is told by all its statements.
+//! Where somebody looks for events, no statement is merged that may be one ([`seen`](super::seen)). Such a
+//! step is told by its first statement; so what can fail is not merged either, for a step that ends in an
+//! error may have no event at all, nor anything inside an atomic sequence, which is told by all its
+//! statements.
 //!
-//! SPIN merges less: only after statements that are themselves local. Not merged: what a property observes, labelled
-//! nodes, escapes, rendezvous sends (the sender may lose its turn), and everything where priorities, `provided`,
-//! `_last`, `enabled()` or `pc_value()` make the number of steps matter.
+//! SPIN merges less: only after statements that are themselves local. Not merged: what a property observes,
+//! labelled nodes, escapes, rendezvous sends (the sender may lose its turn), and everything where priorities,
+//! `provided`, `_last`, `enabled()` or `pc_value()` make the number of steps matter.
 
 use super::effects::{extent, is_local, visit_stores};
 use super::failing::Failing;
@@ -50,8 +53,8 @@ pub(super) fn merge_steps(program: &mut Program, observed: &Observed, events: Op
     }
 }
 
-/// Only where control still comes to: each statement of a chain would otherwise carry a copy of all that follow it, though
-/// nobody enters the chain but at its first.
+/// Only where control still comes to: each statement of a chain would otherwise carry a copy of all that
+/// follow it, though nobody enters the chain but at its first.
 fn merge_where_control_comes(
     proctype: &mut Proctype,
     followers: &[Option<Transition>],
@@ -89,8 +92,8 @@ fn d_step_of(action: &Action) -> Option<NodeId> {
     }
 }
 
-/// Per node, whether somebody sees that control is there. A step to such a node from one that is not is seen as well: what is
-/// done with the step before it would hide that control was elsewhere.
+/// Per node, whether somebody sees that control is there. A step to such a node from one that is not is seen
+/// as well: what is done with the step before it would hide that control was elsewhere.
 fn seen_nodes(proctype: &Proctype, id: ProctypeId, observed: &Observed) -> Vec<bool> {
     let nodes = proctype.nodes.iter().enumerate();
     let is_seen = |n: usize| observed.nodes.contains(&(id, NodeId(n as u32)));

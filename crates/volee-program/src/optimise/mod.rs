@@ -4,8 +4,8 @@
 //! * `live`: a local variable that will be written before it is read again is set to zero.
 //! * `unread`: a global variable that nobody ever reads is not part of the state.
 //!
-//! A plain machine switches all of them off, for comparison with other tools and for trust. Whatever a property observes
-//! (labels, variables of processes, globals) is named in [`Observed`] and left alone.
+//! A plain machine switches all of them off, for comparison with other tools and for trust. Whatever a
+//! property observes (labels, variables of processes, globals) is named in [`Observed`] and left alone.
 
 mod effects;
 mod failing;
@@ -98,8 +98,9 @@ pub(crate) fn unread_globals(program: &Program, observed: &Observed) -> Vec<(u32
     unread::unread_globals(program, &Observed::by_program(program).and(observed))
 }
 
-/// Takes globals that the model hides out of the state, as far as nobody reads them: (first byte, how many). This is no
-/// optimisation but what hiding means; what is hidden and read all the same stays. Gives what was taken out.
+/// Takes globals that the model hides out of the state, as far as nobody reads them: (first byte, how many).
+/// This is no optimisation but what hiding means; what is hidden and read all the same stays. Gives what was
+/// taken out.
 pub fn drop_hidden(program: &mut Program, hidden: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let mut observed = Observed::by_program(program);
     // Questions come later, and may look at everything else.
@@ -110,8 +111,8 @@ pub fn drop_hidden(program: &mut Program, hidden: &[(u32, u32)]) -> Vec<(u32, u3
     unread::drop_hidden(program, hidden, &observed)
 }
 
-/// The program without the globals that nobody reads, for engines to which every value costs something: no step is taken away, and no
-/// error.
+/// The program without the globals that nobody reads, for engines to which every value costs something: no
+/// step is taken away, and no error.
 pub fn forget_unread(program: &Program, observed: &Observed) -> Program {
     let own = Observed::by_program(program).and(observed);
     let mut program = program.clone();
@@ -126,8 +127,8 @@ pub(crate) enum Steps<'a> {
     Merged,
     /// Where the states matter, and some events.
     Unseen(&'a SeenEvents),
-    /// Where every step is an event. Forgetting what is dead or never read takes no step away and changes no value that is
-    /// sent, so that the states that become equal are strongly bisimilar.
+    /// Where every step is an event. Forgetting what is dead or never read takes no step away and changes no
+    /// value that is sent, so that the states that become equal are strongly bisimilar.
     Single,
 }
 

@@ -1,8 +1,8 @@
 //! Which statements are events that somebody looks for.
 //!
-//! Only what can be merged with the statement before it is asked about: assignments and the like, alone at their node, whose names do
-//! not depend on values, only on who moves. All else counts as looked for, and so does what belongs to an indivisible sequence, which
-//! has a name made of all its statements.
+//! Only what can be merged with the statement before it is asked about: assignments and the like, alone at
+//! their node, whose names do not depend on values, only on who moves. All else counts as looked for, and so
+//! does what belongs to an indivisible sequence, which has a name made of all its statements.
 
 use crate::program::{NodeId, ProctypeId, Program, Transition};
 
@@ -29,7 +29,8 @@ impl SeenEvents {
     }
 }
 
-/// Whether one of the names that `events.rs` gives a statement counts; the initial process has two of its own.
+/// Whether one of the names that `events.rs` gives a statement counts; the initial process has two of its
+/// own.
 fn names_count(proctype: &str, transition: &Transition, counts: &dyn Fn(&str, &str) -> bool) -> bool {
     let (text, label) = (&transition.statement.text, transition.statement.label.as_ref());
     let told = proctype.trim_matches(':');

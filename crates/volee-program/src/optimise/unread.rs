@@ -1,9 +1,9 @@
 //! Globals that nobody reads: what is written there cannot matter.
 //!
-//! Stores to them go nowhere and they take no part in the state. A variable that is read only to compute new values of
-//! variables that nobody reads, such as a counter that only counts, is one of them. Channel numbers are read by whoever
-//! uses the channel; a global that a property reads is observed and stays. Errors stay too: an index out of range is
-//! still looked for, and what a division reads is always read.
+//! Stores to them go nowhere and they take no part in the state. A variable that is read only to compute new
+//! values of variables that nobody reads, such as a counter that only counts, is one of them. Channel numbers
+//! are read by whoever uses the channel; a global that a property reads is observed and stays. Errors stay
+//! too: an index out of range is still looked for, and what a division reads is always read.
 
 use super::Observed;
 use super::effects::{Cells, extent, visit_action, visit_expr, visit_stores};
@@ -21,7 +21,8 @@ pub(super) fn drop_unread_globals(program: &mut Program, observed: &Observed) {
     program.globals.retain(|v| read.contains(v.offset));
 }
 
-/// What is stored to these bytes of the globals goes nowhere, as far as nobody reads them; the bytes that are dropped.
+/// What is stored to these bytes of the globals goes nowhere, as far as nobody reads them; the bytes that are
+/// dropped.
 pub(super) fn drop_hidden(
     program: &mut Program,
     hidden: &[(u32, u32)],
@@ -125,7 +126,8 @@ pub(super) fn is_plain(location: &Location) -> bool {
     location.indices.iter().all(|i| matches!(i.value, Expr::Const(k) if (k as u32) < i.count))
 }
 
-/// Whether evaluating an expression never fails whatever the values of the variables are, but for indices out of range.
+/// Whether evaluating an expression never fails whatever the values of the variables are, but for indices out
+/// of range.
 fn cannot_fail(value: &Expr) -> bool {
     let mut fine = true;
     visit_expr(value, &mut |e| {

@@ -1,7 +1,7 @@
 //! What can be touched from a control point: by the next step of a process, and by all it may ever do.
 //!
-//! Both are computed once per program as far as possible. What depends on the process that stands there (its number, its
-//! channels, given at birth) is kept as a [`Reference`] and looked up in the state.
+//! Both are computed once per program as far as possible. What depends on the process that stands there (its
+//! number, its channels, given at birth) is kept as a [`Reference`] and looked up in the state.
 
 use super::anonymous::numbers_matter;
 use super::control::{Pool, ability_matters, inside, runs_on, spread, started, with_bit};
@@ -33,8 +33,8 @@ pub(super) enum Use {
 pub(super) enum Reference {
     /// An element of a global array.
     Element { target: Target, write: bool },
-    /// A channel. `waits`: whether it can be done matters too, as something else happens when it cannot. `fields`: how many its
-    /// messages must have.
+    /// A channel. `waits`: whether it can be done matters too, as something else happens when it cannot.
+    /// `fields`: how many its messages must have.
     Channel { channel: Code, used: Use, waits: bool, fields: Option<usize> },
     /// The end of the process.
     End { waits: bool },
@@ -90,7 +90,8 @@ pub(super) struct Analysis<'a> {
     observed: Vec<bool>,
     /// Channels that the event monitor looks at.
     monitored: u64,
-    /// Which numbers processes have and whether they have died makes no difference: see [`numbers_matter`](super::anonymous::numbers_matter).
+    /// Which numbers processes have and whether they have died makes no difference: see
+    /// [`numbers_matter`](super::anonymous::numbers_matter).
     anonymous: bool,
     /// Some channels die with the process that made them.
     mortal: bool,
@@ -209,7 +210,8 @@ impl<'a> Analysis<'a> {
         points
     }
 
-    /// What the next step from a node touches: its statements now, and those of an atomic sequence that follow.
+    /// What the next step from a node touches: its statements now, and those of an atomic sequence that
+    /// follow.
     fn next_step(&mut self, number: usize, node: usize, touched: &mut Touched) {
         self.node(number, node, Precision::Now, touched);
         let proctype = &self.program.proctypes[number];
@@ -520,8 +522,9 @@ pub(super) fn channel_bit(number: i32) -> u64 {
     1 << ((number.max(1) as usize - 1) % CHANNEL_BITS)
 }
 
-/// What an operation on channels touches, if one of `mask` is meant. Where its ability to be done matters too, it looks
-/// at the other end as well: a channel is full until somebody receives, and empty until somebody sends.
+/// What an operation on channels touches, if one of `mask` is meant. Where its ability to be done matters
+/// too, it looks at the other end as well: a channel is full until somebody receives, and empty until
+/// somebody sends.
 pub(super) fn channel_access(used: Use, mask: u64, waits: bool, monitored: u64) -> Access {
     let mut access = Access::default();
     let other = if waits { mask } else { 0 };

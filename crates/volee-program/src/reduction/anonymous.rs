@@ -1,4 +1,5 @@
-//! Whether anybody can tell processes apart by their numbers, or a dead process from one that has come to its end.
+//! Whether anybody can tell processes apart by their numbers, or a dead process from one that has come to its
+//! end.
 
 use super::control::{first, started};
 use crate::optimise::{visit_action, visit_expr, visit_program};
@@ -7,10 +8,11 @@ use crate::program::{Action, Expr, Proctype, Program, Scope};
 /// Processes that a state has room for.
 const MOST_PROCESSES: usize = 255;
 
-/// Whether it may make a difference which number a process has, or whether one that has come to its end is still there. If not,
-/// births and deaths commute with everything: the states differ, but only in the numbers of processes and in processes that
-/// will do nothing more, and are bisimilar. They do make a difference where somebody asks for a number, where channels are born
-/// and die with processes, and where so many processes may be started that there is no room for them.
+/// Whether it may make a difference which number a process has, or whether one that has come to its end is
+/// still there. If not, births and deaths commute with everything: the states differ, but only in the numbers
+/// of processes and in processes that will do nothing more, and are bisimilar. They do make a difference
+/// where somebody asks for a number, where channels are born and die with processes, and where so many
+/// processes may be started that there is no room for them.
 pub(super) fn numbers_matter(program: &Program, predicates: &[Expr]) -> bool {
     let mut asked = false;
     let mut look = |e: &Expr| {
@@ -41,7 +43,8 @@ fn keeps_numbers(proctype: &Proctype) -> bool {
     proctype.nodes.iter().flat_map(|n| &n.transitions).any(|t| keeps(&t.action))
 }
 
-/// How many processes there can ever be, if only those that exist from the start start others and none does so in a loop.
+/// How many processes there can ever be, if only those that exist from the start start others and none does
+/// so in a loop.
 fn most_processes(program: &Program) -> Option<usize> {
     let mut most = program.active.len();
     let starters = program.proctypes.iter().enumerate();

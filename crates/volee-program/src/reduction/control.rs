@@ -8,8 +8,8 @@ use crate::code::Code;
 use crate::optimise::visit_action;
 use crate::program::{Action, Expr, NodeId, Proctype};
 
-/// Whether it matters that a statement of the node can not be done: `else`, escapes, processes that promised not to
-/// choose, and the inside of indivisible sequences, which stop there.
+/// Whether it matters that a statement of the node can not be done: `else`, escapes, processes that promised
+/// not to choose, and the inside of indivisible sequences, which stop there.
 pub(super) fn ability_matters(proctype: &Proctype, node: usize) -> bool {
     let here = &proctype.nodes[node];
     here.in_d_step

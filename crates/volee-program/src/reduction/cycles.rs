@@ -1,12 +1,13 @@
-//! Where cycles are cut: control points from which no reduced step starts, so that on every cycle of the system some state
-//! is expanded fully.
+//! Where cycles are cut: control points from which no reduced step starts, so that on every cycle of the
+//! system some state is expanded fully.
 //!
-//! On a cycle of the system the oldest process that moves lives all along (who starts a process is older than it, and outlives
-//! it), and so its control goes round a cycle of its control graph. If every such cycle has a *cut* control point, and no
-//! persistent set is taken that has a process at one, then somewhere on the cycle a state is expanded fully. That depends on
-//! the state alone, not on the order of a search nor on an automaton beside the system: so the reduced system is a system by
-//! itself, which any search may explore, with any automaton, on any number of cores (Kurshan, Levin, Minea, Peled, Yenigün,
-//! "Static partial order reduction", 1998; what goes wrong where the choice looks at the automaton: Siegel, "What's wrong with
+//! On a cycle of the system the oldest process that moves lives all along (who starts a process is older than
+//! it, and outlives it), and so its control goes round a cycle of its control graph. If every such cycle has
+//! a *cut* control point, and no persistent set is taken that has a process at one, then somewhere on the
+//! cycle a state is expanded fully. That depends on the state alone, not on the order of a search nor on an
+//! automaton beside the system: so the reduced system is a system by itself, which any search may explore,
+//! with any automaton, on any number of cores (Kurshan, Levin, Minea, Peled, Yenigün, "Static partial order
+//! reduction", 1998; what goes wrong where the choice looks at the automaton: Siegel, "What's wrong with
 //! on-the-fly partial order reduction", 2019).
 //!
 //! A cut costs little where a step is seen or shared anyway, so such points are cut first.

@@ -1,28 +1,33 @@
 //! Which processes may move first without loss: persistent sets over what statements read and write.
 //!
-//! A set of steps is *persistent* in a state if nothing that the other steps can ever lead to, without taking one of the
-//! set, interferes with it; exploring such a set instead of all steps finds every deadlock (Godefroid, "Partial-Order
-//! Methods for the Verification of Concurrent Systems", 1996, chapter 4). Ours are all steps of some processes: to a first
-//! process we add every process that may, now or later, touch what the next step of a chosen one touches, until none is
-//! left to add. Then, whatever the others do among themselves,
-//! * a chosen process stands where it stood, and its steps that were possible stay possible and do the same, for nobody
-//!   else writes what they read or write, nor reads what they write;
-//! * those that were impossible stay impossible, for what they wait for counts as read: of a channel that is full the end
-//!   where messages leave, of an empty one the end where they enter. While a send is possible it commutes with a receive
-//!   from the same channel, which takes another message; so does a receive. Where something happens *because* a statement
-//!   cannot be done (`else`, an escape that is not taken, an indivisible sequence that stops) it always counts as waiting;
-//! * a rendezvous belongs to both: a chosen sender brings in all who may ever receive there, a chosen receiver all who may
-//!   send, so both sides of each are chosen or neither is. Where it matters that a send finds no partner, every step of
-//!   a process that may receive there later counts as changing what the send looks at;
+//! A set of steps is *persistent* in a state if nothing that the other steps can ever lead to, without taking
+//! one of the set, interferes with it; exploring such a set instead of all steps finds every deadlock
+//! (Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems", 1996, chapter 4). Ours are
+//! all steps of some processes: to a first process we add every process that may, now or later, touch what
+//! the next step of a chosen one touches, until none is left to add. Then, whatever the others do among
+//! themselves,
+//! * a chosen process stands where it stood, and its steps that were possible stay possible and do the same,
+//!   for nobody else writes what they read or write, nor reads what they write;
+//! * those that were impossible stay impossible, for what they wait for counts as read: of a channel that is
+//!   full the end where messages leave, of an empty one the end where they enter. While a send is possible it
+//!   commutes with a receive from the same channel, which takes another message; so does a receive. Where
+//!   something happens *because* a statement cannot be done (`else`, an escape that is not taken, an
+//!   indivisible sequence that stops) it always counts as waiting;
+//! * a rendezvous belongs to both: a chosen sender brings in all who may ever receive there, a chosen
+//!   receiver all who may send, so both sides of each are chosen or neither is. Where it matters that a send
+//!   finds no partner, every step of a process that may receive there later counts as changing what the send
+//!   looks at;
 //! * `timeout` stays false as long as a chosen step is possible.
 //!
-//! What is touched later is bounded by what is reachable in the control graph, for processes yet to be started too.
-//! Priorities, `_last`, `enabled()`, `pc_value()` and `np_` make every step visible to all: then nothing is reduced.
+//! What is touched later is bounded by what is reachable in the control graph, for processes yet to be
+//! started too. Priorities, `_last`, `enabled()`, `pc_value()` and `np_` make every step visible to all: then
+//! nothing is reduced.
 //!
-//! Assertions and predicates ask for more than deadlocks. No chosen step may change what a predicate reads (the visibility
-//! condition), and no step of another process may be put off for ever (the cycle condition): that is the business of the
-//! search. But what can be lost are only runs of the processes that were not chosen; where these can, as long as no chosen
-//! one moves, neither come to a fault nor change what a predicate reads, they may be put off for ever (*enough*).
+//! Assertions and predicates ask for more than deadlocks. No chosen step may change what a predicate reads
+//! (the visibility condition), and no step of another process may be put off for ever (the cycle condition):
+//! that is the business of the search. But what can be lost are only runs of the processes that were not
+//! chosen; where these can, as long as no chosen one moves, neither come to a fault nor change what a
+//! predicate reads, they may be put off for ever (*enough*).
 
 mod access;
 mod anonymous;
@@ -50,7 +55,8 @@ const MOST_PROCESSES: usize = 64;
 /// Combinations of process types for which futures are remembered.
 const MOST_POPULATIONS: usize = 256;
 
-/// Whether an expression depends on where processes stand or what they could do, in a way that is not tracked by name.
+/// Whether an expression depends on where processes stand or what they could do, in a way that is not tracked
+/// by name.
 fn sees_control(expr: &Expr) -> bool {
     matches!(
         expr,
@@ -63,8 +69,8 @@ fn sees_control(expr: &Expr) -> bool {
     )
 }
 
-/// The futures of one process, as far as they were asked for. They depend on the values it got at birth and on which channels
-/// there are.
+/// The futures of one process, as far as they were asked for. They depend on the values it got at birth and
+/// on which channels there are.
 #[derive(Debug, Clone, Default)]
 struct Known {
     constants: Vec<u8>,
@@ -77,7 +83,8 @@ struct Known {
 pub(crate) struct Choice {
     /// By process type and control point. Empty where nothing can be reduced.
     points: Vec<Vec<Point>>,
-    /// By process type and control point: no set with a process there can be on a cycle of reduced steps alone.
+    /// By process type and control point: no set with a process there can be on a cycle of reduced steps
+    /// alone.
     cuts: Vec<Vec<bool>>,
     /// What predicates read.
     visible: Objects,
@@ -86,7 +93,8 @@ pub(crate) struct Choice {
     watched: bool,
     /// What is known of the futures of processes, by the types of all processes.
     known: HashMap<Vec<u8>, Vec<Known>>,
-    /// By process type: the bytes of its locals that keep the value they got at birth, as runs from the process record on.
+    /// By process type: the bytes of its locals that keep the value they got at birth, as runs from the
+    /// process record on.
     constants: Vec<Vec<(u32, u32)>>,
     steps: Vec<Access>,
     futures: Vec<Access>,
@@ -158,8 +166,9 @@ impl Choice {
         Choice { points, cuts, visible, monitored, watched, constants, ..Choice::default() }
     }
 
-    /// Sets of processes whose steps are persistent in a state and which are not all processes that may move: small ones before
-    /// large ones, and of these first those that are enough. None of their steps may be possible.
+    /// Sets of processes whose steps are persistent in a state and which are not all processes that may move:
+    /// small ones before large ones, and of these first those that are enough. None of their steps may be
+    /// possible.
     pub fn candidates(&mut self, compiled: &Compiled, frame: &Frame) -> &[ProcessSet] {
         self.candidates.clear();
         let count = frame.count();
@@ -191,8 +200,8 @@ impl Choice {
         point.ends && pid + 1 < frame.count()
     }
 
-    /// What a process means for the choice, as a number, and in `footprint` what that depends on. `None` where it depends on
-    /// more than components tell.
+    /// What a process means for the choice, as a number, and in `footprint` what that depends on. `None`
+    /// where it depends on more than components tell.
     pub fn stance(&mut self, frame: &Frame, pid: usize, footprint: &mut Footprint<'_>) -> Option<u32> {
         let compiled = footprint.compiled;
         let makes_channels = compiled.layout.born_channels.iter().any(|born| !born.is_empty());
@@ -227,7 +236,8 @@ impl Choice {
         }
         self.look(compiled, frame);
         let unbuffered = if shares_bits(frame) { 0 } else { handovers(compiled, frame) };
-        // Nobody sleeps who waits for a younger process to die: where deaths count for nobody, that step is not in its way.
+        // Nobody sleeps who waits for a younger process to die: where deaths count for nobody, that step is
+        // not in its way.
         let waits = |pid| {
             let point = &self.points[frame.proctype(pid)][frame.control(&compiled.layout, pid)];
             point.asks_for_timeout || point.ends && pid + 1 < frame.count()
@@ -303,7 +313,8 @@ impl Choice {
         (0..frame.count()).any(|pid| set >> pid & 1 == 1 && is_cut(pid))
     }
 
-    /// Whether the other processes can, by themselves, neither come to a fault nor change what a predicate reads.
+    /// Whether the other processes can, by themselves, neither come to a fault nor change what a predicate
+    /// reads.
     fn is_enough(&self, set: u64) -> bool {
         let futures = self.futures.iter().enumerate();
         !self.watched

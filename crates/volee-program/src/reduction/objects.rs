@@ -1,8 +1,9 @@
 //! What statements touch: sets of shared things, as bits.
 //!
-//! Shared are the bytes of the globals, the two ends of each channel, and a few things that have no variable: which
-//! processes exist, what an event monitor has seen, and what others may see of a process type. Where there are more
-//! of a kind than bits, several share one: the sets then say more conflicts than there are, never fewer.
+//! Shared are the bytes of the globals, the two ends of each channel, and a few things that have no variable:
+//! which processes exist, what an event monitor has seen, and what others may see of a process type. Where
+//! there are more of a kind than bits, several share one: the sets then say more conflicts than there are,
+//! never fewer.
 
 /// Bits for bytes of the globals.
 const GLOBAL_BITS: u32 = 256;
@@ -93,7 +94,8 @@ pub(crate) struct Access {
     pub misses: u64,
     /// Channels on which a send can be done if somebody comes to receive.
     pub needs: u64,
-    /// Channels without a buffer from which the process may receive later: a step brings it nearer to that, or leads away.
+    /// Channels without a buffer from which the process may receive later: a step brings it nearer to that,
+    /// or leads away.
     pub nears: u64,
     /// It may come to a fault.
     pub fails: bool,
@@ -109,16 +111,16 @@ impl Access {
         self.fails |= other.fails;
     }
 
-    /// Whether two steps that are possible in a state can be done in either order with the same result, and whether neither
-    /// changes what the other process could do otherwise.
+    /// Whether two steps that are possible in a state can be done in either order with the same result, and
+    /// whether neither changes what the other process could do otherwise.
     pub fn commutes(&self, other: &Access, handovers: u64) -> bool {
         !self.conflicts(other, handovers)
             && other.nears & (self.misses | self.needs) == 0
             && self.nears & other.needs == 0
     }
 
-    /// Whether a step, `self`, may matter to what another process does, `other`, or the other way round. On the channels `handovers`, which have no buffer, a send needs a
-    /// receive but two sends do not compete.
+    /// Whether a step, `self`, may matter to what another process does, `other`, or the other way round. On
+    /// the channels `handovers`, which have no buffer, a send needs a receive but two sends do not compete.
     pub fn conflicts(&self, other: &Access, handovers: u64) -> bool {
         self.nears & other.misses != 0
             || self.writes.meets(&other.reads)

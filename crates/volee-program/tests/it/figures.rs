@@ -1,8 +1,9 @@
-//! How much is merged, forgotten and reduced, exactly: that less is done than could be is seen by the number of states alone.
+//! How much is merged, forgotten and reduced, exactly: that less is done than could be is seen by the number
+//! of states alone.
 //!
-//! A line of `figures.txt` is a small program, plain and optimised: its states and steps, the states of a reduced search and how
-//! many of them were reduced, then what `sleeping::figures` tells. `VOLEE_UPDATE=1` writes the file again; what changes in it
-//! is to be argued.
+//! A line of `figures.txt` is a small program, plain and optimised: its states and steps, the states of a
+//! reduced search and how many of them were reduced, then what `sleeping::figures` tells. `VOLEE_UPDATE=1`
+//! writes the file again; what changes in it is to be argued.
 
 use std::fmt::Write as _;
 

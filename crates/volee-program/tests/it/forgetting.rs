@@ -1,4 +1,5 @@
-//! What is forgotten is never missed: locals that are written before they are read again, globals that nobody reads.
+//! What is forgotten is never missed: locals that are written before they are read again, globals that nobody
+//! reads.
 
 use volee_system::{Draft as _, collect_initial};
 
@@ -63,7 +64,8 @@ pub const PROGRAMS: &[(&str, &[&str])] = &[
       active proctype Q() { open = 1; open = 0 }",
         &["out == 1 && open", "out == 2"],
     ),
-    // Globals: a counter that only counts, one that is read through another, one that an index or a division reads.
+    // Globals: a counter that only counts, one that is read through another, one that an index or a division
+    // reads.
     ("byte n, out; active proctype P() { n++; n++; out = 1 }", &["out == 1"]),
     ("byte n, m, out; active proctype P() { n = 2; m = n; out = m }", &["out == 2"]),
     ("byte n, m; active proctype P() { n = 2; m = n + m; n = m }", &[]),

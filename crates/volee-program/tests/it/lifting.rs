@@ -26,7 +26,8 @@ fn runs(machine: &mut Machine) -> Vec<(Vec<u8>, Vec<u32>)> {
     all
 }
 
-/// Where the plain program stands after the lifted run is where the optimised one stands, as far as that shows it.
+/// Where the plain program stands after the lifted run is where the optimised one stands, as far as that
+/// shows it.
 fn every_run_is_lifted(source: &str, watched: &[&str]) {
     let (mut fast, mut plain) = (machine(source, watched, false), machine(source, watched, true));
     for (state, steps) in runs(&mut fast) {

@@ -1,4 +1,5 @@
-//! The behaviour of programs: optimised and reduced ones against the plain program, explored whole by the simplest search.
+//! The behaviour of programs: optimised and reduced ones against the plain program, explored whole by the
+//! simplest search.
 
 mod constants;
 mod coverage;

@@ -2,7 +2,8 @@
 
 /// Programs with what somebody watches.
 pub const MODELS: &[(&str, &[&str])] = &[
-    // Loops, in which somewhere everything must be expanded; some are cut where a step is seen or shared anyway.
+    // Loops, in which somewhere everything must be expanded; some are cut where a step is seen or shared
+    // anyway.
     ("active [3] proctype P() { byte l; do :: l < 3 -> l++ :: else -> break od }", &[]),
     ("byte g; active [2] proctype P() { do :: g < 3 -> g++ :: g > 0 -> g-- od }", &["g == 2"]),
     ("active [2] proctype P() { byte l; do :: l = 0; l = 1 :: l = 2; l = 3 od }", &[]),
@@ -429,7 +430,8 @@ pub const MODELS: &[(&str, &[&str])] = &[
         "bool b; byte n, g; active proctype P() { b = n && g; n = n || b; n = 3 / (n + 1); n = 5 % 2; g = ~n }",
         &["g"],
     ),
-    // Two statements of which the first, the second or both may fail, so that merging them would lose an error.
+    // Two statements of which the first, the second or both may fail, so that merging them would lose an
+    // error.
     (
         "byte x; active proctype P() { byte l; if :: x = 1 :: x = 0 fi; l = run R(1); l = 1 / x } proctype R(byte n) { n = 0 }",
         &["x"],

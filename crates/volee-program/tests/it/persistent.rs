@@ -1,7 +1,8 @@
 //! Persistent sets lose no deadlock, no error and no value of what is watched.
 //!
-//! The reduced graph is explored by the simplest search that satisfies the cycle condition: a state is expanded in full if
-//! none of its persistent sets leads to a state that still waits to be expanded, or is enough by itself.
+//! The reduced graph is explored by the simplest search that satisfies the cycle condition: a state is
+//! expanded in full if none of its persistent sets leads to a state that still waits to be expanded, or is
+//! enough by itself.
 
 use std::collections::{HashMap, HashSet};
 
@@ -75,7 +76,8 @@ fn explore_reduced(machine: &mut Machine, watched: usize) -> (Seen, usize) {
     (seen, reduced)
 }
 
-/// The reduced graph has the ends, the errors and the values of the whole one; how many states were reduced, of how many.
+/// The reduced graph has the ends, the errors and the values of the whole one; how many states were reduced,
+/// of how many.
 pub fn nothing_is_lost(source: &str, watched: &[&str], plain: bool) -> (usize, usize, usize) {
     let whole = explore(&mut machine(source, watched, plain), watched.len());
     let (fewer, reduced) = explore_reduced(&mut machine(source, watched, plain), watched.len());
@@ -182,7 +184,8 @@ pub const INTERFERENCES: &[(&str, &[&str])] = &[
         "chan c = [1] of { byte }, d = [1] of { byte }; byte g; active proctype P() { byte x; d?x; c!1 } active proctype Q() { byte x; c?x; d!1 } active proctype R() { byte l; l = 1; l = 2; g = l }",
         &["g == 2"],
     ),
-    // Whether a send can be done matters where something else is done when it cannot, so a receive is in its way.
+    // Whether a send can be done matters where something else is done when it cannot, so a receive is in its
+    // way.
     (
         "chan c = [1] of { byte }; byte g; proctype P() { if :: c!1 :: else -> g = 1 fi } proctype Q() { byte x; c?x }
          init { c!7; run P(); run Q() }",

@@ -1,4 +1,5 @@
-//! Indivisible sequences cost what they have points, not what they have paths, and what is not followed is known to be left out.
+//! Indivisible sequences cost what they have points, not what they have paths, and what is not followed is
+//! known to be left out.
 
 use std::collections::BTreeSet;
 

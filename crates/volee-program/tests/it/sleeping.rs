@@ -1,8 +1,10 @@
-//! Sleep sets against their definition, and the sets in which cycles are cut, and what searches remember of the choice.
+//! Sleep sets against their definition, and the sets in which cycles are cut, and what searches remember of
+//! the choice.
 //!
-//! A process that sleeps after a step of another must be one whose next steps come to the same if they are done before that
-//! step: each of its steps is looked for on the other way round. The reduced graph without sets that cut cycles has no cycle of
-//! reduced states. What a search remembers of a choice (a *stance*) must tell all that the choice depends on.
+//! A process that sleeps after a step of another must be one whose next steps come to the same if they are
+//! done before that step: each of its steps is looked for on the other way round. The reduced graph without
+//! sets that cut cycles has no cycle of reduced states. What a search remembers of a choice (a *stance*) must
+//! tell all that the choice depends on.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -196,7 +198,8 @@ pub fn all_states(machine: &mut Machine) -> Vec<Vec<u8>> {
     order
 }
 
-/// Explores with the first set that cuts no cycle: states, and how many of them were reduced. On every cycle some state is not.
+/// Explores with the first set that cuts no cycle: states, and how many of them were reduced. On every cycle
+/// some state is not.
 fn explore_uncut(machine: &mut Machine, source: &str) -> (usize, usize) {
     let mut edges: BTreeMap<Vec<u8>, Vec<Vec<u8>>> = BTreeMap::new();
     let mut known: BTreeSet<Vec<u8>> = BTreeSet::new();
@@ -217,7 +220,8 @@ fn explore_uncut(machine: &mut Machine, source: &str) -> (usize, usize) {
         }
     }
     let reduced = edges.len();
-    // What is left when all that leads out of the reduced states is taken away again and again lies on or before a cycle.
+    // What is left when all that leads out of the reduced states is taken away again and again lies on or
+    // before a cycle.
     loop {
         let done: Vec<Vec<u8>> = edges
             .iter()
@@ -250,7 +254,8 @@ fn first_uncut(machine: &mut Machine, state: &[u8]) -> (Vec<(Step, Vec<u8>)>, Op
     }
 }
 
-/// Processes with the same stances have the same sets, and a stance depends on the components that it names. How many there are.
+/// Processes with the same stances have the same sets, and a stance depends on the components that it names.
+/// How many there are.
 fn stances_tell_all(machine: &mut Machine, states: &[Vec<u8>], source: &str) -> (usize, usize, u32) {
     let components = machine.components().expect("a program has components");
     if machine.divisible().is_none() {
@@ -290,8 +295,9 @@ fn stances_tell_all(machine: &mut Machine, states: &[Vec<u8>], source: &str) -> 
     (numbers.len(), unknown, named)
 }
 
-/// All of it for one program; figures that tell how much is reduced: states and steps with sleep sets, states and reduced ones
-/// without sets that cut cycles, persistent sets in all states, stances, states without, and components that stances name.
+/// All of it for one program; figures that tell how much is reduced: states and steps with sleep sets, states
+/// and reduced ones without sets that cut cycles, persistent sets in all states, stances, states without, and
+/// components that stances name.
 pub fn figures(source: &str, watched: &[&str], plain: bool) -> [usize; 8] {
     let fresh = || machine(source, watched, plain);
     let states = all_states(&mut fresh());

@@ -1,9 +1,10 @@
-//! A formatter: the same program with even indentation and spacing. Comments stay, directives stay letter by letter, and so does
-//! every line end, since a line end may stand for a semicolon; new ones come only where they cannot: around the options of a
-//! choice and inside the braces of a block that spans several lines anyway.
+//! A formatter: the same program with even indentation and spacing. Comments stay, directives stay letter by
+//! letter, and so does every line end, since a line end may stand for a semicolon; new ones come only where
+//! they cannot: around the options of a choice and inside the braces of a block that spans several lines
+//! anyway.
 //!
-//! What comes out is read again and compared token by token with what went in. If anything but space differs, or what goes in
-//! cannot be told apart into tokens, the text is refused rather than damaged.
+//! What comes out is read again and compared token by token with what went in. If anything but space differs,
+//! or what goes in cannot be told apart into tokens, the text is refused rather than damaged.
 
 mod pieces;
 mod spacing;
@@ -303,7 +304,8 @@ fn quoting_macros<'t>(pieces: &[Piece<'t>]) -> Vec<&'t str> {
     all
 }
 
-/// Compares two texts token by token: nothing but space may differ, and line ends only where they mean nothing.
+/// Compares two texts token by token: nothing but space may differ, and line ends only where they mean
+/// nothing.
 fn same_program(file: &str, before: &str, after: &str) -> Result<(), Diagnostic> {
     let mut interner = Interner::new();
     let (old, new) = (tokenize(0, before, &mut interner), tokenize(0, after, &mut interner));

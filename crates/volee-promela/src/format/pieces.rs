@@ -1,4 +1,5 @@
-//! The pieces of a text for the formatter: tokens, comments, whole directives, each with the line ends before it.
+//! The pieces of a text for the formatter: tokens, comments, whole directives, each with the line ends before
+//! it.
 
 use logos::Logos;
 use volee_system::Diagnostic;

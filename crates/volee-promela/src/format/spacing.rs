@@ -1,4 +1,5 @@
-//! Spaces inside a line: what stands between two tokens depends on both and, for `-`, `!`, `?`, `<`, on what the first is part of.
+//! Spaces inside a line: what stands between two tokens depends on both and, for `-`, `!`, `?`, `<`, on what
+//! the first is part of.
 
 use logos::Logos;
 

@@ -1,4 +1,5 @@
-//! From notes to symbols: two notes mean the same thing when its declaration stands at the same place of the text.
+//! From notes to symbols: two notes mean the same thing when its declaration stands at the same place of the
+//! text.
 //!
 //! That makes one symbol of a local variable of an inline's body, however often the inline is called.
 

@@ -1,8 +1,9 @@
-//! What every name of a model means, for editors: symbols, and each place where one is declared, read or written.
+//! What every name of a model means, for editors: symbols, and each place where one is declared, read or
+//! written.
 //!
-//! Places are those of the original files: a name in a macro's body stands in the `#define`, an argument of an inline where the
-//! call is written. One spot may mean several things (a macro's body is read wherever it is used). Text with mistakes has an
-//! index too, of what could be understood.
+//! Places are those of the original files: a name in a macro's body stands in the `#define`, an argument of
+//! an inline where the call is written. One spot may mean several things (a macro's body is read wherever it
+//! is used). Text with mistakes has an index too, of what could be understood.
 
 mod describe;
 mod finish;

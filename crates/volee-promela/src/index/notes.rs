@@ -1,7 +1,8 @@
-//! What the front end notes of names while it reads: where each stands, what it means there, what is done with it.
+//! What the front end notes of names while it reads: where each stands, what it means there, what is done
+//! with it.
 //!
-//! Nothing is noted unless somebody asked for an index, and then only these small records; [`super::build`] makes symbols of
-//! them. The resolver is the one who knows scopes, so it is the one who notes.
+//! Nothing is noted unless somebody asked for an index, and then only these small records; [`super::build`]
+//! makes symbols of them. The resolver is the one who knows scopes, so it is the one who notes.
 
 use hashbrown::HashMap;
 

@@ -1,6 +1,6 @@
-//! Choices that can block for ever: all guards of an `if` or `do` are about values that nobody else can change, there is no
-//! `else`, and some values make every guard false. A process that gets there stays there, as in C nobody would expect of
-//! `if (x > 0) …`.
+//! Choices that can block for ever: all guards of an `if` or `do` are about values that nobody else can
+//! change, there is no `else`, and some values make every guard false. A process that gets there stays there,
+//! as in C nobody would expect of `if (x > 0) …`.
 //!
 //! Which values a variable can have there is told by [`super::flow`].
 

@@ -1,7 +1,7 @@
 //! Which variables may stand for the same channel: classes of them, joined wherever a channel is passed on.
 //!
-//! Coarse on purpose, so that what is said of a class is true of each channel in it: all channels inside one variable are of one
-//! class, and so are all that ever travel in messages.
+//! Coarse on purpose, so that what is said of a class is true of each channel in it: all channels inside one
+//! variable are of one class, and so are all that ever travel in messages.
 
 use hashbrown::HashMap;
 

@@ -1,4 +1,5 @@
-//! Properties that mention nothing that changes: whatever the processes do, their truth is fixed from the start.
+//! Properties that mention nothing that changes: whatever the processes do, their truth is fixed from the
+//! start.
 
 use hashbrown::HashSet;
 use volee_system::Diagnostic;

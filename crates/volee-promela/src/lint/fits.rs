@@ -1,4 +1,5 @@
-//! Values that do not fit: `byte x = 300`, and comparisons such as `x < 0` of a byte, which are decided beforehand.
+//! Values that do not fit: `byte x = 300`, and comparisons such as `x < 0` of a byte, which are decided
+//! beforehand.
 
 use volee_system::Diagnostic;
 

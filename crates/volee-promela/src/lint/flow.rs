@@ -1,8 +1,8 @@
-//! What the variables of one process can be at each choice, along its text: sharper than [`super::values`], for what nobody else
-//! can change.
+//! What the variables of one process can be at each choice, along its text: sharper than [`super::values`],
+//! for what nobody else can change.
 //!
-//! A walk through the statements with the sets that hold there, again and again until what arrives at labels is stable. What a
-//! loop assigns is not known at its head: that is coarse and right.
+//! A walk through the statements with the sets that hold there, again and again until what arrives at labels
+//! is stable. What a loop assigns is not known at its head: that is coarse and right.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -203,7 +203,8 @@ impl Flow<'_> {
                 join(std::mem::replace(&mut jumps.breaks, outer))
             }
             StatementKind::Unless { body, escape } => {
-                // The escape may begin anywhere in the body. Choices are not told of: the escape may come to help.
+                // The escape may begin anywhere in the body. Choices are not told of: the escape may come to
+                // help.
                 self.sequence(body, Some(Known::new()), jumps, &mut Silent);
                 self.sequence(escape, Some(Known::new()), jumps, &mut Silent);
                 Some(Known::new())

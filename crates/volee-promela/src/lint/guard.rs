@@ -1,7 +1,8 @@
-//! `=` where a guard is meant. An option that begins with an assignment can always be taken: that is how a choice between values
-//! is written, so it is a mistake only where something else speaks for a guard: an `else` beside it, which then never comes to
-//! pass; or `->` behind it, and another option asks about the same variable or counts it on in a loop that this one leaves, or there
-//! is no other option, or what was assigned is overwritten at once. The last is a slip outside choices, too.
+//! `=` where a guard is meant. An option that begins with an assignment can always be taken: that is how a
+//! choice between values is written, so it is a mistake only where something else speaks for a guard: an
+//! `else` beside it, which then never comes to pass; or `->` behind it, and another option asks about the
+//! same variable or counts it on in a loop that this one leaves, or there is no other option, or what was
+//! assigned is overwritten at once. The last is a slip outside choices, too.
 
 use volee_system::Diagnostic;
 
@@ -25,7 +26,8 @@ pub(super) fn assignments(context: &Context, out: &mut Vec<Diagnostic>) {
         };
         let mut sequence = |sequence: &Sequence, choice: Option<Choice>| {
             for (at, pair) in sequence.windows(2).enumerate() {
-                // What stands first in an option is looked at with the options beside it; behind a guard `->` is a semicolon.
+                // What stands first in an option is looked at with the options beside it; behind a guard `->`
+                // is a semicolon.
                 let is_guarded = at > 0 && is_guard(&sequence[at - 1]);
                 if !is_guarded && (at > 0 || choice.is_none()) {
                     let overwritten = assigned(&pair[0]).filter(|_| overwrites(context, owner, pair));
@@ -74,7 +76,8 @@ struct Choice<'m> {
     is_loop: bool,
 }
 
-/// Whether an assignment with `->` behind it is followed by another to the same variable, which does not ask what it was.
+/// Whether an assignment with `->` behind it is followed by another to the same variable, which does not ask
+/// what it was.
 fn overwrites(context: &Context, owner: Owner, pair: &[Statement]) -> bool {
     let (Some((first, target)), StatementKind::Assign { target: next, value }) =
         (assigned(&pair[0]), &pair[1].kind)

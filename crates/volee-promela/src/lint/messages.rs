@@ -1,5 +1,5 @@
-//! Channels that only one side uses, and kinds of messages that never meet: what is sent and what is awaited on each class of
-//! channels that cannot be told apart.
+//! Channels that only one side uses, and kinds of messages that never meet: what is sent and what is awaited
+//! on each class of channels that cannot be told apart.
 
 use hashbrown::HashMap;
 use volee_system::{Diagnostic, Place};

@@ -1,9 +1,10 @@
 //! Lints: what is very probably a mistake, found before any search.
 //!
-//! A lint reads the resolved model and tells what it finds as warnings, each with a code that stays the same, a sentence, and
-//! where there is one a change that repairs it. Two kinds: a *slip* is shown wherever a model is opened, since the answer of a
-//! search would be about something else than was meant; what is merely *untidy* is shown by editors and by `volee lint`.
-//! What the lints know is in `values` (what a variable can be) and `channels` (who shares a channel).
+//! A lint reads the resolved model and tells what it finds as warnings, each with a code that stays the same,
+//! a sentence, and where there is one a change that repairs it. Two kinds: a *slip* is shown wherever a model
+//! is opened, since the answer of a search would be about something else than was meant; what is merely
+//! *untidy* is shown by editors and by `volee lint`. What the lints know is in `values` (what a variable can
+//! be) and `channels` (who shares a channel).
 
 mod blocking;
 pub(crate) mod channels;

@@ -1,5 +1,5 @@
-//! Which globals are one process's own: nobody else writes them, and there is never a second process of that type. Others are
-//! nobody's: no statement writes them.
+//! Which globals are one process's own: nobody else writes them, and there is never a second process of that
+//! type. Others are nobody's: no statement writes them.
 
 use hashbrown::HashMap;
 
@@ -14,7 +14,8 @@ impl Private {
         Private(private_globals(model))
     }
 
-    /// Whether nobody but `owner` changes what a reference leads to, and it is one scalar without a way into it.
+    /// Whether nobody but `owner` changes what a reference leads to, and it is one scalar without a way into
+    /// it.
     pub(crate) fn is_own(&self, owner: Owner, reference: &Reference) -> bool {
         let own = match variable_of(owner, reference) {
             Some((Owner::Nobody, global)) => {

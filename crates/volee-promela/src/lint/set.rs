@@ -1,4 +1,5 @@
-//! Sets of values: a few known ones, or all between two bounds. Every operation gives a set that has at least all results.
+//! Sets of values: a few known ones, or all between two bounds. Every operation gives a set that has at least
+//! all results.
 
 use std::collections::BTreeSet;
 

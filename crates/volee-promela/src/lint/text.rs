@@ -104,7 +104,8 @@ impl<'a> Texts<'a> {
         None
     }
 
-    /// Replaces the type before the name of a variable, if a plain one stands there and is of this variable alone.
+    /// Replaces the type before the name of a variable, if a plain one stands there and is of this variable
+    /// alone.
     pub(super) fn replace_type(&self, place: &Place, ty: &str) -> Option<Edit> {
         let (line, at) = self.line(place)?;
         let before = line[..at].trim_end();

@@ -1,5 +1,6 @@
-//! Variables and channels that nothing mentions. A name that stands somewhere else in the files, be it in a part that the
-//! preprocessor left out or in a comment, counts as mentioned: the model may be meant to be read in several ways.
+//! Variables and channels that nothing mentions. A name that stands somewhere else in the files, be it in a
+//! part that the preprocessor left out or in a comment, counts as mentioned: the model may be meant to be
+//! read in several ways.
 
 use std::sync::Arc;
 

@@ -1,9 +1,10 @@
-//! Which values each variable takes in any run, as far as can be told without running: the order of steps is not looked at,
-//! only what is ever assigned, received or passed to whom.
+//! Which values each variable takes in any run, as far as can be told without running: the order of steps is
+//! not looked at, only what is ever assigned, received or passed to whom.
 //!
-//! An abstract interpretation over [`Set`]s. Guards at the beginning of an option count for what follows them there, up to the
-//! next assignment, if they are about variables that nobody else can change meanwhile. Growing sets are widened to
-//! their type's bounds after some rounds; two rounds of narrowing then take back what guards bound.
+//! An abstract interpretation over [`Set`]s. Guards at the beginning of an option count for what follows them
+//! there, up to the next assignment, if they are about variables that nobody else can change meanwhile.
+//! Growing sets are widened to their type's bounds after some rounds; two rounds of narrowing then take back
+//! what guards bound.
 
 use std::rc::Rc;
 

@@ -1,4 +1,5 @@
-//! One way through a model for everybody: each statement with where it stands, each expression below it, each reference.
+//! One way through a model for everybody: each statement with where it stands, each expression below it, each
+//! reference.
 
 use crate::model::{
     Access, Base, Behaviour, Expr, ExprKind, Init, LabelId, Ltl, Model, ProctypeId, ReceiveArgument,
@@ -82,7 +83,8 @@ pub(crate) fn indices(reference: &Reference) -> impl Iterator<Item = &Expr> {
     })
 }
 
-/// Visits an expression and everything below it, each before its parts. Remote references come with their proctype.
+/// Visits an expression and everything below it, each before its parts. Remote references come with their
+/// proctype.
 pub(crate) fn expression<'m>(expr: &'m Expr, visit: &mut impl FnMut(&'m Expr)) {
     visit(expr);
     match &expr.kind {

@@ -1,9 +1,9 @@
 //! From elements to the control graph: which elements are points of control, and what can be done at each.
 //!
-//! Jumps and joints are not points of control when something leads to them: control goes straight through to what
-//! follows ([`Control::settle`]), except out of an atomic sequence, where the jump is the step that ends it. A choice
-//! offers what its options begin with, through any nesting. Escapes come before what they escape from, outermost
-//! first. All this is as in SPIN; see [`super::elements`].
+//! Jumps and joints are not points of control when something leads to them: control goes straight through to
+//! what follows ([`Control::settle`]), except out of an atomic sequence, where the jump is the step that ends
+//! it. A choice offers what its options begin with, through any nesting. Escapes come before what they escape
+//! from, outermost first. All this is as in SPIN; see [`super::elements`].
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -122,8 +122,8 @@ impl Control {
         NodeId(self.labels[label.0 as usize])
     }
 
-    /// Labels inside an option (or on an atomic sequence that begins one) mark where the option leads; a joint that
-    /// is a valid end makes what follows one.
+    /// Labels inside an option (or on an atomic sequence that begins one) mark where the option leads; a
+    /// joint that is a valid end makes what follows one.
     fn spread_marks(&mut self, elements: &Elements<'_>, found: &[ElementId]) {
         for (point, &from) in found.iter().enumerate() {
             let ways = self.points[point].ways.clone();
@@ -164,7 +164,8 @@ impl Control {
             .collect()
     }
 
-    /// The label that names what a way out does: one before a single statement or a `d_step`, not before a choice.
+    /// The label that names what a way out does: one before a single statement or a `d_step`, not before a
+    /// choice.
     fn label(&self, way: &Way) -> Option<Arc<str>> {
         let statement = self.statements.get(way.statement as usize)?;
         let single = match way.step {
@@ -287,7 +288,8 @@ impl Finder<'_, '_> {
             if from_atomic && !self.elements.get(next).atomic {
                 return at;
             }
-            // Jumps that only lead to each other: control rests at one of them, which is there because only jumps lead back.
+            // Jumps that only lead to each other: control rests at one of them, which is there because only
+            // jumps lead back.
             jumps += 1;
             if jumps > LONGEST_JUMP && matches!(element.kind, Kind::Goto(_)) {
                 return at;

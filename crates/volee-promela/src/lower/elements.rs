@@ -1,10 +1,10 @@
 //! The statements of a behaviour as linked elements: the form in which control is worked out.
 //!
-//! The structure is that of SPIN's verifier generator (Holzmann, "The SPIN Model Checker", 2003, chapter 16 and
-//! appendix), rebuilt from its behaviour: every statement is an element with a successor; `if`, `do` and `unless` own
-//! sequences that end in a common joint; a `do` has its joint before it and its exit after it. Each element knows
-//! whether the process keeps control after it (`atomic`), whether it is the last of an atomic sequence, and which
-//! escapes apply to it.
+//! The structure is that of SPIN's verifier generator (Holzmann, "The SPIN Model Checker", 2003, chapter 16
+//! and appendix), rebuilt from its behaviour: every statement is an element with a successor; `if`, `do` and
+//! `unless` own sequences that end in a common joint; a `do` has its joint before it and its exit after it.
+//! Each element knows whether the process keeps control after it (`atomic`), whether it is the last of an
+//! atomic sequence, and which escapes apply to it.
 
 use crate::model::{Behaviour, Label, LabelId, LoopOrigin, Statement, StatementKind};
 
@@ -88,7 +88,8 @@ pub(super) struct Elements<'a> {
 /// What becomes of skips that only follow other skips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Skips {
-    /// They are left out of the options of an `if` or a `do` that is written as such; not of what a `for` repeats.
+    /// They are left out of the options of an `if` or a `do` that is written as such; not of what a `for`
+    /// repeats.
     DroppedInOptions,
     /// In a claim each is a step of the program.
     Kept,
@@ -414,8 +415,8 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// The last element of an inner sequence goes on where the sequence's own element does. Outer sequences first:
-    /// their elements are made after those inside.
+    /// The last element of an inner sequence goes on where the sequence's own element does. Outer sequences
+    /// first: their elements are made after those inside.
     fn tie_ends(&mut self) {
         for i in (0..self.elements.len()).rev() {
             if let Kind::Atomic(inner) | Kind::Block(inner) | Kind::DStep(inner) = self.elements[i].kind {

@@ -117,8 +117,8 @@ impl<'a> Lowering<'a> {
         self.expr(expr)
     }
 
-    /// Whether an expression is plainly the number of the process that evaluates it: `_pid`, or the number that the only
-    /// process of its type has from the start.
+    /// Whether an expression is plainly the number of the process that evaluates it: `_pid`, or the number
+    /// that the only process of its type has from the start.
     fn names_itself(&self, pid: &model::Expr) -> bool {
         let Some(proctype) = self.proctype else { return false };
         match pid.kind {

@@ -1,9 +1,9 @@
 //! Lowering: a resolved model becomes a program.
 //!
-//! Two choices are made here: where every variable lives in the packed state ([`storage`]), and what the points of
-//! control are ([`elements`], [`control`]). The control graphs follow SPIN's to the letter, because a user who
-//! compares counts must find the same numbers: which statements are steps of their own, which gotos vanish, where an
-//! atomic sequence ends.
+//! Two choices are made here: where every variable lives in the packed state ([`storage`]), and what the
+//! points of control are ([`elements`], [`control`]). The control graphs follow SPIN's to the letter, because
+//! a user who compares counts must find the same numbers: which statements are steps of their own, which
+//! gotos vanish, where an atomic sequence ends.
 
 mod control;
 mod elements;

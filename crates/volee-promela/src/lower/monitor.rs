@@ -1,7 +1,7 @@
 //! Lowering of `trace` and `notrace`: an automaton over channel operations.
 //!
-//! The control graph of the declaration has sends, receives and jumps only; jumps are followed here, so that a node
-//! has exactly the operations that may come next.
+//! The control graph of the declaration has sends, receives and jumps only; jumps are followed here, so that
+//! a node has exactly the operations that may come next.
 
 use volee_program::{Action, EventMonitor, Expr, MonitorKind, MonitorStep, Node, NodeId, Pattern, Scope};
 use volee_system::Place;

@@ -1,7 +1,7 @@
 //! Where variables live: the layout of globals and of the locals of each proctype.
 //!
-//! Structures are laid out field after field, arrays element after element, without padding: a state is bytes, not a
-//! C struct. Every scalar leaf becomes one [`program::Variable`] for display.
+//! Structures are laid out field after field, arrays element after element, without padding: a state is
+//! bytes, not a C struct. Every scalar leaf becomes one [`program::Variable`] for display.
 
 use volee_program::{
     ChannelId, ChannelInstance, ChannelType, Index, Kind, Location, Scalar, Scope, Variable,

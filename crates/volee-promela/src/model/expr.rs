@@ -73,8 +73,8 @@ pub enum ExprKind {
         proctype: ProctypeId,
         /// The `_pid`, if given.
         pid: Option<Box<Expr>>,
-        /// The variable. Its base is a local of that proctype, while index expressions in it are read where the
-        /// whole expression stands.
+        /// The variable. Its base is a local of that proctype, while index expressions in it are read where
+        /// the whole expression stands.
         variable: Box<Reference>,
     },
 }
@@ -167,8 +167,8 @@ pub enum Base {
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Access {
-    /// An element: the index must be less than `length` at run time. (A scalar may be indexed with 0, as in SPIN;
-    /// its length is 1.)
+    /// An element: the index must be less than `length` at run time. (A scalar may be indexed with 0, as in
+    /// SPIN; its length is 1.)
     Index {
         /// Which.
         index: Box<Expr>,
@@ -179,7 +179,8 @@ pub enum Access {
     Field(FieldId),
 }
 
-/// A temporal formula. The boolean connectives above the atoms are part of it, so an atom has none at its top.
+/// A temporal formula. The boolean connectives above the atoms are part of it, so an atom has none at its
+/// top.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs)]
 pub enum Ltl {

@@ -1,12 +1,13 @@
 //! The resolved model: what the front end hands to lowering.
 //!
-//! Pure data. Every name has become a typed index, every `inline` call and every macro is expanded, every `for` and
-//! `select` has become the assignments and loops that SPIN makes of it, every struct in a message is flattened into
-//! its scalar fields. What remains is the tree of declarations, statements and expressions with its meaning settled;
-//! the one thing left to lowering is to choose a state layout and to draw the control graphs.
+//! Pure data. Every name has become a typed index, every `inline` call and every macro is expanded, every
+//! `for` and `select` has become the assignments and loops that SPIN makes of it, every struct in a message
+//! is flattened into its scalar fields. What remains is the tree of declarations, statements and expressions
+//! with its meaning settled; the one thing left to lowering is to choose a state layout and to draw the
+//! control graphs.
 //!
-//! Depth is bounded: the parser refuses expressions and blocks that nest too deeply ([`crate::limits`]), so code that
-//! walks these trees may recurse.
+//! Depth is bounded: the parser refuses expressions and blocks that nest too deeply ([`crate::limits`]), so
+//! code that walks these trees may recurse.
 
 mod expr;
 mod statement;
@@ -23,8 +24,8 @@ pub use volee_program::{BinaryOp, ChannelTest};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GlobalId(pub u32);
 
-/// Index into [`Behaviour::locals`] of the behaviour that the reference stands in (or, for a remote reference, of
-/// the behaviour of the proctype that it names).
+/// Index into [`Behaviour::locals`] of the behaviour that the reference stands in (or, for a remote
+/// reference, of the behaviour of the proctype that it names).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalId(pub u32);
 
@@ -53,7 +54,8 @@ pub struct MtypeId(pub u32);
 pub struct Model {
     /// The file it came from, as the user named it.
     pub file: Arc<str>,
-    /// The sets of symbolic names: first the unnamed `mtype` (always there, perhaps empty), then the named subsets.
+    /// The sets of symbolic names: first the unnamed `mtype` (always there, perhaps empty), then the named
+    /// subsets.
     pub mtypes: Vec<MtypeSet>,
     /// The typedefs in textual order; a struct only contains structs that stand before it.
     pub structs: Vec<StructType>,
@@ -78,8 +80,8 @@ pub struct Model {
 pub struct MtypeSet {
     /// The name of a subset (`mtype:fruit`), or none for plain `mtype`.
     pub name: Option<Arc<str>>,
-    /// The names in textual order with their values. As in SPIN each declaration numbers its names from the last to
-    /// the first, and a further declaration of the same set goes on counting after the previous one.
+    /// The names in textual order with their values. As in SPIN each declaration numbers its names from the
+    /// last to the first, and a further declaration of the same set goes on counting after the previous one.
     pub names: Vec<MtypeName>,
 }
 
@@ -131,16 +133,16 @@ pub enum Type {
 /// A variable, parameter or field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
-    /// The name as written. Locals of one proctype may share a name (nested blocks, inline bodies); the index is
-    /// what tells them apart.
+    /// The name as written. Locals of one proctype may share a name (nested blocks, inline bodies); the index
+    /// is what tells them apart.
     pub name: Arc<str>,
     /// The type of the variable, or of its elements.
     pub ty: Type,
     /// The number of elements of an array (1 to [`crate::limits::MAX_ARRAY`]); none for a scalar.
     pub length: Option<u32>,
-    /// The value when it comes to life: at the start for globals; at the birth of the process for locals, in order,
-    /// after the parameters are set. Locals declared in the midst of a body have `Init::Zero` here and a
-    /// [`StatementKind::Declare`] at their place.
+    /// The value when it comes to life: at the start for globals; at the birth of the process for locals, in
+    /// order, after the parameters are set. Locals declared in the midst of a body have `Init::Zero` here and
+    /// a [`StatementKind::Declare`] at their place.
     pub init: Init,
     /// `hidden`, `show`, `local`, or none.
     pub visibility: Visibility,
@@ -148,15 +150,16 @@ pub struct Variable {
     pub place: Place,
 }
 
-/// An initial value. An array with a single initialiser gets it in every element (as in SPIN), each channel of an
-/// array of channels being a channel of its own.
+/// An initial value. An array with a single initialiser gets it in every element (as in SPIN), each channel
+/// of an array of channels being a channel of its own.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Init {
     /// Zero; for structs what their fields say.
     Zero,
     /// `= expression`: any expression without `run`; may read parameters and earlier variables.
     Value(Box<Expr>),
-    /// `= { 1, 2, 3 }`: the first elements of an array; where the list is shorter, SPIN repeats its last value.
+    /// `= { 1, 2, 3 }`: the first elements of an array; where the list is shorter, SPIN repeats its last
+    /// value.
     List(Vec<i32>),
     /// `= [capacity] of { fields }`.
     Channel(ChannelInit),
@@ -188,7 +191,8 @@ pub enum Visibility {
 /// What a proctype, a claim and a trace assertion have in common: variables, labels, statements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Behaviour {
-    /// All variables, parameters first, then in textual order, those of nested blocks and inline bodies included.
+    /// All variables, parameters first, then in textual order, those of nested blocks and inline bodies
+    /// included.
     pub locals: Vec<Variable>,
     /// All labels, in textual order.
     pub labels: Vec<Label>,
@@ -207,8 +211,8 @@ pub struct Label {
     pub name: Arc<str>,
     /// Where.
     pub place: Place,
-    /// Whether some `P@label` refers to it. (SPIN then puts a `skip` before a `goto` that carries the label, as a
-    /// goto is no state of its own.)
+    /// Whether some `P@label` refers to it. (SPIN then puts a `skip` before a `goto` that carries the label,
+    /// as a goto is no state of its own.)
     pub remote: bool,
 }
 
@@ -291,7 +295,8 @@ pub struct Claim {
     pub place: Place,
 }
 
-/// A `trace` or `notrace` assertion: its sends and receives follow those of the system on the channels it names.
+/// A `trace` or `notrace` assertion: its sends and receives follow those of the system on the channels it
+/// names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
     /// `notrace`: the described traces are the forbidden ones.

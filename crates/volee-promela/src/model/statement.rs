@@ -1,10 +1,11 @@
 //! Statements of the resolved model.
 //!
-//! `for` and `select` do not occur: they are expanded as SPIN does it. `for (i : a .. b) { B }` is the two statements
-//! `i = a` and `do :: else -> break :: (i <= b) -> B; i = i + 1 od` (labels of the `for` belong to the `do`);
-//! `for (i in array)` runs from 0 to its last index; `for (m in channel)` counts in a variable of its own and rotates
-//! the channel by a receive and a send. `select (i : 1 .. 4)` with literal bounds outside inlines is an `if` with an
-//! assignment per value while there are at most 33, else and with other bounds a loop.
+//! `for` and `select` do not occur: they are expanded as SPIN does it. `for (i : a .. b) { B }` is the two
+//! statements `i = a` and `do :: else -> break :: (i <= b) -> B; i = i + 1 od` (labels of the `for` belong to
+//! the `do`); `for (i in array)` runs from 0 to its last index; `for (m in channel)` counts in a variable of
+//! its own and rotates the channel by a receive and a send. `select (i : 1 .. 4)` with literal bounds outside
+//! inlines is an `if` with an assignment per value while there are at most 33, else and with other bounds a
+//! loop.
 
 use std::sync::Arc;
 
@@ -20,8 +21,8 @@ pub type Sequence = Vec<Statement>;
 pub struct Statement {
     /// The labels before it.
     pub labels: Vec<LabelId>,
-    /// Where it begins in the original file: inside the inline body for a statement of an inline, at the name of the
-    /// macro for a statement that a macro made.
+    /// Where it begins in the original file: inside the inline body for a statement of an inline, at the name
+    /// of the macro for a statement that a macro made.
     pub place: Place,
     /// The statement as SPIN shows it, e.g. `c!msg,3`, `(x==1)`, `x = (x+1)`. Empty for compound statements.
     pub text: Arc<str>,
@@ -32,8 +33,8 @@ pub struct Statement {
 /// The kinds of statements.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StatementKind {
-    /// A variable declared in the midst of a body: a step of its own that sets it. `Init::Zero` sets a scalar (or
-    /// element 0 of an array) to 0; structs are set to nothing but take the step.
+    /// A variable declared in the midst of a body: a step of its own that sets it. `Init::Zero` sets a scalar
+    /// (or element 0 of an array) to 0; structs are set to nothing but take the step.
     Declare {
         /// Which.
         local: LocalId,
@@ -55,8 +56,9 @@ pub enum StatementKind {
         channel: Reference,
         /// `!!`
         sorted: bool,
-        /// The message; structs flattened, so one scalar per field of the channel, or fewer (the rest is 0). In a
-        /// trace, a variable with `Base::Scratch` (written `_`) and every other variable stand for any value.
+        /// The message; structs flattened, so one scalar per field of the channel, or fewer (the rest is 0).
+        /// In a trace, a variable with `Base::Scratch` (written `_`) and every other variable stand for any
+        /// value.
         arguments: Vec<Expr>,
     },
     /// `c?…` and its variants.
@@ -74,8 +76,8 @@ pub enum StatementKind {
     Printm(Expr),
     /// `set_priority(pid, priority)`
     SetPriority(Expr, Expr),
-    /// `else`: executable when no other step from the same point of this process is. It may stand anywhere, also as
-    /// the first of a block that is an option's first statement.
+    /// `else`: executable when no other step from the same point of this process is. It may stand anywhere,
+    /// also as the first of a block that is an option's first statement.
     Else,
     /// Leaves the innermost `do`.
     Break,
@@ -100,7 +102,8 @@ pub enum StatementKind {
     },
 }
 
-/// Where a loop comes from: skips that only follow other skips are left out of the options of one that is written as such.
+/// Where a loop comes from: skips that only follow other skips are left out of the options of one that is
+/// written as such.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoopOrigin {
     /// `do … od`

@@ -1,5 +1,5 @@
-//! Habits from other languages: `while`, `+=`, `struct`, `:=` and their like get an answer in Promela's words, with a change of
-//! the text where one is plain.
+//! Habits from other languages: `while`, `+=`, `struct`, `:=` and their like get an answer in Promela's
+//! words, with a change of the text where one is plain.
 
 use volee_system::{Diagnostic, Edit, Fix};
 

@@ -1,8 +1,9 @@
 //! Inlines: definitions, and calls expanded in place.
 //!
-//! An inline is text with parameters. A call is replaced by the tokens of the body with the tokens of the arguments in
-//! place of the parameters, and parsed there and then. Tokens stand where they stand in the body (arguments where
-//! their parameter stands) and remember the call. In `x = f(…)` each `return e` of the body becomes `x = e`.
+//! An inline is text with parameters. A call is replaced by the tokens of the body with the tokens of the
+//! arguments in place of the parameters, and parsed there and then. Tokens stand where they stand in the body
+//! (arguments where their parameter stands) and remember the call. In `x = f(…)` each `return e` of the body
+//! becomes `x = e`.
 
 use std::rc::Rc;
 

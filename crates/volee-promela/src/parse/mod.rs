@@ -1,11 +1,12 @@
 //! The parser: from tokens to the syntax tree, by recursive descent.
 //!
-//! A function that cannot make sense of the tokens reports that and returns [`Failed`]; the loops over statements and
-//! over declarations catch it, skip to where the next one seems to begin, and go on, so that one run shows all
-//! mistakes. Nesting is bounded, as it is recursion here and in everything that walks the tree.
+//! A function that cannot make sense of the tokens reports that and returns [`Failed`]; the loops over
+//! statements and over declarations catch it, skip to where the next one seems to begin, and go on, so that
+//! one run shows all mistakes. Nesting is bounded, as it is recursion here and in everything that walks the
+//! tree.
 //!
-//! Line ends matter in one respect only: as in SPIN they may stand for the semicolon between two statements, so at
-//! the beginning of a line `-`, `!` and `(` begin a statement rather than go on with the one before.
+//! Line ends matter in one respect only: as in SPIN they may stand for the semicolon between two statements,
+//! so at the beginning of a line `-`, `!` and `(` begin a statement rather than go on with the one before.
 
 mod declaration;
 mod expr;

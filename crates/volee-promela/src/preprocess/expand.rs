@@ -1,8 +1,8 @@
-//! Macro expansion, as C defines it: arguments are expanded first, the result is scanned again, and a macro is not
-//! expanded inside its own expansion.
+//! Macro expansion, as C defines it: arguments are expanded first, the result is scanned again, and a macro
+//! is not expanded inside its own expansion.
 //!
-//! The tokens to be scanned form a stack of frames, one per macro whose expansion is being read; a macro is switched
-//! off while its frame is there, and a name met in that time is painted, never to be expanded again.
+//! The tokens to be scanned form a stack of frames, one per macro whose expansion is being read; a macro is
+//! switched off while its frame is there, and a name met in that time is painted, never to be expanded again.
 
 use std::rc::Rc;
 

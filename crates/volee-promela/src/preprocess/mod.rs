@@ -1,7 +1,8 @@
 //! The preprocessor: directives, included files, conditional parts, macros.
 //!
-//! It does what cpp does for SPIN, but on tokens: the result is one stream of tokens that know where they stand in
-//! the original files. Directives inside the arguments of a macro call are the one thing not supported.
+//! It does what cpp does for SPIN, but on tokens: the result is one stream of tokens that know where they
+//! stand in the original files. Directives inside the arguments of a macro call are the one thing not
+//! supported.
 
 mod condition;
 mod expand;

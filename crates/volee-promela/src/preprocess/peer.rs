@@ -1,4 +1,5 @@
-//! The preprocessor compared with gcc's, where that is present: on the models, and on thousands of random macros.
+//! The preprocessor compared with gcc's, where that is present: on the models, and on thousands of random
+//! macros.
 
 use std::path::Path;
 use std::process::Command;
@@ -94,7 +95,8 @@ fn random_macros_are_expanded_as_by_gcc() {
     while cases.len() < 1500 {
         let (definitions, body) = case(&mut random);
         let whole = format!("{definitions}{body}\n");
-        // Calls that never close would swallow the next case, so only what we read without complaint is compared.
+        // Calls that never close would swallow the next case, so only what we read without complaint is
+        // compared.
         let Some(expected) = ours("m", &whole) else { continue };
         text += &format!("{whole};MARK;\n#undef A\n#undef B\n#undef C\n#undef f\n#undef g\n");
         cases.push((whole, expected));

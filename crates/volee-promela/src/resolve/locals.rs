@@ -1,7 +1,8 @@
-//! Second pass: the variables and labels of a body, found by walking it once before anything in it is resolved.
+//! Second pass: the variables and labels of a body, found by walking it once before anything in it is
+//! resolved.
 //!
-//! Blocks are numbered as they open, the body itself being block 0. The third pass walks in the same order and so
-//! gives the same numbers.
+//! Blocks are numbered as they open, the body itself being block 0. The third pass walks in the same order
+//! and so gives the same numbers.
 
 use hashbrown::HashMap;
 
@@ -78,7 +79,8 @@ impl Locals {
         self.labels.iter().map(|l| l.name).collect()
     }
 
-    /// The label that `goto` means in a block: the one of the same block, else of the nearest block around, else any.
+    /// The label that `goto` means in a block: the one of the same block, else of the nearest block around,
+    /// else any.
     pub(super) fn label(&self, name: Sym, block: u32) -> Option<LabelId> {
         let mut around = block;
         loop {

@@ -1,4 +1,5 @@
-//! `for` and `select`, expanded as SPIN expands them: see the head of [`crate::model::StatementKind`]'s module.
+//! `for` and `select`, expanded as SPIN expands them: see the head of [`crate::model::StatementKind`]'s
+//! module.
 
 use super::{Failed, Resolved, Resolver};
 use crate::ast::{self, Block, Path};

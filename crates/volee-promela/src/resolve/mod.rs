@@ -1,9 +1,10 @@
 //! Names and types: from the syntax tree to the [`Model`].
 //!
-//! Three passes. The first declares what is global: symbolic names, types, variables, proctypes. The second declares
-//! what is inside each proctype, claim and trace: parameters, local variables, labels, so that references from
-//! elsewhere (`P[1]@cs`) find them whatever the order in the text. The third resolves statements and expressions,
-//! walking each body in the order of the second pass, so that both count variables and scopes alike.
+//! Three passes. The first declares what is global: symbolic names, types, variables, proctypes. The second
+//! declares what is inside each proctype, claim and trace: parameters, local variables, labels, so that
+//! references from elsewhere (`P[1]@cs`) find them whatever the order in the text. The third resolves
+//! statements and expressions, walking each body in the order of the second pass, so that both count
+//! variables and scopes alike.
 
 mod declare;
 mod expr;

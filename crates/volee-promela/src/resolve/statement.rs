@@ -1,7 +1,7 @@
 //! Third pass: statements.
 //!
-//! A statement may become several (`for` begins with an assignment), so each function appends to the sequence it is
-//! given; the last statement appended is the one that labels and escapes belong to.
+//! A statement may become several (`for` begins with an assignment), so each function appends to the sequence
+//! it is given; the last statement appended is the one that labels and escapes belong to.
 
 use super::expr::{Completeness, Runs};
 use super::locals::Locals;

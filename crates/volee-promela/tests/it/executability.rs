@@ -1,10 +1,12 @@
-//! Who may move: priorities, processes that promised not to choose, and questions about who can. Counts are SPIN's.
+//! Who may move: priorities, processes that promised not to choose, and questions about who can. Counts are
+//! SPIN's.
 
 use volee_system::{Draft as _, System, collect_initial, collect_steps};
 
 use crate::semantics::{explore, machine};
 
-/// States, transitions, and whether an assertion failed, of the plain program; the optimised one must agree on the last.
+/// States, transitions, and whether an assertion failed, of the plain program; the optimised one must agree
+/// on the last.
 fn counts(text: &str) -> (usize, usize, bool) {
     let plain = explore(&mut machine(text, true));
     let optimised = explore(&mut machine(text, false));

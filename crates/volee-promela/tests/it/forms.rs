@@ -1,8 +1,8 @@
 //! What each form of statement means, measured: the states and steps of small models, as SPIN counts them.
 //!
-//! `models/forms/counts.csv` has SPIN's figures without any optimisation (`spin -a -o1 -o2 -o3`, compiled with
-//! `-DSAFETY -DNOREDUCE -DNOCLAIM`). The exploration here is the obvious one, so that a difference lies in reading,
-//! lowering or stepping.
+//! `models/forms/counts.csv` has SPIN's figures without any optimisation (`spin -a -o1 -o2 -o3`, compiled
+//! with `-DSAFETY -DNOREDUCE -DNOCLAIM`). The exploration here is the obvious one, so that a difference lies
+//! in reading, lowering or stepping.
 
 use std::collections::HashSet;
 use std::path::Path;

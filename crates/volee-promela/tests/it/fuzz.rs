@@ -1,7 +1,7 @@
 //! Mutated models: whatever the text, the front end answers, with a model or with an error that has a place.
 //!
-//! The generator is seeded, so a failure can be repeated; the number of cases keeps the test at a few seconds.
-//! `VOLEE_FUZZ_CASES` asks for more.
+//! The generator is seeded, so a failure can be repeated; the number of cases keeps the test at a few
+//! seconds. `VOLEE_FUZZ_CASES` asks for more.
 
 use std::panic::catch_unwind;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Lints: each on ten models of beginners' mistakes, silent on their repaired twins, and on real models only for a reason.
+//! Lints: each on ten models of beginners' mistakes, silent on their repaired twins, and on real models only
+//! for a reason.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! How a search keeps within its limits, whatever its order: a look at clock, budget and progress now and then, the ends that
-//! limits make, and the figures at the end.
+//! How a search keeps within its limits, whatever its order: a look at clock, budget and progress now and
+//! then, the ends that limits make, and the figures at the end.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -52,7 +52,8 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         Flow::Break(())
     }
 
-    /// Looks at clock, budget and progress now and then; `depth` and `pending` and `extra_bytes` are the traversal's.
+    /// Looks at clock, budget and progress now and then; `depth` and `pending` and `extra_bytes` are the
+    /// traversal's.
     #[inline]
     pub(crate) fn tick(&mut self, depth: u64, pending: u64, extra_bytes: u64) -> Flow {
         self.until_tick -= 1;
@@ -94,7 +95,8 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         }
     }
 
-    /// Keeps below the budget, and a little below where the store can: what is used grows until the next look.
+    /// Keeps below the budget, and a little below where the store can: what is used grows until the next
+    /// look.
     fn keep_budget(&mut self, memory: u64) -> Result<(), Limit> {
         let Some(budget) = self.meter.budget().memory else { return Ok(()) };
         let enough = budget - self.visited.margin(budget);

@@ -1,7 +1,8 @@
 //! Emptiness by components (Couvreur 1999; Tarjan 1972 underneath), with an explicit stack.
 //!
-//! Open nodes are on a stack; `roots` cuts it into the components known so far, each with the marks met inside it.
-//! A transition to an open node merges components; when the merged one has all marks, it contains an accepted lasso.
+//! Open nodes are on a stack; `roots` cuts it into the components known so far, each with the marks met
+//! inside it. A transition to an open node merges components; when the merged one has all marks, it contains
+//! an accepted lasso.
 
 use std::ops::ControlFlow;
 
@@ -19,7 +20,8 @@ use volee_store::Full;
 /// How many nodes are expanded between two looks at the clock.
 const TICK: u32 = 1 << 12;
 
-/// Nodes after which it is asked whether the reduced system is better settled by itself; four times as many the next time.
+/// Nodes after which it is asked whether the reduced system is better settled by itself; four times as many
+/// the next time.
 const SETTLE_AFTER: usize = 1 << 13;
 
 /// A node on the path, and its transitions that wait in `Search::waiting`.
@@ -290,7 +292,8 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
         }
     }
 
-    /// A transition back to the open node at `place` closes a cycle; whether the component now has all marks, and had not.
+    /// A transition back to the open node at `place` closes a cycle; whether the component now has all marks,
+    /// and had not.
     fn merge(&mut self, place: usize, mut marks: Marks<W>) -> bool {
         let mut told = false;
         while let Some(root) = self.roots.pop_if(|root| root.start > place) {

@@ -1,4 +1,5 @@
-//! The whole product, kept: what questions need that cannot be answered on the way, or want the shortest answer.
+//! The whole product, kept: what questions need that cannot be answered on the way, or want the shortest
+//! answer.
 //!
 //! Nodes are numbered in the order of a breadth-first search, so the way to each is a shortest one.
 
@@ -30,7 +31,8 @@ pub(crate) struct Graph {
     arrows: Vec<Arrow>,
     /// Where the transitions of each node start, and the end of the last.
     starts: Vec<usize>,
-    /// By node: from where it was first reached and by which step; its own number where runs start, with the initial state's.
+    /// By node: from where it was first reached and by which step; its own number where runs start, with the
+    /// initial state's.
     parents: Vec<(u32, u32)>,
     pub enabled: Vec<Enabled>,
     pub depth: Vec<u32>,
@@ -153,7 +155,8 @@ impl Graph {
         Found::error(reason(claim.kind, loops), witness)
     }
 
-    /// The strongly connected components among the nodes for which `group` has this number, by Tarjan's algorithm.
+    /// The strongly connected components among the nodes for which `group` has this number, by Tarjan's
+    /// algorithm.
     pub fn components(&self, nodes: &[u32], group: &[u32], number: u32) -> Vec<Vec<u32>> {
         let mut search = Components {
             graph: self,

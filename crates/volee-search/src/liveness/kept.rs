@@ -1,8 +1,8 @@
 //! A search by components on its way to a file and back.
 //!
-//! Nodes are written in the order of their numbers, each as the bytes of its state and the state of the automaton, so that
-//! whoever reads them gives them the same numbers, whatever names the states have by then. Everything else that the search
-//! has on its stacks is numbers.
+//! Nodes are written in the order of their numbers, each as the bytes of its state and the state of the
+//! automaton, so that whoever reads them gives them the same numbers, whatever names the states have by then.
+//! Everything else that the search has on its stacks is numbers.
 
 use std::io;
 

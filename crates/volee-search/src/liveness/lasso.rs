@@ -1,7 +1,9 @@
-//! The lasso of an accepted component: a way to it, and from there through transitions with all marks, and back.
+//! The lasso of an accepted component: a way to it, and from there through transitions with all marks, and
+//! back.
 //!
-//! A depth-first search comes to a component by any way, often a very long one. So the way is looked for again, breadth-first
-//! among the nodes that were visited, and so is each piece of the cycle inside the component: runs stay readable.
+//! A depth-first search comes to a component by any way, often a very long one. So the way is looked for
+//! again, breadth-first among the nodes that were visited, and so is each piece of the cycle inside the
+//! component: runs stay readable.
 
 use std::collections::VecDeque;
 

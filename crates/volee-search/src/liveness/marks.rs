@@ -1,4 +1,5 @@
-//! Sets of acceptance marks: one word for the automaton, four more for the processes where fairness is asked for.
+//! Sets of acceptance marks: one word for the automaton, four more for the processes where fairness is asked
+//! for.
 
 /// A set of marks in `W` words. Word 0 is the automaton's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! Questions about infinite runs: is there a run that an automaton of bad behaviour accepts?
 //!
-//! A [`Claim`] is a generalised Büchi automaton over what can be watched of a system. The product of system and
-//! automaton is explored on the fly, by components (Couvreur 1999): the search stops as soon as the component it is
-//! in contains all acceptance marks, which is a lasso. A run that ends is continued by stuttering for ever, as in
-//! SPIN. Weak fairness costs nothing but marks: a process that is not enabled, or that moves, marks the transition
-//! with its own acceptance set, so a component is fair exactly if all those sets are met in it too. There is no copy
-//! of the state space per process, and a system whose processes have all ended is fair (SPIN 6.5.2 misses that).
+//! A [`Claim`] is a generalised Büchi automaton over what can be watched of a system. The product of system
+//! and automaton is explored on the fly, by components (Couvreur 1999): the search stops as soon as the
+//! component it is in contains all acceptance marks, which is a lasso. A run that ends is continued by
+//! stuttering for ever, as in SPIN. Weak fairness costs nothing but marks: a process that is not enabled, or
+//! that moves, marks the transition with its own acceptance set, so a component is fair exactly if all those
+//! sets are met in it too. There is no copy of the state space per process, and a system whose processes have
+//! all ended is fair (SPIN 6.5.2 misses that).
 
 mod components;
 mod graph;
@@ -43,8 +44,8 @@ pub struct Claim {
     pub traps: Vec<bool>,
     /// What an accepted run is called.
     pub kind: ReasonKind,
-    /// Whether it accepts a run exactly if it accepts every other that only repeats letters more or less often, the letters
-    /// being predicates: then steps that no predicate sees may be left out.
+    /// Whether it accepts a run exactly if it accepts every other that only repeats letters more or less
+    /// often, the letters being predicates: then steps that no predicate sees may be left out.
     pub stutter_invariant: bool,
     /// Whether an error is shown as an infinite run even where a finite one is enough.
     pub lassos_only: bool,
@@ -57,8 +58,8 @@ impl Claim {
         Claim { automaton, atoms, traps, kind, stutter_invariant: false, lassos_only: false }
     }
 
-    /// The same claim with one acceptance set, and acceptance on states. A state that is an error by itself becomes one that
-    /// accepts whatever follows.
+    /// The same claim with one acceptance set, and acceptance on states. A state that is an error by itself
+    /// becomes one that accepts whatever follows.
     pub fn state_based(&self) -> Claim {
         let mut claim = self.clone();
         let all = claim.automaton.all_marks();
@@ -72,7 +73,8 @@ impl Claim {
         claim
     }
 
-    /// Whether steps that are none of its events and change none of its conditions certainly make no difference.
+    /// Whether steps that are none of its events and change none of its conditions certainly make no
+    /// difference.
     pub fn ignores_silent_steps(&self) -> bool {
         let of_control = |atom: &BoundAtom| matches!(atom, BoundAtom::Progress | BoundAtom::Accept);
         let events = event_bits(&self.atoms).filter(|_| !self.atoms.iter().any(of_control));
@@ -125,15 +127,18 @@ pub struct ClaimOptions<'k> {
     pub faults: bool,
     /// Which steps are taken where the claim allows to leave some out: [`Reduction::Persistent`], or all.
     pub reduction: Reduction,
-    /// Whether the reduced system is settled by itself before the first state of the product, not only where that may help.
+    /// Whether the reduced system is settled by itself before the first state of the product, not only where
+    /// that may help.
     pub settles_first: bool,
     /// Whether a shortest lasso is wanted; without fairness.
     pub shortest: bool,
     /// How many different errors are told, at most: lassos of different components; at least one.
     pub max_errors: usize,
-    /// Whether a search by components whose memory is used up is followed by one that forgets; with the seed of that.
+    /// Whether a search by components whose memory is used up is followed by one that forgets; with the seed
+    /// of that.
     pub forgets: Option<u64>,
-    /// Where the search is kept; only one by components is, without strong fairness and not for shortest runs.
+    /// Where the search is kept; only one by components is, without strong fairness and not for shortest
+    /// runs.
     pub checkpoint: Option<&'k Checkpoint>,
 }
 

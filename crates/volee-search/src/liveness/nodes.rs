@@ -1,4 +1,5 @@
-//! The pairs of a system's state and an automaton's state that were met, numbered, with their place in the search.
+//! The pairs of a system's state and an automaton's state that were met, numbered, with their place in the
+//! search.
 //!
 //! An open-addressing table with its keys inside, so that one prefetched cache line decides a look-up.
 

@@ -1,13 +1,15 @@
 //! The product of a system and a claim, one node at a time.
 //!
-//! A letter is what the automaton's atoms see in the state *before* a step, and for events in the step itself. The
-//! state of the system is expanded once per node; its targets are named together and looked up together.
+//! A letter is what the automaton's atoms see in the state *before* a step, and for events in the step
+//! itself. The state of the system is expanded once per node; its targets are named together and looked up
+//! together.
 //!
-//! Where the claim cannot tell runs apart that only repeat letters more or less often, a persistent set of steps that no atom
-//! sees may stand for all (Peled, "All from one, one for all", 1993). Which set is taken depends on the state of the system
-//! alone, and no set is taken that cuts cycles ([`PersistentSet`](volee_system::PersistentSet)): so the reduced system is the
-//! same beside every state of the automaton, on each of its cycles some state is expanded fully, and it has for every run of
-//! the whole system one with the same letters up to repetition.
+//! Where the claim cannot tell runs apart that only repeat letters more or less often, a persistent set of
+//! steps that no atom sees may stand for all (Peled, "All from one, one for all", 1993). Which set is taken
+//! depends on the state of the system alone, and no set is taken that cuts cycles
+//! ([`PersistentSet`](volee_system::PersistentSet)): so the reduced system is the same beside every state of
+//! the automaton, on each of its cycles some state is expanded fully, and it has for every run of the whole
+//! system one with the same letters up to repetition.
 
 use std::ops::ControlFlow;
 
@@ -79,7 +81,8 @@ pub(crate) struct Product<'a, S: System + ?Sized, const W: usize> {
     pub nodes: Nodes,
     /// Which states of the automaton are errors by themselves.
     pub traps: Vec<bool>,
-    /// Whether steps with an error end the search. A reduced expansion may have left one out that a full one meets.
+    /// Whether steps with an error end the search. A reduced expansion may have left one out that a full one
+    /// meets.
     pub watch_faults: bool,
     state: Vec<u8>,
     steps: Vec<Staged>,
@@ -299,8 +302,8 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
         recalled == Recalled::All
     }
 
-    /// Stages a persistent set of steps of a state from memory, the first that cuts no cycles; whether there is one. `Err`
-    /// when the system is to be asked.
+    /// Stages a persistent set of steps of a state from memory, the first that cuts no cycles; whether there
+    /// is one. `Err` when the system is to be asked.
     fn recall_persistent(&mut self, name: StateRef) -> Result<bool, Recalled> {
         let Some(tuples) = self.names.tuples().filter(|_| self.recalls) else { return Err(Recalled::Ask) };
         let mut attempt = 0;

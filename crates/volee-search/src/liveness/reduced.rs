@@ -1,15 +1,17 @@
 //! The reduced system by itself, for products that are large because cycles are cut where there are none.
 //!
-//! Cuts ([`PersistentSet::cuts_cycles`](volee_system::PersistentSet)) are chosen for the cycles that control graphs allow. Processes that hand on
-//! messages in a ring have such cycles, each of them, while the states of the whole may have none; then most sets are refused
-//! for nothing. So a product that grows where sets are refused is put aside, and the reduced system is explored without the automaton,
-//! depth-first: each state with its first persistent set, whatever that cuts, but with all its steps if one of the set
-//! leads back to the path. On every cycle of a graph, a depth-first search finds a step back to its path, so on every cycle
-//! of what was explored some state has all its steps (the stack proviso: Peled, "All from one, one for all", 1993).
+//! Cuts ([`PersistentSet::cuts_cycles`](volee_system::PersistentSet)) are chosen for the cycles that control
+//! graphs allow. Processes that hand on messages in a ring have such cycles, each of them, while the states
+//! of the whole may have none; then most sets are refused for nothing. So a product that grows where sets are
+//! refused is put aside, and the reduced system is explored without the automaton, depth-first: each state
+//! with its first persistent set, whatever that cuts, but with all its steps if one of the set leads back to
+//! the path. On every cycle of a graph, a depth-first search finds a step back to its path, so on every cycle
+//! of what was explored some state has all its steps (the stack proviso: Peled, "All from one, one for all",
+//! 1993).
 //!
-//! Which states these are is settled before the automaton is looked at, and the product is then one with this fixed system: what
-//! goes wrong where the choice depends on the automaton (Siegel 2019) cannot. A product may have more steps than the fixed
-//! system, never fewer.
+//! Which states these are is settled before the automaton is looked at, and the product is then one with this
+//! fixed system: what goes wrong where the choice depends on the automaton (Siegel 2019) cannot. A product
+//! may have more steps than the fixed system, never fewer.
 
 use volee_store::StateRef;
 use volee_system::{Meter, System};
@@ -80,7 +82,8 @@ impl Expansions {
 }
 
 impl<S: System + ?Sized, const W: usize> Product<'_, S, W> {
-    /// Settles which states of the system have all their steps; whether that was possible with at most this many states.
+    /// Settles which states of the system have all their steps; whether that was possible with at most this
+    /// many states.
     pub fn settle_expansions(&mut self, most: usize, meter: &Meter) -> bool {
         self.expansions = Some(Expansions::none());
         let settled = self.explore_reduced(most, meter).is_some();

@@ -1,8 +1,9 @@
 //! Shortest lassos: of all that the claim accepts, one whose way and cycle have together the fewest steps.
 //!
-//! The whole product is explored breadth first. A lasso starts its cycle at some node of a component with all acceptance
-//! marks; for each such node, nearest first, a second search goes through pairs of a node and the marks met so far, back to
-//! where it started. A lasso that is no shorter than one that is known is not looked for.
+//! The whole product is explored breadth first. A lasso starts its cycle at some node of a component with all
+//! acceptance marks; for each such node, nearest first, a second search goes through pairs of a node and the
+//! marks met so far, back to where it started. A lasso that is no shorter than one that is known is not
+//! looked for.
 
 use std::collections::{HashMap, VecDeque};
 

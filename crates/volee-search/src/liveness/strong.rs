@@ -1,9 +1,11 @@
-//! Strong fairness: only runs count in which every process that can move again and again does move again and again.
+//! Strong fairness: only runs count in which every process that can move again and again does move again and
+//! again.
 //!
-//! A component of the product has such a run that the claim accepts if it has all acceptance marks and each process that can
-//! move somewhere in it moves in it. A process that only could is the reason to go on without the states where it can, among
-//! which there may be smaller components (Emerson and Lei, "Modalities for model checking", 1987: Streett acceptance). A
-//! component is then no longer one of the whole product, so it is explored first.
+//! A component of the product has such a run that the claim accepts if it has all acceptance marks and each
+//! process that can move somewhere in it moves in it. A process that only could is the reason to go on
+//! without the states where it can, among which there may be smaller components (Emerson and Lei, "Modalities
+//! for model checking", 1987: Streett acceptance). A component is then no longer one of the whole product, so
+//! it is explored first.
 
 use volee_system::{Meter, Progress, System};
 

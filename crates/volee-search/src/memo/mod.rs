@@ -1,20 +1,23 @@
-//! Remembered steps: what a part of a system did in a state, it does in every state that looks the same to it.
+//! Remembered steps: what a part of a system did in a state, it does in every state that looks the same to
+//! it.
 //!
-//! A system that makes its steps part by part ([`Divisible`]) tells with them which components they depend on or change.
-//! Here the name of a state, masked to these components, is the key; the value is a list of differences between names: a
-//! step's target is the state's name with the difference added bit by bit. So a step that is remembered costs a look-up in
-//! a small table: no state is unpacked, nothing is evaluated, no component is looked up.
+//! A system that makes its steps part by part ([`Divisible`]) tells with them which components they depend on
+//! or change. Here the name of a state, masked to these components, is the key; the value is a list of
+//! differences between names: a step's target is the state's name with the difference added bit by bit. So a
+//! step that is remembered costs a look-up in a small table: no state is unpacked, nothing is evaluated, no
+//! component is looked up.
 //!
-//! Why it is exact. Let M be the components in the mask of a part, at least those that its execution in a state s depends
-//! on or changes. In a state t that agrees with s on M the execution is the same and stores the same values; components that
-//! it changes had the same values before, so in the name the same bits change; the others it leaves alone, in both. A
-//! component that each of the steps sets, whatever it held, need not be in M: its bits are not changed but replaced. The
-//! fields of names and the kinds of records must be those of then: when they change, all is forgotten.
+//! Why it is exact. Let M be the components in the mask of a part, at least those that its execution in a
+//! state s depends on or changes. In a state t that agrees with s on M the execution is the same and stores
+//! the same values; components that it changes had the same values before, so in the name the same bits
+//! change; the others it leaves alone, in both. A component that each of the steps sets, whatever it held,
+//! need not be in M: its bits are not changed but replaced. The fields of names and the kinds of records must
+//! be those of then: when they change, all is forgotten.
 //!
-//! A mask grows when an execution depends on more than it has; the part is then another one, with a memory of its own. A
-//! part that is not met again often enough is divided into halves, and in the end left to the system. A step with a fault is not
-//! remembered as such but as a reason to ask the system for all steps of the state, as are states without any step: there
-//! the system may know of others (a `timeout`).
+//! A mask grows when an execution depends on more than it has; the part is then another one, with a memory of
+//! its own. A part that is not met again often enough is divided into halves, and in the end left to the
+//! system. A step with a fault is not remembered as such but as a reason to ask the system for all steps of
+//! the state, as are states without any step: there the system may know of others (a `timeout`).
 
 mod sets;
 mod table;
@@ -33,9 +36,11 @@ const INLINE: usize = 2;
 const ASK: u32 = u32::MAX;
 /// Of this many look-ups one may be a miss, in a part that pays.
 const WORTH: u32 = 4;
-/// Misses before anybody asks whether a part should be divided, and of how many look-ups one may be a miss then.
+/// Misses before anybody asks whether a part should be divided, and of how many look-ups one may be a miss
+/// then.
 const SMALL_TRIAL: (u32, u32) = (1 << 10, 64);
-/// Bytes from which on nothing is remembered that does not pay, and misses after which that is known of a part.
+/// Bytes from which on nothing is remembered that does not pay, and misses after which that is known of a
+/// part.
 const PRESSURE: u64 = 1 << 22;
 const LEAST_TRIAL: u32 = 1 << 8;
 /// Expansions after which somebody asks whether remembering pays at all, again and again.
@@ -132,7 +137,8 @@ pub(crate) struct Memo<W> {
 pub(crate) trait Stage {
     fn one(&mut self, target: StateRef);
 
-    /// Takes the first `count` of these; nobody can foresee whether there is one, so that is better not a branch.
+    /// Takes the first `count` of these; nobody can foresee whether there is one, so that is better not a
+    /// branch.
     fn up_to_two(&mut self, targets: [StateRef; INLINE], count: usize);
 }
 
@@ -181,8 +187,8 @@ impl<W: Word> Memo<W> {
         !self.off
     }
 
-    /// Gives the targets of all steps of a state, in order, to `stage`, unless the system is to be asked. Then what was
-    /// given is to be forgotten.
+    /// Gives the targets of all steps of a state, in order, to `stage`, unless the system is to be asked.
+    /// Then what was given is to be forgotten.
     #[inline]
     pub(crate) fn expand<S: System + ?Sized>(
         &mut self,
@@ -206,8 +212,8 @@ impl<W: Word> Memo<W> {
         if any { Recalled::All } else { Recalled::Ask }
     }
 
-    /// Gives the targets of a persistent set of steps to `stage`, the first from this attempt on that has any. `Err` when the
-    /// system is to be asked; then what was given is to be forgotten.
+    /// Gives the targets of a persistent set of steps to `stage`, the first from this attempt on that has
+    /// any. `Err` when the system is to be asked; then what was given is to be forgotten.
     #[inline]
     pub(crate) fn expand_set<S: System + ?Sized>(
         &mut self,
@@ -465,7 +471,8 @@ impl<W: Word> Memo<W> {
         self.values[record] = Vec::new();
     }
 
-    /// Divides a part into two, near its middle, if it can be: each depends on less, and is met again more often.
+    /// Divides a part into two, near its middle, if it can be: each depends on less, and is met again more
+    /// often.
     #[cold]
     fn split(&mut self, system: &mut dyn Divisible, tuples: &Tuples, at: usize, loaded: &mut Loaded<'_, W>) {
         let Remembered { part, value, .. } = self.parts[at];
@@ -578,7 +585,8 @@ impl<W: Word> Memo<W> {
     }
 }
 
-/// Misses of a part before anybody asks whether it pays: where keys have few bits, they all come back in the end.
+/// Misses of a part before anybody asks whether it pays: where keys have few bits, they all come back in the
+/// end.
 fn trial(bits: u32) -> u32 {
     match bits {
         ..=18 => u32::MAX,

@@ -1,9 +1,9 @@
 //! Remembered persistent sets: where all processes mean the same for the choice, the choice is the same.
 //!
 //! The sets of a state depend on what each of its processes may touch, next and later: its *stance*
-//! ([`Reducible::stance`](volee_system::Reducible)), which depends on few components, mostly on the process alone. So the
-//! stance of a process is remembered by the value of its record, or by the masked name where it depends on more; and the
-//! sets by the stances of all processes.
+//! ([`Reducible::stance`](volee_system::Reducible)), which depends on few components, mostly on the process
+//! alone. So the stance of a process is remembered by the value of its record, or by the masked name where it
+//! depends on more; and the sets by the stances of all processes.
 
 use volee_store::{Tuples, mix};
 use volee_system::{ProcessSet, System};
@@ -201,7 +201,8 @@ impl<W: Word> Sets<W> {
         }
     }
 
-    /// Names are laid out anew: values keep their numbers, but not their places, and there may be more records.
+    /// Names are laid out anew: values keep their numbers, but not their places, and there may be more
+    /// records.
     pub fn clear(&mut self, tuples: &Tuples) {
         let records = tuples.len() - tuples.fixed();
         self.ways = vec![Vec::new(); records];

@@ -1,4 +1,5 @@
-//! What remembered steps are keyed by: the name of a state where it has all fields itself, or else the whole tuple.
+//! What remembered steps are keyed by: the name of a state where it has all fields itself, or else the whole
+//! tuple.
 
 use std::ops::{BitAnd, BitOr, BitXor};
 

@@ -1,7 +1,7 @@
 //! Which search has met which pair: all of them, as bits that may coincide, or as many as fit a budget.
 //!
-//! Bounded: a pair on the path of either search is held; what has left both paths may be forgotten, one at random when
-//! the budget is used up (Jard & Jéron 1991, section 2.1, for both searches at once).
+//! Bounded: a pair on the path of either search is held; what has left both paths may be forgotten, one at
+//! random when the budget is used up (Jard & Jéron 1991, section 2.1, for both searches at once).
 
 use std::hash::BuildHasher;
 
@@ -19,7 +19,8 @@ pub(super) const BLUE: u8 = 1;
 /// The second search has.
 pub(super) const RED: u8 = 2;
 
-/// What a remembered pair costs beside its bytes: its entry, the allocation, its place among those that may go.
+/// What a remembered pair costs beside its bytes: its entry, the allocation, its place among those that may
+/// go.
 const OVERHEAD: u64 = 96;
 
 /// How often each pair may be met again, on average, before the search gives up.
@@ -52,8 +53,8 @@ impl Colours {
         }
     }
 
-    /// Paints a pair, and holds it if it had not been painted so before: it will be on a path. `path` bytes are in use
-    /// by the paths. Whether it was new.
+    /// Paints a pair, and holds it if it had not been painted so before: it will be on a path. `path` bytes
+    /// are in use by the paths. Whether it was new.
     pub fn paint(&mut self, pair: &[u8], colour: u8, path: u64) -> Result<bool, Limit> {
         match self {
             Colours::Exact(map) => Ok(match map.get_mut(pair) {

@@ -1,21 +1,23 @@
-//! Nested depth-first search for accepted lassos (Courcoubetis, Vardi, Wolper, Yannakakis 1990), with the check against
-//! the first search's path of Holzmann, Peled and Yannakakis 1996.
+//! Nested depth-first search for accepted lassos (Courcoubetis, Vardi, Wolper, Yannakakis 1990), with the
+//! check against the first search's path of Holzmann, Peled and Yannakakis 1996.
 //!
-//! A first search visits the product; when it leaves an accepting pair, a second one looks for a way from there back
-//! to the path. It needs two bits per pair, so it also works with a bit table instead of a set of states: then two
-//! pairs may share their bits and a part of the product be missed. A lasso it finds is real all the same; but where
-//! it finds none, the answer is `Unknown` and says so, never `Holds`.
+//! A first search visits the product; when it leaves an accepting pair, a second one looks for a way from
+//! there back to the path. It needs two bits per pair, so it also works with a bit table instead of a set of
+//! states: then two pairs may share their bits and a part of the product be missed. A lasso it finds is real
+//! all the same; but where it finds none, the answer is `Unknown` and says so, never `Holds`.
 //!
-//! With replacement (Jard & Jéron 1991) pairs on neither path may be forgotten, and the answer is still exact. Why: call a
-//! pair *ever red* if a second search ever met it. A finished second search has met all successors of what it met, so the
-//! ever red pairs are closed under successors. Suppose no lasso is found though there is one; of the second searches from
-//! an accepting pair on a cycle, take the one that ends first, from s. It did not come back to s, so it was stopped on the
-//! cycle by a pair that was red before it began; from there s is reachable, so s was ever red before. Look at the
-//! moment s first became red, in a second search from s'. If s was on the first search's path, that was a lasso. If it had
-//! left the path, a second search from s had ended before. If the first search had not met it yet, follow the way from s'
-//! to s: whatever has left the path had all its successors met, so the way passes a pair of the path; none before that one
-//! was ever red, or s would have been; so this second search walked to the path, which was a lasso. Forgetting only makes
-//! the searches meet pairs again, and none meets a pair twice on its own path, so they end.
+//! With replacement (Jard & Jéron 1991) pairs on neither path may be forgotten, and the answer is still
+//! exact. Why: call a pair *ever red* if a second search ever met it. A finished second search has met all
+//! successors of what it met, so the ever red pairs are closed under successors. Suppose no lasso is found
+//! though there is one; of the second searches from an accepting pair on a cycle, take the one that ends
+//! first, from s. It did not come back to s, so it was stopped on the cycle by a pair that was red before it
+//! began; from there s is reachable, so s was ever red before. Look at the moment s first became red, in a
+//! second search from s'. If s was on the first search's path, that was a lasso. If it had left the path, a
+//! second search from s had ended before. If the first search had not met it yet, follow the way from s' to
+//! s: whatever has left the path had all its successors met, so the way passes a pair of the path; none
+//! before that one was ever red, or s would have been; so this second search walked to the path, which was a
+//! lasso. Forgetting only makes the searches meet pairs again, and none meets a pair twice on its own path,
+//! so they end.
 
 mod colours;
 
@@ -59,8 +61,8 @@ pub enum NestedStore {
 pub struct NestedClaim(Claim);
 
 impl NestedClaim {
-    /// Moves the acceptance of a claim's automaton to its states. A state that is an error by itself becomes one that
-    /// accepts whatever follows.
+    /// Moves the acceptance of a claim's automaton to its states. A state that is an error by itself becomes
+    /// one that accepts whatever follows.
     pub fn new(claim: &Claim) -> Self {
         NestedClaim(claim.state_based())
     }

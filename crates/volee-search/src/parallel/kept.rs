@@ -1,9 +1,10 @@
 //! What a crew knows, on its way to a file and back.
 //!
-//! The thread that watches decides when the search is kept, and calls a meeting. There all workers hand in what waits: their
-//! stacks, what they have kept for the next level, and what was staged and not yet looked up. One of them lends its
-//! dictionaries. While they wait, the watching thread writes, and then all get theirs back. A file of a crew has nothing of the search of
-//! the first thread: that is short, and the same each time, so whoever goes on does it again.
+//! The thread that watches decides when the search is kept, and calls a meeting. There all workers hand in
+//! what waits: their stacks, what they have kept for the next level, and what was staged and not yet looked
+//! up. One of them lends its dictionaries. While they wait, the watching thread writes, and then all get
+//! theirs back. A file of a crew has nothing of the search of the first thread: that is short, and the same
+//! each time, so whoever goes on does it again.
 //!
 //! It is read twice: once to learn what names need, and once to fill a table that has room for all.
 

@@ -1,10 +1,11 @@
-//! Two ways to find again what a crew has met: the search that was paused, depth-first, and one that goes breadth-first.
+//! Two ways to find again what a crew has met: the search that was paused, depth-first, and one that goes
+//! breadth-first.
 //!
-//! A crew tells that there is an error but not how to get there. The paused search would find one in the end, but a
-//! depth-first search can walk past a shallow error for minutes; a breadth-first one comes late to a deep one. So both look
-//! for it at the same time, each alone and in its own fixed order, and the one that needs fewer states has found it: not the
-//! one that is sooner, so that the same call gives the same run whatever else the machine does. Neither goes on when it has
-//! met more states than the other needed.
+//! A crew tells that there is an error but not how to get there. The paused search would find one in the end,
+//! but a depth-first search can walk past a shallow error for minutes; a breadth-first one comes late to a
+//! deep one. So both look for it at the same time, each alone and in its own fixed order, and the one that
+//! needs fewer states has found it: not the one that is sooner, so that the same call gives the same run
+//! whatever else the machine does. Neither goes on when it has met more states than the other needed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +27,8 @@ struct Lane {
     statistics: Statistics,
 }
 
-/// Goes on to what the crew has met; `reached` are the goals it has, where it has met no error among all states.
+/// Goes on to what the crew has met; `reached` are the goals it has, where it has met no error among all
+/// states.
 pub(crate) fn race<S: System + ?Sized, V: Visited>(
     explorer: &mut Explorer<'_, '_, S, V>,
     stack: &mut Stack,

@@ -1,13 +1,14 @@
 //! What all workers do together: a larger table, or names laid out anew.
 //!
-//! Between two batches a worker holds names in its stack, in what it keeps for the next level, and in what it has staged. At a meeting
-//! all stand between two batches. One of them leads: it makes the new table, and where fields are too narrow lays them out
-//! for all. Then all move names from the old table to the new one, a part of the lines at a time, translate their own names,
-//! and go on. The barriers of the yard order all this: before the second nobody looks at the plan, before the third nobody
-//! inserts a state of his own, and before the fourth nobody takes a package, whose names the leader translates.
+//! Between two batches a worker holds names in its stack, in what it keeps for the next level, and in what it
+//! has staged. At a meeting all stand between two batches. One of them leads: it makes the new table, and
+//! where fields are too narrow lays them out for all. Then all move names from the old table to the new one,
+//! a part of the lines at a time, translate their own names, and go on. The barriers of the yard order all
+//! this: before the second nobody looks at the plan, before the third nobody inserts a state of his own, and
+//! before the fourth nobody takes a package, whose names the leader translates.
 //!
-//! Where names have not all fields themselves, translating them gives numbers to words; the leader does that alone, before
-//! the others become clones of its dictionaries, so that all agree.
+//! Where names have not all fields themselves, translating them gives numbers to words; the leader does that
+//! alone, before the others become clones of its dictionaries, so that all agree.
 
 use std::sync::{Arc, PoisonError};
 

@@ -1,18 +1,22 @@
 //! Search by all cores: several threads over one table of names.
 //!
-//! A search begins in one thread. When it has shown to be large it pauses, and a [`Crew`] goes on from there, or from the start if
-//! some state was expanded in part (for reasons that lie in the order of the first search): each worker has a system of its own, its own replica of the dictionaries and its own remembered steps (both begin as copies of what the
-//! first thread knows), and a stack of names; only the table is common ([`Concurrent`]). A state belongs to the worker for whom
-//! it was new, which asks the questions about it and expands it. Work goes from those that have some to those that have none
-//! (see [`yard`]); where a table or a field is full, all meet and make a larger one together (see [`meeting`]).
+//! A search begins in one thread. When it has shown to be large it pauses, and a [`Crew`] goes on from there,
+//! or from the start if some state was expanded in part (for reasons that lie in the order of the first
+//! search): each worker has a system of its own, its own replica of the dictionaries and its own remembered
+//! steps (both begin as copies of what the first thread knows), and a stack of names; only the table is
+//! common ([`Concurrent`]). A state belongs to the worker for whom it was new, which asks the questions about
+//! it and expands it. Work goes from those that have some to those that have none (see [`yard`]); where a
+//! table or a field is full, all meet and make a larger one together (see [`meeting`]).
 //!
-//! Which error a crew meets first depends on chance, and it knows no runs. So it only tells whether there is one. If there
-//! is none, that is the answer. If there is, the search that was paused goes on, alone and in its own order, to the first error
-//! it meets, beside one that goes breadth-first ([`lanes`]): the same call always gives the same run. Where the crew meets a
-//! limit of memory or of names the paused search goes on, too.
+//! Which error a crew meets first depends on chance, and it knows no runs. So it only tells whether there is
+//! one. If there is none, that is the answer. If there is, the search that was paused goes on, alone and in
+//! its own order, to the first error it meets, beside one that goes breadth-first ([`lanes`]): the same call
+//! always gives the same run. Where the crew meets a limit of memory or of names the paused search goes on,
+//! too.
 //!
-//! Reductions: a persistent set is taken only if that is right by the state alone (see [`crate::reducing`]), because what a stack
-//! tells one worker another does not know. So the states that are explored do not depend on the order or the number of workers.
+//! Reductions: a persistent set is taken only if that is right by the state alone (see [`crate::reducing`]),
+//! because what a stack tells one worker another does not know. So the states that are explored do not depend
+//! on the order or the number of workers.
 
 pub(crate) mod kept;
 mod lanes;
@@ -74,8 +78,8 @@ impl<'a> Crew<'a> {
         if self.workers > 1 { self.from } else { u64::MAX }
     }
 
-    /// How often the workers have executed each statement, in the order in which a system tells of them; nothing where
-    /// they had no part in the search.
+    /// How often the workers have executed each statement, in the order in which a system tells of them;
+    /// nothing where they had no part in the search.
     pub fn executed(&self) -> Vec<u64> {
         self.executed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -47,8 +47,9 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         self.visited.len() >= self.crew_begins
     }
 
-    /// Asks the crew whether there is an error among all states. `Break` when there is nothing left to do. Where the
-    /// traversal can tell which states wait to be expanded, and all others were expanded in full, the crew begins with these.
+    /// Asks the crew whether there is an error among all states. `Break` when there is nothing left to do.
+    /// Where the traversal can tell which states wait to be expanded, and all others were expanded in full,
+    /// the crew begins with these.
     #[cold]
     pub(crate) fn ask_crew(&mut self, waiting: Option<Vec<(StateRef, u32)>>) -> ControlFlow<(), Asked<'a>> {
         self.crew_begins = u64::MAX;
@@ -101,7 +102,8 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         }
     }
 
-    /// What a crew begins with: what waits, where everything else was expanded in full, or the initial states.
+    /// What a crew begins with: what waits, where everything else was expanded in full, or the initial
+    /// states.
     fn begin_crew(&mut self, crew: &Crew<'_>, waiting: Option<Vec<(StateRef, u32)>>) -> Option<Begun> {
         let mut known = Vec::new();
         if waiting.is_some() && self.reducing.count == 0 {
@@ -129,7 +131,8 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         Some(Begun { tuples, table, waiting, later: Vec::new(), before, open })
     }
 
-    /// What a crew had when it was kept. The search of this thread is not what it was kept with, and has no part in it.
+    /// What a crew had when it was kept. The search of this thread is not what it was kept with, and has no
+    /// part in it.
     fn restore_crew(&mut self) -> ControlFlow<(), Option<Begun>> {
         self.kept_by_crew = false;
         self.loaded = None;
@@ -168,7 +171,8 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         self.meter
     }
 
-    /// Another search looks for the same: it is enough to go on as long as fewer states were met than that needs.
+    /// Another search looks for the same: it is enough to go on as long as fewer states were met than that
+    /// needs.
     pub(crate) fn race(&mut self, fewest: Option<Arc<AtomicU64>>) {
         self.fewest = fewest;
     }

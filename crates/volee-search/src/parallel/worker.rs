@@ -1,8 +1,8 @@
 //! One worker of a crew: a stack of names, expanded a batch at a time.
 //!
-//! It is the loop of a depth-first search without a path: nobody asks a worker for runs. What is popped is expanded, its targets
-//! are staged and looked up together, and the new ones are pushed. Between two batches it looks whether somebody waits for
-//! work, all are to meet, or the search has ended.
+//! It is the loop of a depth-first search without a path: nobody asks a worker for runs. What is popped is
+//! expanded, its targets are staged and looked up together, and the new ones are pushed. Between two batches
+//! it looks whether somebody waits for work, all are to meet, or the search has ended.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
@@ -89,7 +89,8 @@ impl Paths<Handle> for Nowhere {
     }
 }
 
-/// Which of the states that wait is expanded next. Workers differ, so that a shallow error does not wait for a deep search.
+/// Which of the states that wait is expanded next. Workers differ, so that a shallow error does not wait for
+/// a deep search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Last,
@@ -318,7 +319,8 @@ impl Worker<'_, '_> {
         Some(())
     }
 
-    /// Whether the limit that was met is one of time, and the search is kept before it ends: the thread that watches ends it.
+    /// Whether the limit that was met is one of time, and the search is kept before it ends: the thread that
+    /// watches ends it.
     fn is_to_be_kept(&mut self) -> bool {
         let kept =
             self.common.keeps && matches!(self.explorer.limit, Some(Limit::Time { .. } | Limit::Cancelled));

@@ -1,14 +1,16 @@
-//! Where workers meet: packages of work that wait for whoever has none, the end of the search, and meetings of all.
+//! Where workers meet: packages of work that wait for whoever has none, the end of the search, and meetings
+//! of all.
 //!
-//! A worker whose stack is empty waits here; one that sees somebody waiting leaves half of its stack, the part that it would
-//! have come to last. When all wait and there is no package, every state was expanded: states that wait are in the stack of
-//! a worker that does not wait, or in a package, and both are looked at under one lock.
+//! A worker whose stack is empty waits here; one that sees somebody waiting leaves half of its stack, the
+//! part that it would have come to last. When all wait and there is no package, every state was expanded:
+//! states that wait are in the stack of a worker that does not wait, or in a package, and both are looked at
+//! under one lock.
 //!
-//! Level by level, a worker keeps what is new for later; when all wait, the next level begins, and the search ends when nobody
-//! has kept anything.
+//! Level by level, a worker keeps what is new for later; when all wait, the next level begins, and the search
+//! ends when nobody has kept anything.
 //!
-//! A meeting is a barrier that everybody comes to: those that work look at a flag between two batches, those that wait are
-//! woken. When the search ends, nobody is kept waiting.
+//! A meeting is a barrier that everybody comes to: those that work look at a flag between two batches, those
+//! that wait are woken. When the search ends, nobody is kept waiting.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -77,7 +79,8 @@ pub(super) struct Yard {
     workers: usize,
     state: Mutex<State>,
     changed: Condvar,
-    /// Workers that wait for work that is not there. All three are hints: what they tell is looked at again under the lock.
+    /// Workers that wait for work that is not there. All three are hints: what they tell is looked at again
+    /// under the lock.
     hungry: AtomicUsize,
     is_meeting: AtomicBool,
     has_ended: AtomicBool,
@@ -144,8 +147,8 @@ impl Yard {
         self.hungry.store(state.waiting.saturating_sub(state.packages.len()), Ordering::Relaxed);
     }
 
-    /// Work for a worker that has none and has kept this many states for the next level; the last to ask when there is none ends the
-    /// level, and the search if nobody has kept any.
+    /// Work for a worker that has none and has kept this many states for the next level; the last to ask when
+    /// there is none ends the level, and the search if nobody has kept any.
     pub fn take(&self, kept: usize) -> Taken {
         let mut state = self.lock();
         let level = state.levels;

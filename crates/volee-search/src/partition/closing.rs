@@ -1,7 +1,8 @@
 //! What several workers found about a claim, made into runs of the system.
 //!
-//! The workers know a state from which an accepted cycle is reached, and the way to it. The cycle itself is looked for in one
-//! place, by components, from that state on; so a lasso is found by other code than has said that there is one.
+//! The workers know a state from which an accepted cycle is reached, and the way to it. The cycle itself is
+//! looked for in one place, by components, from that state on; so a lasso is found by other code than has
+//! said that there is one.
 
 use volee_system::part::PartError;
 use volee_system::{
@@ -20,7 +21,8 @@ pub(super) fn open_cycle() -> Reason {
     Reason { kind: ReasonKind::AcceptanceCycle, message: String::new(), place: None }
 }
 
-/// Joins what the workers found about a claim with acceptance on states ([`Claim::state_based`]). `memory` is what they used together.
+/// Joins what the workers found about a claim with acceptance on states ([`Claim::state_based`]). `memory` is
+/// what they used together.
 ///
 /// # Errors
 /// What they found is none: a defect.

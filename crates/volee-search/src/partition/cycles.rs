@@ -1,14 +1,16 @@
 //! Accepted cycles among the states of several workers, by taking away what is on none.
 //!
-//! A state stays as long as some transition leads to one that stays, and as long as from it something of every acceptance set
-//! can be met without leaving what stays. What is left in the end is empty exactly if there is no accepted cycle: from each state
-//! left every set can be met again and again (Emerson and Lei 1986; "one way to catch them young", Fisler, Fraer, Kamhi, Vardi and
-//! Yang 2001, goes forward instead). Everything goes along transitions backwards, which the owner of a target knows; so no state
-//! is expanded again, and the bytes of states are no longer needed.
+//! A state stays as long as some transition leads to one that stays, and as long as from it something of
+//! every acceptance set can be met without leaving what stays. What is left in the end is empty exactly if
+//! there is no accepted cycle: from each state left every set can be met again and again (Emerson and Lei
+//! 1986; "one way to catch them young", Fisler, Fraer, Kamhi, Vardi and Yang 2001, goes forward instead).
+//! Everything goes along transitions backwards, which the owner of a target knows; so no state is expanded
+//! again, and the bytes of states are no longer needed.
 //!
-//! A round takes each acceptance set in turn: those from which it can be met are marked, the others taken away, and with them
-//! whoever can then no longer go on. After a round everybody tells how many were taken away and how many are left. The sets are
-//! the accepting states of the automaton and, for weak fairness, one per process: it moves, or it cannot.
+//! A round takes each acceptance set in turn: those from which it can be met are marked, the others taken
+//! away, and with them whoever can then no longer go on. After a round everybody tells how many were taken
+//! away and how many are left. The sets are the accepting states of the automaton and, for weak fairness, one
+//! per process: it moves, or it cannot.
 
 use volee_system::part::{Figures, Outbox, Packing, Part, PartError, Work};
 
@@ -127,7 +129,8 @@ impl Cycles {
         }
     }
 
-    /// A state of ours from which an accepted cycle is reached, the first that was found; nothing if there is none.
+    /// A state of ours from which an accepted cycle is reached, the first that was found; nothing if there is
+    /// none.
     pub fn found(&self) -> Option<u32> {
         self.stays.iter().position(|&stays| stays).map(|at| at as u32)
     }

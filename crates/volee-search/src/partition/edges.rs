@@ -1,8 +1,9 @@
 //! The transitions between the states of one worker that may be on a cycle that a claim accepts.
 //!
-//! Whoever owns the target of a transition keeps it: it learns the number of the source with the target, so that keeping all
-//! transitions costs no message more than finding all states. Only transitions inside a component of the automaton that
-//! can accept are kept, because a cycle of the product is one of the automaton.
+//! Whoever owns the target of a transition keeps it: it learns the number of the source with the target, so
+//! that keeping all transitions costs no message more than finding all states. Only transitions inside a
+//! component of the automaton that can accept are kept, because a cycle of the product is one of the
+//! automaton.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -95,8 +96,8 @@ impl Edges {
         (&self.recurrence, self.recurrence.component[split(state).1 as usize])
     }
 
-    /// A state of ours was met; states are numbered as they are found. By a transition that is to be kept: its source and who
-    /// moves.
+    /// A state of ours was met; states are numbered as they are found. By a transition that is to be kept:
+    /// its source and who moves.
     pub fn add(&mut self, name: StateRef, by: Option<(u32, u8)>) {
         let next = self.numbers.len() as u32;
         let number = *self.numbers.entry(name).or_insert(next);

@@ -1,13 +1,13 @@
 //! The part of a state space that belongs to one of several workers: distributed reachability.
 //!
-//! States are owned by some of their bytes, so that most steps stay with one worker ([`Spread`]). Expanding a state keeps
-//! those targets that are ours and posts the others to their owners, with the number of the state they were reached from;
-//! so every state has a parent somewhere, and a witness is found by walking from owner to owner ([`WitnessWalk`]). What is asked
-//! of states and steps is asked by the very code of the sequential search. Nothing here knows threads or networks: see
-//! [`volee_system::part`].
+//! States are owned by some of their bytes, so that most steps stay with one worker ([`Spread`]). Expanding a
+//! state keeps those targets that are ours and posts the others to their owners, with the number of the state
+//! they were reached from; so every state has a parent somewhere, and a witness is found by walking from
+//! owner to owner ([`WitnessWalk`]). What is asked of states and steps is asked by the very code of the
+//! sequential search. Nothing here knows threads or networks: see [`volee_system::part`].
 //!
-//! States are expanded level by level, as far as levels are known here, which is nearly breadth-first: witnesses are
-//! short, not shortest.
+//! States are expanded level by level, as far as levels are known here, which is nearly breadth-first:
+//! witnesses are short, not shortest.
 
 mod closing;
 mod cycles;
@@ -34,8 +34,8 @@ const SAMPLED: usize = 64;
 /// The parent of an initial state.
 const NONE: u32 = u32::MAX;
 
-/// A packet of states: number of the parent, length, state. What has no parent is no state but the level of those that
-/// follow.
+/// A packet of states: number of the parent, length, state. What has no parent is no state but the level of
+/// those that follow.
 const REACHED: u8 = 1;
 
 /// One worker's part of a search.
@@ -92,7 +92,8 @@ struct Targets<'e> {
     pushed: u32,
     staying: u32,
     too_long: bool,
-    /// What the state is for cycles, where they are looked for, and how many of its transitions may be on one.
+    /// What the state is for cycles, where they are looked for, and how many of its transitions may be on
+    /// one.
     recurrence: Option<(&'e Recurrence, u32)>,
     inner: u32,
     enabled: [u64; 4],
@@ -317,7 +318,8 @@ impl<'s, 'c, S: System + ?Sized> Partition<'s, 'c, S> {
         Flow::Continue(())
     }
 
-    /// A witness is at first only a state of ours, named where a witness has the initial state, and the last step.
+    /// A witness is at first only a state of ours, named where a witness has the initial state, and the last
+    /// step.
     fn give_witness(&mut self, at: usize, last: Option<u32>) {
         if self.questions.wants_witness() {
             let steps = last.into_iter().collect();
@@ -325,15 +327,15 @@ impl<'s, 'c, S: System + ?Sized> Partition<'s, 'c, S> {
         }
     }
 
-    /// The end of the search for what finite runs show: the part that looks for cycles among the states that were found. All
-    /// workers must run theirs; [`Partition::finish`] gets what came out.
+    /// The end of the search for what finite runs show: the part that looks for cycles among the states that
+    /// were found. All workers must run theirs; [`Partition::finish`] gets what came out.
     pub fn into_cycles(&mut self) -> Cycles {
         let edges = self.edges.take().unwrap_or_else(|| Edges::new(Recurrence::default()));
         Cycles::new(edges, self.names.len(), self.packing, self.me, self.figures())
     }
 
-    /// The end of the search: what was found here, and the part that finds the ways to it. `cycle` is a state of ours from
-    /// which an accepted cycle is reached ([`Cycles::found`]).
+    /// The end of the search: what was found here, and the part that finds the ways to it. `cycle` is a state
+    /// of ours from which an accepted cycle is reached ([`Cycles::found`]).
     pub fn finish(self, cycle: Option<u32>) -> WitnessWalk {
         let figures = self.figures();
         let mut findings = self.questions.into_findings();

@@ -21,7 +21,8 @@ pub(super) struct Walk {
     pub at: u32,
 }
 
-/// Walks from what was found back to the initial states, from owner to owner; each keeps the states of its own.
+/// Walks from what was found back to the initial states, from owner to owner; each keeps the states of its
+/// own.
 pub struct WitnessWalk {
     pub(super) me: usize,
     pub(super) packing: Packing,
@@ -112,8 +113,8 @@ impl Part for WitnessWalk {
     }
 }
 
-/// Joins what the workers of a search found: one answer per question, with witnesses of the whole way. `memory` is what
-/// they used together.
+/// Joins what the workers of a search found: one answer per question, with witnesses of the whole way.
+/// `memory` is what they used together.
 pub fn join<S: System + ?Sized>(
     system: &mut S,
     check: &Check,

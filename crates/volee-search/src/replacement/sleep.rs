@@ -1,29 +1,32 @@
 //! The traversal with replacement in which processes sleep.
 //!
-//! Where states are forgotten, most of the work is in states that are met again by another order of independent steps
-//! (Godefroid, Holzmann, Pirottin, "State-space caching revisited", 1992). A *sleep set* goes with each arrival in a state:
-//! processes all whose next steps need not be taken there, because they were, or will be, taken from an earlier state of the
-//! path, and commute with all steps since (Godefroid 1996, chapter 5). The store remembers who slept, and a state is
-//! explored again if it is reached with somebody awake who slept before.
+//! Where states are forgotten, most of the work is in states that are met again by another order of
+//! independent steps (Godefroid, Holzmann, Pirottin, "State-space caching revisited", 1992). A *sleep set*
+//! goes with each arrival in a state: processes all whose next steps need not be taken there, because they
+//! were, or will be, taken from an earlier state of the path, and commute with all steps since (Godefroid
+//! 1996, chapter 5). The store remembers who slept, and a state is explored again if it is reached with
+//! somebody awake who slept before.
 //!
-//! That nothing is lost. Say that a run *begins with* a step if it is equivalent, by swapping independent neighbours, to one
-//! that has the step first. Claim: from a state that is explored with sleep set Z, for every run w that begins with no step
-//! of a process in Z, some run is explored that contains an equivalent of w. By induction on the length of w, and, where no
-//! step that is taken from the state is one of w, on the time at which the exploration is finished.
-//! * Some steps that are taken from the state begin w: let u, of process p, be of the first of them in the order of the
-//!   expansion. In the target sleep those of Z and of the processes expanded before p that commute with u. The rest of w
-//!   begins with none of their steps: it would also begin w, and be in Z or taken before u. So the claim holds for the
-//!   target and the rest of w, with the sleep set of this arrival, and hence with the smaller one with which the target was
-//!   or will be explored.
-//! * None begins w: then the expansion was reduced to a persistent set that has no step of w; otherwise all processes not in
-//!   Z were expanded. If what the set puts off is of no interest by itself, neither is w. Otherwise it has a step, by a process
-//!   not in Z, to a state that is satisfied (see [`crate::proviso`]): explored before with a sleep set that is no larger, or
-//!   from here. That step commutes with all of w, w is possible in its target, and begins with no step of a sleeping process
-//!   there, for such a step would be of Z or of the persistent set. The exploration of the target is finished before, and so
-//!   the chain of such states ends.
+//! That nothing is lost. Say that a run *begins with* a step if it is equivalent, by swapping independent
+//! neighbours, to one that has the step first. Claim: from a state that is explored with sleep set Z, for
+//! every run w that begins with no step of a process in Z, some run is explored that contains an equivalent
+//! of w. By induction on the length of w, and, where no step that is taken from the state is one of w, on the
+//! time at which the exploration is finished.
+//! * Some steps that are taken from the state begin w: let u, of process p, be of the first of them in the
+//!   order of the expansion. In the target sleep those of Z and of the processes expanded before p that
+//!   commute with u. The rest of w begins with none of their steps: it would also begin w, and be in Z or
+//!   taken before u. So the claim holds for the target and the rest of w, with the sleep set of this arrival,
+//!   and hence with the smaller one with which the target was or will be explored.
+//! * None begins w: then the expansion was reduced to a persistent set that has no step of w; otherwise all
+//!   processes not in Z were expanded. If what the set puts off is of no interest by itself, neither is w.
+//!   Otherwise it has a step, by a process not in Z, to a state that is satisfied (see [`crate::proviso`]):
+//!   explored before with a sleep set that is no larger, or from here. That step commutes with all of w, w is
+//!   possible in its target, and begins with no step of a sleeping process there, for such a step would be of
+//!   Z or of the persistent set. The exploration of the target is finished before, and so the chain of such
+//!   states ends.
 //!
-//! A process whose step changes what a predicate reads does not commute with another such: so the states in between, which a
-//! predicate may tell apart, are kept in their order.
+//! A process whose step changes what a predicate reads does not commute with another such: so the states in
+//! between, which a predicate may tell apart, are kept in their order.
 
 use std::ops::ControlFlow;
 
@@ -106,7 +109,8 @@ fn descend<S: System + ?Sized>(
     explorer.tick(depth, explorer.visited.waiting_len(), sleepy.bytes())
 }
 
-/// Expands with a persistent set, if it is asked for and leads to new states or satisfied ones; whether that is enough.
+/// Expands with a persistent set, if it is asked for and leads to new states or satisfied ones; whether that
+/// is enough.
 fn expand_reduced<S: System + ?Sized>(
     explorer: &mut Explorer<'_, '_, S, Bounded>,
     sleepy: &mut Sleepy<'_>,
@@ -131,7 +135,8 @@ fn expand_reduced<S: System + ?Sized>(
     ControlFlow::Continue(false)
 }
 
-/// Lets the staged states wait that must be explored; whether there is one, and whether one need not be and is satisfied.
+/// Lets the staged states wait that must be explored; whether there is one, and whether one need not be and
+/// is satisfied.
 fn wait<S: System + ?Sized>(
     explorer: &mut Explorer<'_, '_, S, Bounded>,
     sleepy: &mut Sleepy<'_>,

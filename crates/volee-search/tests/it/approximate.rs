@@ -26,7 +26,8 @@ fn an_approximation_never_says_that_a_property_holds() {
                         Verdict::Violated(_) => assert!(!answer.question.starts_with("reachable")),
                         Verdict::Unknown(limit) => assert_eq!(limit.kind(), "approximation"),
                     }
-                    // These graphs are so small that nothing is missed: the errors found are the errors there are.
+                    // These graphs are so small that nothing is missed: the errors found are the errors there
+                    // are.
                     assert_answer(&mut graph, answer, &questions, false);
                 }
             }

@@ -1,4 +1,5 @@
-//! A search that is cut again and again and goes on from its file finds what an uninterrupted one finds, to the last count.
+//! A search that is cut again and again and goes on from its file finds what an uninterrupted one finds, to
+//! the last count.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -151,7 +152,8 @@ fn a_file_that_was_cut_or_changed_is_refused() {
     }
 }
 
-/// A system that several threads have copies of, and that interrupts them all after this many expansions of any.
+/// A system that several threads have copies of, and that interrupts them all after this many expansions of
+/// any.
 #[derive(Clone)]
 struct Shared {
     walk: Walk,

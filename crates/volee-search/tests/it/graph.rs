@@ -1,4 +1,5 @@
-//! Small random graphs as systems: states of many lengths, several initial states, faults, valid and invalid ends.
+//! Small random graphs as systems: states of many lengths, several initial states, faults, valid and invalid
+//! ends.
 
 use std::borrow::Cow;
 

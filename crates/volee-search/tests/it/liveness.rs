@@ -14,7 +14,8 @@ use volee_system::{
     System, Verdict, Witness, replay,
 };
 
-/// An explicit graph. Bit `i` of a state's colour is the predicate `p<i>`; steps have processes and the labels `a`, `b`.
+/// An explicit graph. Bit `i` of a state's colour is the predicate `p<i>`; steps have processes and the
+/// labels `a`, `b`.
 #[derive(Debug, Clone)]
 struct Graph {
     colours: Vec<u8>,
@@ -166,7 +167,8 @@ fn check(graph: &mut Graph, text: &str, formula: Formula, fairness: Fairness) ->
     verdict
 }
 
-/// What is shown violates the formula by its definition and by that of the automaton, and does not violate its negation.
+/// What is shown violates the formula by its definition and by that of the automaton, and does not violate
+/// its negation.
 fn confirm(graph: &mut Graph, question: &LtlQuestion, witness: &Witness, fairness: Fairness) {
     assert_eq!(question.refutes(graph, witness), Some(true));
     assert_eq!(question.claim().accepts(graph, witness), Some(true));

@@ -1,4 +1,5 @@
-//! Several threads say what one says: on random programs and on systems that make tables and fields grow on the way.
+//! Several threads say what one says: on random programs and on systems that make tables and fields grow on
+//! the way.
 
 use std::borrow::Cow;
 use std::sync::Arc;

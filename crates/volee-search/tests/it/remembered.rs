@@ -1,4 +1,5 @@
-//! Remembered steps are the steps that the interpreter makes: on random programs and on the corpus, state by state.
+//! Remembered steps are the steps that the interpreter makes: on random programs and on the corpus, state by
+//! state.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +14,8 @@ fn count() -> u64 {
     std::env::var("VOLEE_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(600)
 }
 
-/// Compares a program, as it is and optimised; how many states came from memory, and how many persistent sets.
+/// Compares a program, as it is and optimised; how many states came from memory, and how many persistent
+/// sets.
 fn compare(name: &str, text: &str, most: usize) -> (u64, u64) {
     let (mut recalled, mut sets) = (0, 0);
     for plain in [true, false] {

@@ -18,7 +18,8 @@ const POLICIES: [Replacement; 6] = [
     Replacement::Cheapest,
 ];
 
-/// A random graph whose states are numbers; some lead back, most lead on. It notes which states were expanded.
+/// A random graph whose states are numbers; some lead back, most lead on. It notes which states were
+/// expanded.
 struct Web {
     targets: Vec<Vec<u32>>,
     pad: usize,

@@ -1,4 +1,5 @@
-//! A search whose states are on disk finds what one in memory finds, to the last count, in a fraction of the memory.
+//! A search whose states are on disk finds what one in memory finds, to the last count, in a fraction of the
+//! memory.
 
 use std::borrow::Cow;
 
@@ -8,7 +9,8 @@ use volee_system::{
     collect_initial, collect_steps,
 };
 
-/// Counters that go up one by one, and sometimes to what the others say: values come late, so that names grow on the way.
+/// Counters that go up one by one, and sometimes to what the others say: values come late, so that names grow
+/// on the way.
 struct Grid {
     counters: usize,
     top: u8,

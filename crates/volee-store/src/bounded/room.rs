@@ -1,6 +1,8 @@
-//! How the bounded store makes do: with less memory where the path needs it, and with longer codes where names do.
+//! How the bounded store makes do: with less memory where the path needs it, and with longer codes where
+//! names do.
 //!
-//! Both happen in place, for there is no room for two tables. What does not fit afterwards is forgotten, the path never is.
+//! Both happen in place, for there is no room for two tables. What does not fit afterwards is forgotten, the
+//! path never is.
 
 use super::Bounded;
 use crate::StateRef;
@@ -37,8 +39,9 @@ impl Bounded {
         self.keep_fitting()
     }
 
-    /// The hash of a name. A name that has none yet makes all codes wider, and the table forgets what is not pinned: its
-    /// places change their order, and there is no room for two tables. It happens a few times in a search at most.
+    /// The hash of a name. A name that has none yet makes all codes wider, and the table forgets what is not
+    /// pinned: its places change their order, and there is no room for two tables. It happens a few times in
+    /// a search at most.
     #[inline(always)]
     pub(crate) fn encode(&mut self, name: StateRef) -> Option<u64> {
         match self.table.coding.encode(name) {
@@ -53,7 +56,8 @@ impl Bounded {
         self.table.coding.encode(name)
     }
 
-    /// Names are coded in another way, and are perhaps others. Only those of the path, and what waits along it, remain.
+    /// Names are coded in another way, and are perhaps others. Only those of the path, and what waits along
+    /// it, remain.
     pub(super) fn recode(
         &mut self,
         coding: Coding,

@@ -1,4 +1,5 @@
-//! Tuples in several threads: clones that give the same numbers to what is new to all of them (see [`crate::numbering`]).
+//! Tuples in several threads: clones that give the same numbers to what is new to all of them (see
+//! [`crate::numbering`]).
 
 use std::sync::Arc;
 
@@ -68,9 +69,9 @@ impl Tuples {
         self.known_words += added.len();
     }
 
-    /// From now on clones agree with this one on the numbers of what is new: names mean the same for all of them. They must
-    /// catch up before they look at names that others have given ([`Tuples::catch_up`]), and only one of them may lay out
-    /// fields, of which the others then become clones.
+    /// From now on clones agree with this one on the numbers of what is new: names mean the same for all of
+    /// them. They must catch up before they look at names that others have given ([`Tuples::catch_up`]), and
+    /// only one of them may lay out fields, of which the others then become clones.
     pub fn share(&mut self) {
         self.numbering = Some(Arc::default());
         (self.known_values, self.known_words) = (0, 0);

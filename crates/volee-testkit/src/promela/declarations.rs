@@ -35,7 +35,8 @@ impl Grammar {
         Node::new(Sort::Frame, [Part::Many(units, "\n"), Part::from("\n")])
     }
 
-    /// Processes that have mostly to do with their neighbours, so that many orders of their steps do not matter.
+    /// Processes that have mostly to do with their neighbours, so that many orders of their steps do not
+    /// matter.
     fn ring(&mut self) -> Node {
         let mut units = self.preamble();
         let capacity = if self.features.rendezvous { 0 } else { 1 + self.random.below(2) };

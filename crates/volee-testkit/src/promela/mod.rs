@@ -1,11 +1,12 @@
 //! Random Promela programs from one grammar that knows every construct the front end accepts.
 //!
-//! A program is small by construction: two to four processes, a few dozen statements, data that mostly stay near 0, processes
-//! that are not started in loops. It mixes everything with a semantics worth fearing; what a program has at all (rendezvous,
-//! priorities, `unless`, …) is drawn first, so that every construct meets every other without all being in every program.
+//! A program is small by construction: two to four processes, a few dozen statements, data that mostly stay
+//! near 0, processes that are not started in loops. It mixes everything with a semantics worth fearing; what
+//! a program has at all (rendezvous, priorities, `unless`, …) is drawn first, so that every construct meets
+//! every other without all being in every program.
 //!
-//! Programs for a peer leave out what SPIN 6.5.2 does not define or gets wrong (the book's page of differences lists it);
-//! everything else is the same grammar.
+//! Programs for a peer leave out what SPIN 6.5.2 does not define or gets wrong (the book's page of
+//! differences lists it); everything else is the same grammar.
 
 mod declarations;
 mod expressions;

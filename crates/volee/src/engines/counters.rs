@@ -1,7 +1,7 @@
 //! Unbounded integers, by sets of them.
 //!
-//! A model is a counter program as it stands (`.fst`, `.spec`) or becomes one (Promela). Each question is a search of its own
-//! for a bad vector, or for one that was hoped for.
+//! A model is a counter program as it stands (`.fst`, `.spec`) or becomes one (Promela). Each question is a
+//! search of its own for a bad vector, or for one that was hoped for.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -63,7 +63,8 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     }
     let mut part = Part::default();
     let mut total = Statistics::default();
-    // No question takes the time of those after it; who needs more than its share gets what the others have left.
+    // No question takes the time of those after it; who needs more than its share gets what the others have
+    // left.
     let mut patient = Vec::new();
     for (at, search) in searches.iter().enumerate() {
         let budget = job.meter.share((searches.len() - at) as u32);
@@ -151,7 +152,8 @@ impl Counted {
         }
     }
 
-    /// The search that decides a question; `None` where there is nothing to search for, or no way to say what.
+    /// The search that decides a question; `None` where there is nothing to search for, or no way to say
+    /// what.
     fn search(&self, question: &Question) -> Result<Option<Search>, AskError> {
         let reason = |kind, message: String| Reason { kind, message, place: None };
         let made = |bad, reason, goal| Some(Search { question: question.clone(), bad, reason, goal });
@@ -385,7 +387,8 @@ const LONGEST_RETRACED: usize = 50_000;
 /// Steps of a run of a counter program that is written out.
 const LONGEST_WRITTEN: usize = 1 << 20;
 
-/// The run one step at a time in the model as the user wrote it, where its integers fit and it is not too long.
+/// The run one step at a time in the model as the user wrote it, where its integers fit and it is not too
+/// long.
 fn retraced(
     job: &Job<'_>,
     counted: &Counted,

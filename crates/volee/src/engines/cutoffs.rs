@@ -1,4 +1,5 @@
-//! Why a cut-off is what it is: the table of inductions of Yang and Li (b1, b2, c, s) and the graph that has settled the question.
+//! Why a cut-off is what it is: the table of inductions of Yang and Li (b1, b2, c, s) and the graph that has
+//! settled the question.
 
 use std::fmt::Write;
 

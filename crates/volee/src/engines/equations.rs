@@ -36,7 +36,8 @@ pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, Ask
     })
 }
 
-/// How the model is read: a formula speaks of steps by their labels and counts them, so that none may be merged.
+/// How the model is read: a formula speaks of steps by their labels and counts them, so that none may be
+/// merged.
 pub(super) fn options(job: &Job<'_>) -> Options {
     job.subject.options().step_by_step()
 }
@@ -86,8 +87,9 @@ pub(super) fn told(job: &mut Job<'_>, question: &Question, found: answer::Answer
         (false, true) => None,
     };
     if let Some(role) = role.filter(|_| !explanation.run.steps.is_empty()) {
-        // A formula has no single run that it is false of: the run shows where the explanation begins, and is only replayed.
-        // What is forgotten may keep a cycle of the search from being one of the program at once, so it is lifted.
+        // A formula has no single run that it is false of: the run shows where the explanation begins, and is
+        // only replayed. What is forgotten may keep a cycle of the search from being one of the program at
+        // once, so it is lifted.
         let options = options(job);
         let mut model = job.open_as(&options)?;
         let (lowered, draft, witness) = (model.promela.as_ref(), model.draft.as_mut(), &explanation.run);

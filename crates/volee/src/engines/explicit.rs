@@ -22,12 +22,14 @@ use crate::settings::Settings;
 pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, AskError> {
     let mut options = job.subject.options();
     let mut model = job.open()?;
-    // Whoever asks for shortest runs means steps of the program as written: the shortest run in merged steps may be longer.
+    // Whoever asks for shortest runs means steps of the program as written: the shortest run in merged steps
+    // may be longer.
     if job.settings.order == Order::BreadthFirst && model.promela.is_some() && !options.plain {
         options.plain = true;
         model = job.open_as(&options)?;
     }
-    // Threads share names, and names need components; what has none is divided among workers that send each other states.
+    // Threads share names, and names need components; what has none is divided among workers that send each
+    // other states.
     let workers = workers(job.engine)?;
     let asked_for = matches!(job.engine, Engine::Workers(2..));
     if asked_for && model.draft.system().components().is_none() && is_plain_search(job) {
@@ -130,13 +132,13 @@ pub(super) fn with_left_sides(mut all: Check, draft: &mut dyn Draft) -> Check {
     all
 }
 
-/// The least and the most memory for finding out what a reduced search has passed over. Between them, as much as that search used
-/// itself: who waits for an answer does not wait much longer for a remark.
+/// The least and the most memory for finding out what a reduced search has passed over. Between them, as much
+/// as that search used itself: who waits for an answer does not wait much longer for a remark.
 const COVERAGE_MEMORY: (u64, u64) = (1 << 20, 16 << 20);
 
-/// The statements that no run executes; `None` if that is not known. A search that takes fewer steps (and used `reduced` bytes for
-/// it) may pass over statements that can be reached: then those that it did not meet are looked for once more among all steps, if
-/// these are few.
+/// The statements that no run executes; `None` if that is not known. A search that takes fewer steps (and
+/// used `reduced` bytes for it) may pass over statements that can be reached: then those that it did not meet
+/// are looked for once more among all steps, if these are few.
 fn unreached(
     model: &mut Model,
     crew: &Crew<'_>,

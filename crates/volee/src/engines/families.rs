@@ -1,7 +1,7 @@
 //! Families: one answer for every number of processes.
 //!
-//! Each question is a net of its own. A violation is followed in the explicit model with that many processes before it is
-//! told, so that its run is one of that model.
+//! Each question is a net of its own. A violation is followed in the explicit model with that many processes
+//! before it is told, so that its run is one of that model.
 
 use serde_json::{Map, json};
 use volee_families::{
@@ -112,7 +112,8 @@ fn asked_of(
     Ok(all)
 }
 
-/// The program as far as it matters to the questions: a counter that nobody reads would have a place in the net for each of its values.
+/// The program as far as it matters to the questions: a counter that nobody reads would have a place in the
+/// net for each of its values.
 pub(crate) fn relevant(lowered: &Lowered, questions: &Questions, property: Option<&Property>) -> Program {
     let mut observed = Observed::default();
     questions.invariants.iter().for_each(|(_, condition)| observed.add(condition));
@@ -199,7 +200,8 @@ fn decide(
     let mut run = None;
     match in_the_model(job, family, &net, asked, &example, &options) {
         Ok((mut draft, Followed { witness, reason })) => {
-            // What a family is decided for is a set of finite runs: temporal claims are its own, and their runs are only replayed.
+            // What a family is decided for is a set of finite runs: temporal claims are its own, and their
+            // runs are only replayed.
             let claim = claim_of(&question, Some(&reason), job.settings);
             let claim = claim.filter(|c| matches!(c.kind, crate::Kind::Assertions | crate::Kind::Invariant));
             let (model, draft) = (job.subject.name(), draft.as_mut());

@@ -1,4 +1,5 @@
-//! The engines behind the door, one file each: what is asked becomes a call of a room, what comes back an [`Answer`].
+//! The engines behind the door, one file each: what is asked becomes a call of a room, what comes back an
+//! [`Answer`].
 
 pub(crate) mod channels;
 pub(crate) mod counters;
@@ -107,7 +108,8 @@ pub(crate) fn always_usual(engine: &Engine) -> bool {
     matches!(engine, Engine::Families)
 }
 
-/// The claims of a model that are asked when nothing else is: formulas and never claims, by those who decide them all.
+/// The claims of a model that are asked when nothing else is: formulas and never claims, by those who decide
+/// them all.
 pub(crate) fn usual_claims(engine: &Engine, claims: &[Question]) -> Vec<Question> {
     let decides = matches!(engine, Engine::Auto | Engine::Explicit | Engine::Workers(_) | Engine::Cluster(_));
     let mut all = if decides { claims.to_vec() } else { Vec::new() };

@@ -1,8 +1,8 @@
 //! What happens for ever in families: formulas of LTL whose violation no finite run shows.
 //!
-//! Small members are asked explicitly, because most violations show there. That no member at all violates the formula takes two proofs:
-//! no run ends in a state that violates it by lasting, and no run passes accepting states for ever
-//! (`volee-families/src/recurrence.rs`). A violation counts when an explicit member shows it.
+//! Small members are asked explicitly, because most violations show there. That no member at all violates the
+//! formula takes two proofs: no run ends in a state that violates it by lasting, and no run passes accepting
+//! states for ever (`volee-families/src/recurrence.rs`). A violation counts when an explicit member shows it.
 
 use volee_families::{Asked, Checked, Family, Method, Recurrence, Statistics, recurrence};
 use volee_report::counted;
@@ -17,7 +17,8 @@ use crate::model::Options;
 use crate::question::Question;
 use crate::source::Source;
 
-/// Processes of each type in the members that are asked first, and in those that are asked where a violation is known to be.
+/// Processes of each type in the members that are asked first, and in those that are asked where a violation
+/// is known to be.
 const FIRST: u32 = 2;
 const LAST: u32 = 8;
 

@@ -1,9 +1,9 @@
 //! A run over unbounded integers, found again in the program as the user wrote it.
 //!
-//! A counter program knows values, the machine knows statements. So the machine is explored, breadth first, only along
-//! states whose integers are those of the run, until what the run shows is there as well. What is found is a run of the
-//! machine whatever guided it; where nothing is found (integers that no machine has, or too many ways) there is no such run to
-//! show.
+//! A counter program knows values, the machine knows statements. So the machine is explored, breadth first,
+//! only along states whose integers are those of the run, until what the run shows is there as well. What is
+//! found is a run of the machine whatever guided it; where nothing is found (integers that no machine has, or
+//! too many ways) there is no such run to show.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -14,7 +14,8 @@ use crate::question::Question;
 /// States that are looked at before giving up.
 const MOST_STATES: usize = 500_000;
 
-/// States of the run that one step of the machine may pass: an indivisible sequence is several steps of the counter program.
+/// States of the run that one step of the machine may pass: an indivisible sequence is several steps of the
+/// counter program.
 const WINDOW: usize = 64;
 
 /// What a run must end in.

@@ -22,7 +22,8 @@ use crate::model::{Model, Options};
 use crate::question::Question;
 use crate::settings::Emptiness;
 
-/// The table of a bitstate search when there is no memory budget, and the largest it is made: what is free may be much.
+/// The table of a bitstate search when there is no memory budget, and the largest it is made: what is free
+/// may be much.
 const BITSTATE_BYTES: u64 = 128 << 20;
 const MAXIMUM_BITSTATE_BYTES: u64 = 1 << 30;
 
@@ -83,7 +84,8 @@ impl Asked {
     }
 }
 
-/// Reads the model and binds a question to it; `by_steps` where every single step matters for how it is asked.
+/// Reads the model and binds a question to it; `by_steps` where every single step matters for how it is
+/// asked.
 pub(super) fn bound(
     open: &mut dyn FnMut(&Options) -> Result<Model, AskError>,
     question: &Question,

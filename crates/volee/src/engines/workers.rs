@@ -1,8 +1,8 @@
 //! The same questions by several workers: threads of this process, or processes elsewhere.
 //!
-//! A [`Task`] is all that a worker must know: the source, whole, and the questions. A thread opens the model itself; a process
-//! gets the model's files with the task ([`Bundle`]) and opens them in a folder of its own. Both then do the same, and give
-//! bytes back that are joined here.
+//! A [`Task`] is all that a worker must know: the source, whole, and the questions. A thread opens the model
+//! itself; a process gets the model's files with the task ([`Bundle`]) and opens them in a folder of its own.
+//! Both then do the same, and give bytes back that are joined here.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -84,8 +84,8 @@ impl How {
     }
 }
 
-/// The automaton of bad behaviour that several workers look for, and whether errors of the model end the search: beside a
-/// deterministic automaton they are steps like others.
+/// The automaton of bad behaviour that several workers look for, and whether errors of the model end the
+/// search: beside a deterministic automaton they are steps like others.
 fn claim_for(what: &Asked) -> Option<(Claim, bool)> {
     match what {
         Asked::Ltl(ltl) => Some((ltl.claim().state_based(), true)),
@@ -495,8 +495,8 @@ fn rename_answer(answer: &mut Found, results: &Results, model: &str) {
     places.filter(|place| *place.file == **alias).for_each(|place| place.file = name.clone());
 }
 
-/// The sequential checker's opinion of the certificate, and what it says in words; of one that is too large for one
-/// place only the beginning is told.
+/// The sequential checker's opinion of the certificate, and what it says in words; of one that is too large
+/// for one place only the beginning is told.
 fn explanation(
     graph: &mut ModelGraph<'_, dyn System + '_>,
     joint: &JointAnswer,

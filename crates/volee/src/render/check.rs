@@ -1,4 +1,5 @@
-//! Answers as people read them and as machines do: a table of verdicts first, then what there is to say about each.
+//! Answers as people read them and as machines do: a table of verdicts first, then what there is to say about
+//! each.
 
 use std::fmt::Write as _;
 

@@ -35,7 +35,8 @@ pub fn statistics(answer: &mut Answer, lts: &Lts, meter: &Meter) {
     }
 }
 
-/// A member of a family that was written to a file, `-` for the standard output, which then belongs to the system.
+/// A member of a family that was written to a file, `-` for the standard output, which then belongs to the
+/// system.
 ///
 /// `spelled` is how the caller spells a parameter and its value.
 pub fn generated(
@@ -253,7 +254,8 @@ fn rows(figures: &Info) -> Vec<(&'static str, usize)> {
     ]
 }
 
-/// The events of a model, each with the number of steps that are it. A limit cuts the list short, and that is said.
+/// The events of a model, each with the number of steps that are it. A limit cuts the list short, and that is
+/// said.
 pub fn events(found: &Events, model: &Path, palette: Palette) -> Outcome {
     let mut answer = Answer::new("info").about(model.display().to_string(), "explicit");
     answer.push(match &found.limit {

@@ -1,8 +1,9 @@
 //! What the library has found, as people read it and as machines do.
 //!
-//! `volee-report` knows how a run, a diagnostic or a number looks; here is what needs the types of the rooms as well: answers,
-//! graphs, tests. Every caller of the door (the command line, an editor, a page) shows the same things in the same words. What
-//! only one of them can know, such as the names of its flags, it hands in.
+//! `volee-report` knows how a run, a diagnostic or a number looks; here is what needs the types of the rooms
+//! as well: answers, graphs, tests. Every caller of the door (the command line, an editor, a page) shows the
+//! same things in the same words. What only one of them can know, such as the names of its flags, it hands
+//! in.
 
 pub mod advise;
 pub mod automaton;

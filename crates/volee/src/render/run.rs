@@ -31,7 +31,8 @@ impl RunView {
         run_text(&self.filter.apply(run), TextLayout { palette, model, longest: self.longest() })
     }
 
-    /// Writes the files that were asked for and gives their names; only a run that `replays` is stored for replaying.
+    /// Writes the files that were asked for and gives their names; only a run that `replays` is stored for
+    /// replaying.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -106,8 +107,8 @@ impl Form {
     }
 }
 
-/// What of a run is shown, given what is not wanted: processes, several divided by commas, or events by their patterns, each alone
-/// because values are divided by commas as well.
+/// What of a run is shown, given what is not wanted: processes, several divided by commas, or events by their
+/// patterns, each alone because values are divided by commas as well.
 ///
 /// # Errors
 /// A regular expression is not one.

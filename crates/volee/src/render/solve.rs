@@ -26,7 +26,8 @@ pub fn resolution(
     let mut text = String::new();
     match solved {
         Ok(solved) => {
-            // A value is neither good nor bad news, so it is said in plain words; machines get the usual verdict.
+            // A value is neither good nor bad news, so it is said in plain words; machines get the usual
+            // verdict.
             let _ = writeln!(text, "{}", palette.strong(if solved.value { &yes } else { &no }));
             let reason = Reason { kind: ReasonKind::Formula, message: no, place: None };
             answer.push(match solved.value {

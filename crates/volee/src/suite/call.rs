@@ -20,8 +20,8 @@ pub enum Outcome {
     Ended,
 }
 
-/// Runs a command that prints one machine-readable answer, as long as `go_on` says so. A command that prints none is an
-/// answer too: that it failed.
+/// Runs a command that prints one machine-readable answer, as long as `go_on` says so. A command that prints
+/// none is an answer too: that it failed.
 pub fn call(mut command: Command, go_on: &mut dyn FnMut() -> bool) -> Outcome {
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     let mut child = match command.spawn() {

@@ -1,7 +1,9 @@
-//! Several models in one call: which they are, each asked in a process of its own, and again when its files change.
+//! Several models in one call: which they are, each asked in a process of its own, and again when its files
+//! change.
 //!
-//! A process each, because the limits of a process hold whatever it does: a model that is too large, or that makes volee fail,
-//! costs the others nothing, and a check whose model has changed meanwhile is ended at once.
+//! A process each, because the limits of a process hold whatever it does: a model that is too large, or that
+//! makes volee fail, costs the others nothing, and a check whose model has changed meanwhile is ended at
+//! once.
 
 mod call;
 mod project;

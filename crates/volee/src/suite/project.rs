@@ -1,7 +1,9 @@
-//! `volee.toml`: the models of a repository, what is asked of them, what they may use, and what is expected to come out.
+//! `volee.toml`: the models of a repository, what is asked of them, what they may use, and what is expected
+//! to come out.
 //!
-//! A key of a model is an option of the check by its name, so that a project can say all that a call can; which options there
-//! are is known only to whoever makes the calls. Whatever is wrong with the file is told with its place.
+//! A key of a model is an option of the check by its name, so that a project can say all that a call can;
+//! which options there are is known only to whoever makes the calls. Whatever is wrong with the file is told
+//! with its place.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

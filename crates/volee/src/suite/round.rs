@@ -85,8 +85,8 @@ impl Round {
     }
 }
 
-/// Looks at the models, checks them and shows the answers, again whenever a file changes, as long as `go_on` says so. A round
-/// whose files change while it is checked is not shown.
+/// Looks at the models, checks them and shows the answers, again whenever a file changes, as long as `go_on`
+/// says so. A round whose files change while it is checked is not shown.
 pub fn watch(
     look: &dyn Fn() -> Result<Round, Vec<Diagnostic>>,
     command: &dyn Fn(&Task) -> Command,

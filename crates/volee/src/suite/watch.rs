@@ -1,7 +1,8 @@
 //! Which files a model is made of, and whether they have changed.
 //!
-//! Includes are found in the text, not by the front end: also a model that is wrong is watched. Files are looked at several
-//! times a second, which costs nothing for the dozens of files of a project and works on every kind of disk.
+//! Includes are found in the text, not by the front end: also a model that is wrong is watched. Files are
+//! looked at several times a second, which costs nothing for the dozens of files of a project and works on
+//! every kind of disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

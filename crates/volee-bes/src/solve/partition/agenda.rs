@@ -1,10 +1,11 @@
-//! The variables that a worker has met, block by block, and which to expand next: of the last block that may be
-//! expanded, alone in the order in which its variables were met, among others level by level.
+//! The variables that a worker has met, block by block, and which to expand next: of the last block that may
+//! be expanded, alone in the order in which its variables were met, among others level by level.
 //!
-//! Blocks before the last are expanded by grants: a few variables at first, twice as many each time. Between two grants
-//! the blocks after it are explored and closed, so that what a variable waits for in a later block is known before much
-//! of its own block is explored (section 2.2 of the report: the block of maximal index comes first). Doubling keeps the
-//! number of pauses logarithmic and what was expanded in vain within a constant of what had to be.
+//! Blocks before the last are expanded by grants: a few variables at first, twice as many each time. Between
+//! two grants the blocks after it are explored and closed, so that what a variable waits for in a later block
+//! is known before much of its own block is explored (section 2.2 of the report: the block of maximal index
+//! comes first). Doubling keeps the number of pauses logarithmic and what was expanded in vain within a
+//! constant of what had to be.
 
 use volee_system::part::{Level, Levels};
 
@@ -15,8 +16,8 @@ const FIRST_GRANT: usize = 2;
 
 #[derive(Debug)]
 struct Queue {
-    /// The variables of the block since it was closed last (all of them where a worker is alone), in the order in which
-    /// they were met.
+    /// The variables of the block since it was closed last (all of them where a worker is alone), in the
+    /// order in which they were met.
     met: Vec<u32>,
     /// Those before this one were there when the block was closed.
     closed: usize,
@@ -124,7 +125,8 @@ impl Agenda {
         self.queues.iter().rposition(|queue| queue.closed < queue.met.len()).map(|block| block as u16)
     }
 
-    /// Closes a block, all of whose variables are expanded: the next of those that were met since it was closed before.
+    /// Closes a block, all of whose variables are expanded: the next of those that were met since it was
+    /// closed before.
     pub fn close(&mut self, block: u16) -> Vec<u32> {
         let queue = &mut self.queues[usize::from(block)];
         if queue.levels.is_some() {

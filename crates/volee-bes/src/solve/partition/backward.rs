@@ -37,8 +37,8 @@ impl<G: BooleanGraph> Partition<G> {
         }
     }
 
-    /// Walks the backward edges of all stable variables, many at a time; `false` when `tell` dependants were told and
-    /// there are more.
+    /// Walks the backward edges of all stable variables, many at a time; `false` when `tell` dependants were
+    /// told and there are more.
     pub(super) fn stabilise(&mut self, tell: &mut usize, out: &mut Outbox) -> bool {
         for (dependant, told) in self.replies.drain(..) {
             let (owner, variable) = self.packing.unpack(dependant);

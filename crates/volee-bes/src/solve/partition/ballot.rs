@@ -1,14 +1,16 @@
 //! What all parts have open, so that all decide the same in a quiet moment.
 //!
-//! Timely says that all is quiet; what to do then depends on all parts. So a quiet moment in which nothing is known is
-//! followed by a stage in which each part tells each other its last open and its last unexpanded block, and nothing else
-//! happens: when that stage is quiet as well, everybody has heard everybody and the maxima are the same everywhere.
+//! Timely says that all is quiet; what to do then depends on all parts. So a quiet moment in which nothing is
+//! known is followed by a stage in which each part tells each other its last open and its last unexpanded
+//! block, and nothing else happens: when that stage is quiet as well, everybody has heard everybody and the
+//! maxima are the same everywhere.
 
 use volee_system::part::{Outbox, PartError};
 
 use super::{Share, garbled};
 
-/// A packet with one record: the last open block and the last unexpanded one, each above what stands for none.
+/// A packet with one record: the last open block and the last unexpanded one, each above what stands for
+/// none.
 pub(super) const VOTE: u8 = 3;
 
 /// What to do in a quiet moment.
@@ -78,7 +80,8 @@ impl Ballot {
         let open = self.open.max(above(open));
         let unexpanded = self.unexpanded.max(above(unexpanded));
         *self = Ballot { asked: false, told: false, heard: 0, open: 0, unexpanded: 0, ..*self };
-        // Whatever is unexpanded is open as well, so the last open block is not before the last unexpanded one.
+        // Whatever is unexpanded is open as well, so the last open block is not before the last unexpanded
+        // one.
         let block = open.checked_sub(1).and_then(|block| u16::try_from(block).ok()).ok_or_else(garbled)?;
         if open > unexpanded { Ok(Decision::Close(block)) } else { Ok(Decision::Grant(block)) }
     }

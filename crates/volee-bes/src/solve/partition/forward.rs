@@ -1,8 +1,9 @@
 //! Forwards along dependencies: expanding variables, and noting who depends on whom.
 //!
-//! Successors pass through a pipeline of three stages. They are pushed, and their table lines start to be fetched; 32
-//! successors later they are looked up, and their records start to be fetched; another 32 later records are read and
-//! dependencies noted. So memory works all the time. What others send passes through the same stages, 64 at a time.
+//! Successors pass through a pipeline of three stages. They are pushed, and their table lines start to be
+//! fetched; 32 successors later they are looked up, and their records start to be fetched; another 32 later
+//! records are read and dependencies noted. So memory works all the time. What others send passes through the
+//! same stages, 64 at a time.
 
 use std::ops::Range;
 
@@ -34,8 +35,8 @@ pub(super) struct Arrival {
 }
 
 impl<G: BooleanGraph> Partition<G> {
-    /// Pushes the right-hand side of the next variable, if there is one, and starts fetching the table slots of its successors. (No
-    /// variable is stable before it was expanded.)
+    /// Pushes the right-hand side of the next variable, if there is one, and starts fetching the table slots
+    /// of its successors. (No variable is stable before it was expanded.)
     #[inline]
     pub(super) fn expand(&mut self) -> Result<bool, SolveError> {
         let Some((variable, level)) = self.agenda.take() else { return Ok(false) };
@@ -56,7 +57,8 @@ impl<G: BooleanGraph> Partition<G> {
         Ok(true)
     }
 
-    /// Finds the numbers of the successors that were pushed `behind` successors ago, and starts fetching their records.
+    /// Finds the numbers of the successors that were pushed `behind` successors ago, and starts fetching
+    /// their records.
     #[inline]
     pub(super) fn look_up(&mut self, behind: usize, out: &mut Outbox) -> Result<(), SolveError> {
         while let Some(&Expanded { variable, level, end }) = self.expanded.get(self.looked_up)
@@ -78,7 +80,8 @@ impl<G: BooleanGraph> Partition<G> {
         Ok(())
     }
 
-    /// Finds the numbers of those successors that are ours; tells the owners of the others who depends on them.
+    /// Finds the numbers of those successors that are ours; tells the owners of the others who depends on
+    /// them.
     fn look_up_or_post(
         &mut self,
         variable: u32,

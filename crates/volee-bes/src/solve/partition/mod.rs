@@ -1,42 +1,45 @@
-//! Breadth-first resolution of the part of a system that belongs to one worker: MB-DSOLVE (Joubert & Mateescu 2006,
-//! section 2.2). With one worker it is the sequential breadth-first strategy; with several, whoever drives the parts
-//! (see [`volee_system::part`]) moves their messages, and this file knows nothing of how.
+//! Breadth-first resolution of the part of a system that belongs to one worker: MB-DSOLVE (Joubert & Mateescu
+//! 2006, section 2.2). With one worker it is the sequential breadth-first strategy; with several, whoever
+//! drives the parts (see [`volee_system::part`]) moves their messages, and this file knows nothing of how.
 //!
-//! Variables are owned by hash. Expanding x asks the owner of each successor y to note that x depends on y (*Exp*); when
-//! y is stable, its owner tells the owner of x (*Evl*). So there are two traversals, forwards along dependencies and
-//! backwards along the noted edges from what has become stable; stabilising comes first. The report's figure is
-//! corrected in two points: a variable counts all its successors whatever its operator (a stable value of another block
-//! may be neutral for any operator), and a variable whose successors are all neutral takes the neutral value of its
-//! operator, not the default of its block.
+//! Variables are owned by hash. Expanding x asks the owner of each successor y to note that x depends on y
+//! (*Exp*); when y is stable, its owner tells the owner of x (*Evl*). So there are two traversals, forwards
+//! along dependencies and backwards along the noted edges from what has become stable; stabilising comes
+//! first. The report's figure is corrected in two points: a variable counts all its successors whatever its
+//! operator (a stable value of another block may be neutral for any operator), and a variable whose
+//! successors are all neutral takes the neutral value of its operator, not the default of its block.
 //!
-//! **Closing.** Later blocks are expanded first, earlier ones by grants (`agenda`): a block waits until what it has asked
-//! for in later ones is known, so that a formula with several blocks stops as early as one with a single block. Suppose
-//! that every part is idle and no message is in flight, and let M be the last block with variables that were met since it
-//! was closed last. If blocks from M on have no variable that is not expanded, then (1) every met variable of these blocks
-//! is stable or expanded, and all successors of an expanded one are met, by their owners; (2) every stable value has been
-//! told to all who depend on it, so an unstable variable has no successor with a deciding value, and its count is the
-//! number of its unstable successors, at least one. Blocks depend on later ones only, and those have no unstable
-//! variable, so the unstable successors of the unstable variables of M are all in M; what earlier blocks have met or not
-//! does not matter. Giving all of them the default of M (mu false, nu true) satisfies their equations: a disjunction has
-//! no true successor and may be false, a conjunction has no false one and at least one that now becomes false (dually for
-//! nu); and since stable values are forced in every solution, this one is the least (or greatest). So each part may close
-//! its own variables of M without asking anybody. The values spread, and when all is quiet again the same is asked anew.
-//! A variable of M that is met later on finds the others stable.
+//! **Closing.** Later blocks are expanded first, earlier ones by grants (`agenda`): a block waits until what
+//! it has asked for in later ones is known, so that a formula with several blocks stops as early as one with
+//! a single block. Suppose that every part is idle and no message is in flight, and let M be the last block
+//! with variables that were met since it was closed last. If blocks from M on have no variable that is not
+//! expanded, then (1) every met variable of these blocks is stable or expanded, and all successors of an
+//! expanded one are met, by their owners; (2) every stable value has been told to all who depend on it, so an
+//! unstable variable has no successor with a deciding value, and its count is the number of its unstable
+//! successors, at least one. Blocks depend on later ones only, and those have no unstable variable, so the
+//! unstable successors of the unstable variables of M are all in M; what earlier blocks have met or not does
+//! not matter. Giving all of them the default of M (mu false, nu true) satisfies their equations: a
+//! disjunction has no true successor and may be false, a conjunction has no false one and at least one that
+//! now becomes false (dually for nu); and since stable values are forced in every solution, this one is the
+//! least (or greatest). So each part may close its own variables of M without asking anybody. The values
+//! spread, and when all is quiet again the same is asked anew. A variable of M that is met later on finds the
+//! others stable.
 //!
-//! Whether to close a block or to grant the last unexpanded one more is the same everywhere because all know the same: in
-//! a quiet moment each part tells all others its last open and its last unexpanded block, and in the next all decide by
-//! the maxima (`ballot`). When the main variable's block is closed all is over, since nothing depends on blocks before it. A
-//! part may hear values of a closed block before it has closed the block itself: they are the very default that it is
-//! about to give.
+//! Whether to close a block or to grant the last unexpanded one more is the same everywhere because all know
+//! the same: in a quiet moment each part tells all others its last open and its last unexpanded block, and in
+//! the next all decide by the maxima (`ballot`). When the main variable's block is closed all is over, since
+//! nothing depends on blocks before it. A part may hear values of a closed block before it has closed the
+//! block itself: they are the very default that it is about to give.
 //!
-//! **Ranks.** A worker numbers its variables as they become stable. Numbers travel with values, and a worker goes on
-//! counting above the largest it has heard of (Lamport's clock), so whatever a variable rests on has a smaller rank,
-//! wherever it is: a certificate assembled from several workers is one ([`super::confirm`]).
+//! **Ranks.** A worker numbers its variables as they become stable. Numbers travel with values, and a worker
+//! goes on counting above the largest it has heard of (Lamport's clock), so whatever a variable rests on has
+//! a smaller rank, wherever it is: a certificate assembled from several workers is one ([`super::confirm`]).
 //!
-//! Speed: successors pass through a pipeline (`forward`), backward edges are walked 64 stable variables at a time
-//! (`backward`). The pipeline is short at first, because a search that finds its answer early should not have expanded
-//! much. An edge has eight bytes, whoever it leads to: the owner is packed above the number (`record`). Which bytes of a
-//! place decide whose it is, is chosen so that few dependencies cross between workers (`spreading`).
+//! Speed: successors pass through a pipeline (`forward`), backward edges are walked 64 stable variables at a
+//! time (`backward`). The pipeline is short at first, because a search that finds its answer early should not
+//! have expanded much. An edge has eight bytes, whoever it leads to: the owner is packed above the number
+//! (`record`). Which bytes of a place decide whose it is, is chosen so that few dependencies cross between
+//! workers (`spreading`).
 
 mod agenda;
 mod backward;
@@ -68,8 +71,8 @@ const FULL: usize = 512;
 /// Dependants told for each expansion that a quantum allows.
 const TOLD_PER_EXPANSION: usize = 16;
 
-/// A packet of dependencies: dependant, node, length of the key, key. Where the dependant is nobody, the other four bytes
-/// are the level of those that follow.
+/// A packet of dependencies: dependant, node, length of the key, key. Where the dependant is nobody, the
+/// other four bytes are the level of those that follow.
 const EXPAND: u8 = 1;
 /// A packet of values: dependant, rank and value.
 const VALUE: u8 = 2;
@@ -245,8 +248,8 @@ impl<G: BooleanGraph> Partition<G> {
         Ok(())
     }
 
-    /// All is quiet: asks what all parts have open, or closes a block or grants one more; `false` when the main variable's
-    /// block is closed.
+    /// All is quiet: asks what all parts have open, or closes a block or grants one more; `false` when the
+    /// main variable's block is closed.
     ///
     /// # Errors
     /// Somebody has not said what is open there.

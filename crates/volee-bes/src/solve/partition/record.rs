@@ -16,8 +16,8 @@ pub(super) const MAXIMUM_MISSING: u32 = CONJUNCTION - 1;
 /// Ranks travel with a value in four bytes.
 pub(super) const MAXIMUM_RANK: u32 = (1 << 31) - 1;
 
-/// What is kept per variable: eight bytes, because reading them is half of an edge's cost. The block is asked for again
-/// in the rare case that it matters.
+/// What is kept per variable: eight bytes, because reading them is half of an edge's cost. The block is asked
+/// for again in the rare case that it matters.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Record {
     /// Its first backward edge; once it is stable, its rank: nobody notes a dependency on a stable variable.

@@ -1,4 +1,5 @@
-//! How variables are spread over the workers: by those bytes of their places that keep most dependencies at home.
+//! How variables are spread over the workers: by those bytes of their places that keep most dependencies at
+//! home.
 
 use volee_system::Flow;
 use volee_system::part::{Sample, Spread};
@@ -22,8 +23,8 @@ impl Successors for Seen<'_> {
     }
 }
 
-/// The spread for a graph whose main variable this is. All workers look at the same sample and come to the same
-/// conclusion. Places that are numbers are spread by their numbers.
+/// The spread for a graph whose main variable this is. All workers look at the same sample and come to the
+/// same conclusion. Places that are numbers are spread by their numbers.
 pub(super) fn spread<G: BooleanGraph>(graph: &mut G, place: &[u8], node: Node, share: Share) -> Spread {
     if share.peers == 1 || graph.numbered().is_some() {
         return Spread::EVEN;

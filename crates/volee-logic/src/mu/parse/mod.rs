@@ -1,8 +1,8 @@
 //! The parser of the mu-calculus: tokens in, a checked [`Tree`] or diagnostics out.
 //!
 //! Prefix operators (modalities, fixed points, negation, CTL) bind tightest, then `and`, `or`, `implies`; so
-//! `[a] mu Y . f and g` is `([a] mu Y . f) and g`, as in the published formulas. Chains of prefixes and of binary
-//! operators are loops; only parentheses nest, and their depth is bounded.
+//! `[a] mu Y . f and g` is `([a] mu Y . f) and g`, as in the published formulas. Chains of prefixes and of
+//! binary operators are loops; only parentheses nest, and their depth is bounded.
 
 mod abbreviations;
 mod monotone;

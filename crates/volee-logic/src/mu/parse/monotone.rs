@@ -4,8 +4,8 @@ use volee_system::Diagnostic;
 
 use super::super::tree::{Modality, Regular, RegularId, Term, Tree};
 
-/// Variables below an odd number of negations from their binder. A term has one parent, so its polarity is the
-/// parent's, turned by `not`, by the left of an implication and by a test under a box.
+/// Variables below an odd number of negations from their binder. A term has one parent, so its polarity is
+/// the parent's, turned by `not`, by the left of an implication and by a test under a box.
 pub(super) fn non_monotone(tree: &Tree) -> Vec<Diagnostic> {
     let mut negative = vec![false; tree.terms.len()];
     let mut binder_negative = vec![false; tree.variables.len()];

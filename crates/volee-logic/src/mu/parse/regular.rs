@@ -1,7 +1,7 @@
 //! Regular expressions over actions: what stands in a modality.
 //!
-//! An action predicate stays one as long as it can, so that `not`, `and` and `or` join predicates of a single step; it
-//! becomes a step when it is put in a sequence, repeated, or ends the modality.
+//! An action predicate stays one as long as it can, so that `not`, `and` and `or` join predicates of a single
+//! step; it becomes a step when it is put in a sequence, repeated, or ends the modality.
 
 use volee_system::Diagnostic;
 
