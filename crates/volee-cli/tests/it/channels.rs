@@ -197,7 +197,8 @@ fn growing_without_repeating_ends_at_the_limits() {
     sandbox.write("doubling.scm", text);
     let (answer, code) = ask(&sandbox, "doubling.scm --memory 32M --time 1s");
     assert_eq!(code, 3, "{answer}");
-    assert_eq!(answer["results"][0]["reason"]["kind"], "time");
+    let reason = answer["results"][0]["reason"]["kind"].as_str();
+    assert!(matches!(reason, Some("time" | "memory")), "{answer}");
     assert!(
         answer["statistics"]["states"].as_u64().is_some_and(|s| s > 0)
             && answer["statistics"]["seconds"].is_number()

@@ -51,7 +51,8 @@ fn kill_when_kept(sandbox: &Sandbox, arguments: &[&str]) -> bool {
         if sandbox.path("kept.ck").exists() {
             child.kill().expect("it can be killed");
             child.wait().expect("it ends");
-            return true;
+            // One that has just ended took its checkpoint with it.
+            return sandbox.path("kept.ck").exists();
         }
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -61,48 +62,58 @@ fn kill_when_kept(sandbox: &Sandbox, arguments: &[&str]) -> bool {
 fn a_search_that_was_killed_goes_on_to_the_same_answer() {
     let bfs = format!("{QUESTION} --search bfs");
     // Without --all-errors, and with no error, all cores search; lassos are looked for by components.
-    let by_threads = "check m.pml --reduction none --only deadlock --format json -D TOP=17";
+    let by_threads = "check m.pml --reduction none --only deadlock --format json";
     let lassos = "check m.pml --reduction none --format json --ltl []<>(a<200)";
-    for call in [QUESTION, &bfs, by_threads, lassos] {
+    for (call, least) in [(QUESTION, 13), (&bfs, 13), (by_threads, 17), (lassos, 13)] {
         let sandbox = Sandbox::new();
         sandbox.write("m.pml", MODEL);
-        let whole = sandbox.volee(call);
-        let kept = format!("{call} --checkpoint kept.ck --checkpoint-every 30ms");
-        assert!(kill_when_kept(&sandbox, &kept.split(' ').collect::<Vec<_>>()), "it was too quick");
-        let again = sandbox.volee(&kept);
+        // However quick the machine is, some size takes it longer than it waits for its first checkpoint.
+        let mut sizes = (least..100).step_by(4).map(|top| format!("{call} -D TOP={top}"));
+        let kept = |call: &str| format!("{call} --checkpoint kept.ck --checkpoint-every 30ms");
+        let call = sizes
+            .find(|call| kill_when_kept(&sandbox, &kept(call).split(' ').collect::<Vec<_>>()))
+            .expect("one that is still at work when it is killed");
+        let again = sandbox.volee(&kept(&call));
         assert!(again.code == 2 && again.stdout.contains("exists already"), "{}", again.stdout);
         // Killed once more, from its checkpoint on.
         kill_when_kept(&sandbox, &["resume", "kept.ck"]);
         let resumed = sandbox.volee("resume kept.ck --format json");
+        let whole = sandbox.volee(&call);
         assert_eq!(figures(&resumed), figures(&whole), "{call}");
         assert_eq!(resumed.code, whole.code);
         assert!(!sandbox.path("kept.ck").exists() && !sandbox.path("kept.ck.part").exists());
     }
 }
 
-/// Cuts a call by a limit of time that is long enough for the search to begin, however slow the machine is.
-fn cut_by_time(sandbox: &Sandbox, call: &str) -> Answered {
+/// Cuts a call by a limit of time, in which the search begins and does not end, however slow or quick the machine is. What it
+/// says, and the call with the size of the model that it took.
+fn cut_by_time(sandbox: &Sandbox, call: &str) -> (Answered, String) {
     let _ = std::fs::remove_file(sandbox.path("kept.ck"));
-    for milliseconds in (0..).map(|n| 30 + 20 * n) {
-        let cut = sandbox.volee(&format!("{call} --checkpoint kept.ck --time {milliseconds}ms"));
-        // An error may have been found by then.
-        assert!([1, 3].contains(&cut.code), "{}{}", cut.stdout, cut.stderr);
+    let (mut milliseconds, mut top) = (30, 13);
+    loop {
+        let sized = format!("{call} -D TOP={top}");
+        let cut = sandbox.volee(&format!("{sized} --checkpoint kept.ck --time {milliseconds}ms"));
         if sandbox.path("kept.ck").exists() {
-            return cut;
+            // An error may have been found by then.
+            assert!([1, 3].contains(&cut.code), "{}{}", cut.stdout, cut.stderr);
+            return (cut, sized);
         }
-        assert!(milliseconds < 60_000, "it is never cut");
+        match cut.code {
+            3 => milliseconds += 20,
+            0 | 1 => top += 4,
+            _ => panic!("{}{}", cut.stdout, cut.stderr),
+        }
+        assert!(milliseconds < 60_000 && top < 100, "it is never cut");
     }
-    unreachable!("at last the search begins")
 }
 
 #[test]
 fn a_limit_leaves_a_search_that_can_go_on_in_more() {
     let sandbox = Sandbox::new();
     sandbox.write("m.pml", MODEL);
-    let whole = sandbox.volee(QUESTION);
-    cut_by_time(&sandbox, QUESTION);
+    let (_, whole) = cut_by_time(&sandbox, QUESTION);
     let resumed = sandbox.volee("resume kept.ck --format json");
-    assert_eq!(figures(&resumed), figures(&whole));
+    assert_eq!(figures(&resumed), figures(&sandbox.volee(&whole)));
     let cut = sandbox.volee(&format!("{QUESTION} --checkpoint kept.ck --search bfs --memory 3M"));
     assert_eq!(cut.code, 3, "{}", cut.stdout);
     let resumed = sandbox.volee("resume kept.ck --format json --memory 512M");
@@ -114,7 +125,7 @@ fn what_does_not_belong_together_is_refused_with_a_reason() {
     let sandbox = Sandbox::new();
     sandbox.write("m.pml", MODEL);
     let keep = || {
-        let cut = cut_by_time(&sandbox, "check m.pml --reduction none --only deadlock");
+        let (cut, _) = cut_by_time(&sandbox, "check m.pml --reduction none --only deadlock");
         assert!(cut.stdout.contains("volee resume kept.ck"), "{}", cut.stdout);
     };
     let refused = |why: &str| {

@@ -36,7 +36,9 @@ struct Terminal {
 
 impl Terminal {
     fn new(sandbox: &Sandbox, words: &str) -> Terminal {
-        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        // A program that has our end too never learns that it is closed.
+        let ours =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
         grantpt(&ours).and_then(|()| unlockpt(&ours)).expect("it can be used");
         let name = ptsname(&ours, Vec::new()).expect("it has a name").into_string().expect("a plain one");
         let flags = OpenptFlags::NOCTTY.bits().cast_signed();
@@ -146,6 +148,9 @@ fn steps_are_undone_and_done_again() {
     terminal.expect("> ");
     terminal.press(&["e x", ENTER]);
     terminal.expect("x = 2");
+    terminal.expect("> ");
+    terminal.press(&["q", ENTER]);
+    assert_eq!(terminal.code(), Some(0));
 }
 
 #[test]

@@ -119,7 +119,7 @@ pub fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("abp.family", "abp messages=6 capacity=2");
     sandbox.write("dinner.family", "philosophers seats=5");
-    sandbox.write("large.family", "abp messages=256 capacity=3");
+    sandbox.write("large.family", "abp messages=1024 capacity=4");
     sandbox
 }
 
