@@ -120,10 +120,10 @@ fn attempt(text: &str, seed: u64, spin: Option<&Spin>, hooks: Hooks<'_>) -> Resu
 }
 
 /// How many claims SPIN decided; as we did. Its verdict tells nothing of a claim where other errors are
-/// counted with it, or where `accept` labels of processes are.
+/// counted with it, or `accept` labels of processes, or where the claim counts as a process.
 fn claims_agree(spin: &Spin, text: &str, plain: &Plain) -> Result<u64, String> {
     let mixed = !plain.faults.is_empty()
-        || ["trace {", "D_proctype", "never { do :: assert"].iter().any(|sign| text.contains(sign))
+        || ["trace {", "D_proctype", "never { do :: assert", "_nr_pr"].iter().any(|sign| text.contains(sign))
         || text.split("never {").next().is_some_and(|processes| processes.contains("accept"));
     if plain.claims.is_empty() || mixed {
         return Ok(0);

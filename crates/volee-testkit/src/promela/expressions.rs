@@ -240,6 +240,13 @@ impl Grammar {
     /// What a receive or poll says of each field.
     pub(super) fn patterns(&mut self, fields: &[Type], binding: Binding) -> Vec<Node> {
         let mut bound = Vec::new();
+        if let Binding::OftenBut(name) = binding {
+            bound.push(name.into());
+        }
+        // SPIN puts a message back as what a hidden variable holds by then.
+        if self.is_for_peer() {
+            bound.push("gh".into());
+        }
         fields.iter().map(|&ty| self.pattern(ty, binding, &mut bound)).collect()
     }
 
@@ -252,7 +259,7 @@ impl Grammar {
             _ => v.ty.is_number(),
         };
         let roll = self.random.below(8);
-        if ty == Type::Message || ty == Type::Chan || (binding == Binding::Often && roll < 5) {
+        if ty == Type::Message || ty == Type::Chan || (binding != Binding::Never && roll < 5) {
             let variable = self.variable_of(|v| fits(v) && !bound.contains(&v.name));
             if let Some(variable) = variable {
                 bound.push(variable.name.clone());
@@ -298,5 +305,7 @@ impl Grammar {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Binding {
     Often,
+    /// Any but this one.
+    OftenBut(&'static str),
     Never,
 }

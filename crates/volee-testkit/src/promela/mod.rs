@@ -115,6 +115,12 @@ struct Context {
     first: bool,
     /// Inside an `unless`.
     unless: bool,
+    /// First in what an `unless` can interrupt.
+    interrupted: bool,
+    /// First in what an `unless` escapes to.
+    escape: bool,
+    /// Inside an `atomic`.
+    atomic: bool,
 }
 
 /// The grammar at work.

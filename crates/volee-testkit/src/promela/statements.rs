@@ -78,7 +78,10 @@ impl Grammar {
     pub(super) fn sequence(&mut self, length: usize, context: Context) -> Vec<Node> {
         let mut all = Vec::new();
         for index in 0..length.max(1) {
-            let context = Context { first: context.first && index == 0, ..context };
+            let context = match index {
+                0 => context,
+                _ => Context { first: false, interrupted: false, escape: false, ..context },
+            };
             let statement = self.statement(context);
             // SPIN takes no label on the first statement between braces.
             let refused = self.is_for_peer() && index == 0 && context.depth > 0;
@@ -154,7 +157,7 @@ impl Grammar {
             Kind::Break => node!(Statement, "break"),
             Kind::If => self.choice("if", "fi", inner),
             Kind::Do => self.choice("do", "od", Context { repeated: true, breakable: true, ..inner }),
-            Kind::Atomic => self.block("atomic {", Context { first: context.first, ..inner }),
+            Kind::Atomic => self.block("atomic {", Context { first: context.first, atomic: true, ..inner }),
             Kind::DStep => self.d_step(Context { d_step: true, breakable: false, ..inner }),
             Kind::Block => self.block("{", Context { first: context.first, ..inner }),
             Kind::Unless => self.unless(Context { first: context.first, unless: true, ..inner }),
@@ -190,9 +193,9 @@ impl Grammar {
             Kind::Run => waits && (!context.repeated || self.one_in(12)) && self.known.iter().any(startable),
             Kind::Goto => {
                 let chosen = self.is_for_peer() && self.deterministic && context.first;
-                waits && self.features.jumps && !chosen
+                waits && self.features.jumps && !chosen && !self.is_lost(context)
             }
-            Kind::Break => context.breakable && !context.first,
+            Kind::Break => context.breakable && !context.first && !self.is_lost(context),
             Kind::Declaration => waits && !context.first && context.depth < 2,
             // SPIN passes over steps that stand beside such a beginning of a `d_step`.
             Kind::Assert | Kind::Printf | Kind::Printm => waits || !self.is_for_peer(),
@@ -208,6 +211,11 @@ impl Grammar {
             | Kind::RandomCopy => waits || self.random.one_in(8),
             _ => true,
         }
+    }
+
+    /// Whether SPIN forgets a jump that stands here.
+    fn is_lost(&self, context: Context) -> bool {
+        self.is_for_peer() && context.atomic && context.interrupted
     }
 
     /// A condition that is true more often than not.
@@ -292,7 +300,9 @@ impl Grammar {
 
     fn send(&mut self, context: Context, op: &'static str) -> Node {
         let sorted = op == "!!";
-        let quiet = context.d_step || sorted;
+        // If nobody takes an offer, SPIN has done both another escape and what it escapes from.
+        let offered = self.is_for_peer() && context.escape && context.depth > 2;
+        let quiet = context.d_step || sorted || offered;
         let (name, fields) =
             self.channel(|c| !(quiet && c.rendezvous || sorted && c.fields.contains(&Type::Chan)));
         let values: Vec<Node> = fields
@@ -313,7 +323,12 @@ impl Grammar {
     fn receive(&mut self, context: Context, op: &'static str, open: &'static str) -> Node {
         let buffered = context.d_step || op == "??" || open == "<";
         let (name, fields) = self.channel(|c| !(buffered && c.rendezvous));
-        let patterns = self.patterns(&fields, Binding::Often);
+        // SPIN undoes a receive in the channel that its index names by then.
+        let binding = match self.is_for_peer() && name.to_string().contains("g0") {
+            true => Binding::OftenBut("g0"),
+            false => Binding::Often,
+        };
+        let patterns = self.patterns(&fields, binding);
         let close = if open == "<" { ">" } else { "" };
         self.message(name, op, &fields, patterns, (open, close))
     }
@@ -385,6 +400,7 @@ impl Grammar {
 
     fn choice(&mut self, open: &str, close: &str, context: Context) -> Node {
         let looping = open == "do";
+        let context = Context { interrupted: false, ..context };
         let count = 1 + self.random.below(3);
         let mut options: Vec<Node> = Vec::new();
         for _ in 0..count {
@@ -395,7 +411,7 @@ impl Grammar {
                     vec![self.statement(Context { first: true, depth: context.depth.max(1), ..context })]
                 }
             };
-            body.extend(self.sequence(length, context));
+            body.extend(self.sequence(length, Context { escape: false, ..context }));
             if looping && self.one_in(2) {
                 body.push(node!(Statement, "break"));
             }
@@ -421,7 +437,7 @@ impl Grammar {
     fn otherwise(&mut self, looping: bool, context: Context) -> Node {
         let mut body = vec![node!(Statement, "else")];
         if self.one_in(2) {
-            body.push(self.statement(Context { first: false, ..context }));
+            body.push(self.statement(Context { first: false, escape: false, ..context }));
         }
         body.push(node!(Statement, if looping { "break" } else { "skip" }));
         option(body)
@@ -461,15 +477,16 @@ impl Grammar {
 
     fn unless(&mut self, context: Context) -> Node {
         let length = 1 + self.random.below(2);
-        let body = self.sequence(length, context);
+        let body = self.sequence(length, Context { interrupted: true, escape: false, ..context });
+        let context = Context { interrupted: false, ..context };
         let guard = match self.random.below(4) {
             0 => self.receive(context, "?", ""),
-            1 => self.statement(Context { first: true, depth: 2, ..context }),
+            1 => self.statement(Context { first: true, escape: true, depth: 2, ..context }),
             _ => self.guard(),
         };
         let mut escape = vec![guard];
         if self.one_in(2) {
-            escape.push(self.statement(Context { first: false, ..context }));
+            escape.push(self.statement(Context { first: false, escape: false, ..context }));
         }
         Node::new(
             Sort::Statement,
