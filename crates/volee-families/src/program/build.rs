@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use volee_program::{ProctypeId, Program, Transition as Move};
 use volee_system::{Action, Diagnostic};
 
-use super::identity::{Me, Orphan, SELF, is_name, name as name_of};
+use super::identity::{Me, NAMES, Orphan, SELF, counts, is_name, name as name_of};
 use super::property::{Property, Seen};
 use super::step::{Done, Local, Wrong, birth, steps};
 use super::valuation::Valuation;
@@ -67,8 +67,12 @@ pub(super) struct Builder<'p> {
     pub found: Vec<Found>,
     /// Local states, or pairs that meet, whose steps do not depend on the globals and are known.
     pub settled: HashSet<(usize, usize)>,
-    /// Those whose steps are known for a valuation.
-    seen: HashSet<(usize, usize, usize)>,
+    /// For each local state the names that its process holds, and for each valuation those that are held.
+    pub names_of: Vec<[i32; NAMES]>,
+    pub names_in: Vec<[bool; NAMES]>,
+    /// For each local state, and each pair that could meet, how many valuations were looked at.
+    looked: Vec<usize>,
+    pub looked_together: HashMap<(usize, usize), usize>,
     /// Steps that wait for bystanders.
     pub orphans: Vec<Orphan>,
 }
@@ -94,7 +98,10 @@ pub fn build(
         wrongs: Vec::new(),
         found: Vec::new(),
         settled: HashSet::new(),
-        seen: HashSet::new(),
+        names_of: Vec::new(),
+        names_in: Vec::new(),
+        looked: Vec::new(),
+        looked_together: HashMap::new(),
         orphans: Vec::new(),
     };
     builder.start(users)?;
@@ -169,6 +176,7 @@ impl Builder<'_> {
             if next >= MAX_STATES {
                 return Err(self.unbounded());
             }
+            self.names_in.push(self.held_in(&globals));
             self.globals.push(globals);
         }
         Ok(id)
@@ -210,6 +218,8 @@ impl Builder<'_> {
                 let message = format!("`{}` has more than {MAX_STATES} local states", proctype.name);
                 return Err(refused(message, proctype.place.clone()));
             }
+            self.names_of.push(counts(&local.values));
+            self.looked.push(0);
             self.locals.push((class, local));
         }
         Ok(id)
@@ -236,26 +246,23 @@ impl Builder<'_> {
     /// Finds states and steps until there are no new ones.
     fn close(&mut self) -> Result<(), FamilyError> {
         loop {
-            let before = (self.seen.len(), self.settled.len());
+            let mut any = false;
             let mut l = 0;
             while l < self.locals.len() {
-                let mut g = 0;
-                while g < self.globals.len() {
+                while self.looked[l] < self.globals.len() && !self.settled.contains(&(l, usize::MAX)) {
+                    let g = self.looked[l];
+                    self.looked[l] += 1;
+                    any = true;
                     self.alone(l, g)?;
-                    g += 1;
                 }
                 l += 1;
             }
-            self.meetings()?;
-            let adopted = self.adopt()?;
-            if !adopted && before == (self.seen.len(), self.settled.len()) {
+            any |= self.meetings()?;
+            any |= self.adopt()?;
+            if !any {
                 return Ok(());
             }
         }
-    }
-
-    pub(super) fn is_new(&mut self, l: usize, m: usize, g: usize) -> bool {
-        !self.settled.contains(&(l, m)) && self.seen.insert((l, m, g))
     }
 
     pub(super) fn record(&mut self, found: Found) -> Result<(), FamilyError> {
@@ -268,10 +275,10 @@ impl Builder<'_> {
 
     /// The steps of one process in local state `l`.
     fn alone(&mut self, l: usize, g: usize) -> Result<(), FamilyError> {
-        let (class, local) = self.locals[l].clone();
-        if local.node == UNSTARTED || !self.agree(l, g) || !self.is_new(l, usize::MAX, g) {
+        if self.locals[l].1.node == UNSTARTED || !self.agree(l, g) {
             return Ok(());
         }
+        let (class, local) = self.locals[l].clone();
         let proctype = self.classes[class].proctype;
         let all = steps(self.world, self.me(class, &local), proctype, &local, &self.globals[g]);
         if let Some((why, place)) = all.refused {

@@ -40,9 +40,11 @@ pub(super) fn deadlocks(net: &Net, rests: &[bool]) -> Option<Vec<Target>> {
     }
     let mut seen: HashSet<Vec<PlaceId>> = work.iter().cloned().collect();
     let mut targets = Vec::new();
+    let (anywhere, at) = by_control(net, &group);
     while let Some(control) = work.pop() {
         let mut missing: Option<Vec<Vec<(PlaceId, u32)>>> = Some(Vec::new());
-        for transition in &net.transitions {
+        let here = control.iter().flat_map(|place| &at[place.index()]);
+        for &transition in anywhere.iter().chain(here) {
             let Some(others) = needs(transition, &group, &control) else { continue };
             if others.is_empty() {
                 missing = None;
@@ -65,6 +67,23 @@ pub(super) fn deadlocks(net: &Net, rests: &[bool]) -> Option<Vec<Target>> {
         }
     }
     Some(targets)
+}
+
+/// Transitions that need nothing of control, and for each place of control those that can be looked for there:
+/// each only once, at its rarest place.
+fn by_control<'n>(net: &'n Net, group: &[Option<usize>]) -> (Vec<&'n Transition>, Vec<Vec<&'n Transition>>) {
+    let places =
+        |t: &'n Transition| t.at_least.iter().map(|b| b.place).filter(|p| group[p.index()].is_some());
+    let mut uses = vec![0u32; net.places.len()];
+    net.transitions.iter().flat_map(places).for_each(|p| uses[p.index()] += 1);
+    let (mut anywhere, mut at) = (Vec::new(), vec![Vec::new(); net.places.len()]);
+    for transition in &net.transitions {
+        match places(transition).min_by_key(|p| uses[p.index()]) {
+            Some(place) => at[place.index()].push(transition),
+            None => anywhere.push(transition),
+        }
+    }
+    (anywhere, at)
 }
 
 /// What a transition needs besides this control; `None` if control does not allow it.

@@ -86,14 +86,24 @@ fn held(cells: &[i32], counts: &[i32]) -> [bool; NAMES] {
     all
 }
 
-fn count(values: &[i32], k: usize) -> i32 {
-    values.iter().filter(|v| **v == name(k as u8)).count() as i32
+/// How many cells hold each name.
+pub(super) fn counts(values: &[i32]) -> [i32; NAMES] {
+    let mut all = [0; NAMES];
+    for value in values {
+        if let Ok(k) = usize::try_from(value.wrapping_sub(FIRST))
+            && k < NAMES
+        {
+            all[k] += 1;
+        }
+    }
+    all
 }
 
 impl Builder<'_> {
-    /// The values of a valuation, and how many cells of each holder have each name.
-    fn split<'g>(&self, globals: &'g [i32]) -> (&'g [i32], &'g [i32]) {
-        globals.split_at(self.world.cells - NAMES * self.world.holders)
+    /// The names that somebody holds in a valuation: its cells have them, or count how often each holder does.
+    pub(super) fn held_in(&self, globals: &[i32]) -> [bool; NAMES] {
+        let (cells, counts) = globals.split_at(self.world.cells - NAMES * self.world.holders);
+        held(cells, counts)
     }
 
     /// Where the names that a process holds are counted; `None` for the many, who hold only their own.
@@ -107,13 +117,9 @@ impl Builder<'_> {
     /// whoever holds some is counted with just these, and whoever has one is known to somebody.
     pub(super) fn agree(&self, l: usize, g: usize) -> bool {
         let (class, local) = &self.locals[l];
-        let globals = &self.globals[g];
         match self.counted_at(*class) {
-            Some(at) => (0..NAMES).all(|k| globals[at + k] == count(&local.values, k)),
-            None => local.me.is_none_or(|k| {
-                let (cells, counts) = self.split(globals);
-                held(cells, counts)[usize::from(k)]
-            }),
+            Some(at) => self.globals[g][at..at + NAMES] == self.names_of[l],
+            None => local.me.is_none_or(|k| self.names_in[g][usize::from(k)]),
         }
     }
 
@@ -124,8 +130,7 @@ impl Builder<'_> {
 
     /// A name for a process whose number leaves it.
     pub(super) fn fresh_name(&self, g: usize) -> Result<u8, FamilyError> {
-        let (cells, counts) = self.split(&self.globals[g]);
-        let free = held(cells, counts).iter().position(|held| !held);
+        let free = self.names_in[g].iter().position(|held| !held);
         free.map(|k| k as u8).ok_or_else(|| {
             let message = format!("the numbers of more than {NAMES} processes are held at once");
             let help =
@@ -144,12 +149,9 @@ impl Builder<'_> {
         globals: &mut [i32],
     ) -> bool {
         let Some(at) = self.counted_at(class) else { return false };
-        let mut any = false;
-        for k in 0..NAMES {
-            globals[at + k] = count(&after.values, k);
-            any |= globals[at + k] > 0 || count(&before.values, k) > 0;
-        }
-        any
+        let (before, after) = (counts(&before.values), counts(&after.values));
+        globals[at..at + NAMES].copy_from_slice(&after);
+        before.iter().chain(&after).any(|count| *count > 0)
     }
 
     /// Records a step after which nobody holds some names any more: their owners lose them, those that move
@@ -162,11 +164,7 @@ impl Builder<'_> {
     ) -> Result<(), FamilyError> {
         let mut lost = Vec::new();
         if let Some((before, after)) = found.globals {
-            let of = |g: usize| {
-                let (cells, counts) = self.split(&self.globals[g]);
-                held(cells, counts)
-            };
-            let (before, after) = (of(before), of(after));
+            let (before, after) = (self.names_in[before], self.names_in[after]);
             lost.extend((0..NAMES).filter(|&k| (before[k] || fresh == Some(k as u8)) && !after[k]));
         }
         let mut bystanders = Vec::new();

@@ -10,8 +10,12 @@ use super::valuation::Valuation;
 use crate::FamilyError;
 
 impl Builder<'_> {
-    /// All rendezvous between the local states known so far.
-    pub(super) fn meetings(&mut self) -> Result<(), FamilyError> {
+    /// All rendezvous between the local states known so far that were not looked at; whether there are any.
+    pub(super) fn meetings(&mut self) -> Result<bool, FamilyError> {
+        if !self.world.has_rendezvous() {
+            return Ok(false);
+        }
+        let mut any = false;
         let can = |this: &Self, l: usize, test: fn(&Does) -> bool| {
             this.transitions(l).iter().any(|t| test(&t.action))
         };
@@ -26,16 +30,18 @@ impl Builder<'_> {
                 if class == partner && !self.classes[class].user {
                     continue;
                 }
-                let mut g = 0;
-                while g < self.globals.len() {
-                    if self.agree(l, g) && self.agree(m, g) && self.is_new(l, m, g) {
+                let mut g = self.looked_together.get(&(l, m)).copied().unwrap_or(0);
+                while g < self.globals.len() && !self.settled.contains(&(l, m)) {
+                    if self.agree(l, g) && self.agree(m, g) {
                         self.meeting(l, m, g)?;
                     }
+                    any = true;
                     g += 1;
                 }
+                self.looked_together.insert((l, m), g);
             }
         }
-        Ok(())
+        Ok(any)
     }
 
     fn meeting(&mut self, l: usize, m: usize, g: usize) -> Result<(), FamilyError> {

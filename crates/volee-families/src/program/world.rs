@@ -73,6 +73,11 @@ impl<'p> World<'p> {
         world
     }
 
+    /// Whether there is a channel on which processes meet.
+    pub fn has_rendezvous(&self) -> bool {
+        self.channels.iter().any(|c| c.capacity == 0)
+    }
+
     fn note(&mut self, action: &Action) {
         match action {
             Action::Assign(location, _) => self.note_location(location),
