@@ -10,10 +10,11 @@
 use volee_system::{Flow, Limit, Step, System, Witness};
 
 use crate::check::Statistics;
-use crate::checkpoint::{CheckpointError, Damaged, Moment, Reader};
 use crate::explorer::Explorer;
+use crate::keeping::Moment;
 use crate::paths::{Paths, place_of};
 use crate::staging::Staged;
+use volee_store::checkpoint::{CheckpointError, Damaged, Reader};
 use volee_store::{Names, StateRef, Visited};
 
 /// The parent of an initial state.

@@ -8,12 +8,12 @@ use std::path::PathBuf;
 
 use volee_system::{Limit, Meter, PredicateId, Progress, System, Verdict, Witness};
 
-use crate::checkpoint::Checkpoint;
 use crate::explorer::Explorer;
 use crate::parallel::Crew;
 use crate::questions::Questions;
 use crate::reducing::Reducing;
 use crate::{approximate, breadth, counted, depth, replacement, spill};
+use volee_store::checkpoint::Checkpoint;
 use volee_store::{Exact, Replacement};
 
 /// The order in which states are visited.

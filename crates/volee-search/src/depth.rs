@@ -15,13 +15,14 @@ use std::ops::ControlFlow;
 use volee_system::{Flow, Limit, System, Witness};
 
 use crate::check::Statistics;
-use crate::checkpoint::{CheckpointError, Damaged, Moment, Reader};
 use crate::explorer::Explorer;
+use crate::keeping::Moment;
 use crate::parallel::{Asked, race};
 use crate::paths::{Paths, ordinal_between, place_of};
 use crate::proviso::Proviso;
 use crate::reducing::Reducing;
 use crate::staging::Staged;
+use volee_store::checkpoint::{CheckpointError, Damaged, Reader};
 use volee_store::{Names, PackedPath, Stacked, StateRef, Visited};
 
 /// States packed before their memory is given back.

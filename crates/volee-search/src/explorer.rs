@@ -15,13 +15,14 @@ use std::time::Duration;
 use volee_system::{FaultId, Flow, Limit, Meter, PersistentSet, Progress, SleepSet, System};
 
 use crate::check::Statistics;
-use crate::checkpoint::Keeper;
+use crate::keeping::Counted;
 use crate::memo::{Memo, Recalled};
 use crate::parallel::Crew;
 use crate::paths::Paths;
 use crate::questions::Questions;
 use crate::reducing::Reducing;
 use crate::staging::{Stage, Staged, Targets};
+use volee_store::checkpoint::Keeper;
 use volee_store::{Names, StateRef, Tuple, Visited};
 
 /// Look-ups that are worth settling together.
@@ -59,6 +60,7 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     last_report: Duration,
     /// Where the search is kept, if it is.
     pub(crate) keeper: Option<Keeper>,
+    pub(crate) batch_start: Counted,
     /// How many states there are, where the store does not know.
     pub(crate) counted: Option<u64>,
     /// What the system had left out when the search was kept.
@@ -101,6 +103,7 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             last_report: self.last_report,
             // Only the ordinary search is kept: see `replacement.rs`.
             keeper: None,
+            batch_start: Counted::default(),
             counted: None,
             left_out: self.left_out,
             crew: None,
@@ -175,6 +178,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             tick,
             last_report: Duration::ZERO,
             keeper,
+            batch_start: Counted::default(),
             counted: None,
             left_out: None,
             crew: None,

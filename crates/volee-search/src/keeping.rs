@@ -3,16 +3,33 @@
 //! A traversal calls [`Explorer::begin_batch`] where nothing is under way, and writes what it has of its own
 //! with [`Explorer::keep`] when that says so, or when a limit has ended the batch ([`Explorer::is_cut`]).
 
+use volee_store::checkpoint::{CheckpointError, Damaged, Reader, Refused, Writer};
 use volee_store::{StateRef, Visited};
 use volee_system::{Flow, Limit, System};
 
-use crate::checkpoint::{CheckpointError, Damaged, Moment, Reader, Writer};
 use crate::explorer::Explorer;
 use crate::parallel::kept;
+use crate::questions::Mark;
 use crate::staging::Staged;
 
 const BY_THREADS: &str =
     "the search was kept by several threads, which need at least 64 MB of memory to go on";
+
+/// As of when a search is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moment {
+    Now,
+    /// A limit has ended a batch: what it has counted will be counted again.
+    BatchStart,
+}
+
+/// What was counted when a batch began.
+#[derive(Default)]
+pub(crate) struct Counted {
+    mark: Mark,
+    /// Transitions and reduced expansions.
+    counts: (u64, u64),
+}
 
 impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
     /// A batch begins, and nothing is staged: what is counted from here on may not count, see [`Moment`].
@@ -20,8 +37,8 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
     #[inline]
     pub(crate) fn begin_batch(&mut self) -> bool {
         let Some(keeper) = &mut self.keeper else { return false };
-        self.questions.mark(&mut keeper.mark);
-        keeper.counts = (self.statistics.transitions, self.reducing.count);
+        self.questions.mark(&mut self.batch_start.mark);
+        self.batch_start.counts = (self.statistics.transitions, self.reducing.count);
         keeper.is_due(self.meter)
     }
 
@@ -49,14 +66,13 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         fill: impl FnOnce(&mut Self, &mut Writer) -> std::io::Result<()>,
     ) {
         let Some(mut keeper) = self.keeper.take_if(|keeper| !keeper.restoring) else { return };
-        let start = self.meter.elapsed();
-        let written = volee_system::guard::while_saving(|| {
-            let mut out = keeper.writer()?;
+        let states = self.visited.len();
+        let failed = keeper.keep(states, self.meter, |out| {
             out.number(u64::from(kind))?;
             let s = &self.statistics;
             let (mark, (transitions, reduced)) = match moment {
                 Moment::Now => (None, (s.transitions, self.reducing.count)),
-                Moment::BatchStart => (Some(&keeper.mark), keeper.counts),
+                Moment::BatchStart => (Some(&self.batch_start.mark), self.batch_start.counts),
             };
             for figure in [transitions, s.max_depth, s.memory_bytes, reduced] {
                 out.number(figure)?;
@@ -65,17 +81,12 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
             let left_out = self.system.left_out().map(|limit| limit.to_string());
             out.value(&left_out.or_else(|| self.left_out.clone()))?;
             out.number(u64::from(self.crew_begins == u64::MAX))?;
-            fill(self, &mut out)?;
-            out.finish()
+            fill(self, out)
         });
-        self.loaded = None;
-        if let Err(error) = written {
-            let path = keeper.checkpoint.path.display();
-            self.progress.say(&format!("the search cannot be kept in `{path}`: {error}"));
+        if let Some(failed) = failed {
+            self.progress.say(&failed);
         }
-        let taken = self.meter.elapsed().saturating_sub(start);
-        keeper.learn(self.visited.len(), taken);
-        keeper.done(self.meter, taken);
+        self.loaded = None;
         self.keeper = Some(keeper);
     }
 
@@ -121,13 +132,12 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
             Ok(None) => return Some(self.stop(Limit::Other { message: BY_THREADS.into() })),
             Err(error) => Err(error),
         };
-        if let Some(keeper) = &mut self.keeper {
-            keeper.restoring = restored.is_err();
-            keeper.done(self.meter, std::time::Duration::ZERO);
+        if let Some(keeper) = self.keeper.as_mut().filter(|_| restored.is_ok()) {
+            keeper.restored(self.meter);
         }
         Some(match restored {
             Ok(flow) => flow,
-            Err(error) => self.stop(Limit::Other { message: format!("`{}`: {error}", path.display()) }),
+            Err(error) => self.stop(Refused::File(error).into_limit(&path)),
         })
     }
 

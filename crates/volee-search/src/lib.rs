@@ -12,7 +12,7 @@
 //! | `atoms`, `product`, `monitor`, `ltl`, `deterministic` | formulas bound to a system, and products, which are systems |
 //! | `nested`, `liveness`, `terminal` | cycles: by nested searches, by components |
 //! | `reducing`, `proviso`, `memo` | fewer steps with the same answers, steps that are remembered |
-//! | `checkpoint`, `keeping`, `spill` | searches on disk |
+//! | `keeping`, `spill` | searches on disk |
 //! | `confirm`, `paths`, `audit`, `silence` | runs, and what was never met |
 
 mod approximate;
@@ -20,7 +20,6 @@ mod atoms;
 mod audit;
 mod breadth;
 mod check;
-mod checkpoint;
 mod confirm;
 mod counted;
 mod depth;
@@ -52,7 +51,6 @@ pub use audit::{Audit, audit_remembered_steps};
 pub use check::{
     Answer, Approximation, Check, Order, Outcome, Reduction, Statistics, Turnover, check, check_with,
 };
-pub use checkpoint::{Checkpoint, CheckpointError, read_header, remove as remove_checkpoint};
 pub use confirm::{is_fair, is_strongly_fair};
 pub use deterministic::DeterministicProperty;
 pub use liveness::{Claim, ClaimOptions, ClaimOutcome, Emptiness, Fairness, check_claim};

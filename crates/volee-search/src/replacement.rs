@@ -30,9 +30,9 @@
 use volee_system::{Flow, Limit, System, Witness};
 
 use crate::check::{Statistics, Turnover};
-use crate::checkpoint::Moment;
 use crate::depth::{self, Stack, grow};
 use crate::explorer::Explorer;
+use crate::keeping::Moment;
 use crate::paths::{Paths, ordinal_between, place_of};
 use crate::proviso::Proviso;
 use crate::reducing::Reducing;

@@ -1,4 +1,4 @@
-//! Where states are kept in memory: names for states, sets of names, numbered states, and the pages below
+//! Where states are kept: names for states, sets of names, numbered states, and the pages below
 //! them.
 //!
 //! | module | what it keeps |
@@ -8,6 +8,7 @@
 //! | [`Concurrent`] | a set of all names for several threads |
 //! | [`Places`], [`Hashed`], [`PackedStates`], [`Forgetful`] | states with dense numbers, and a set that forgets |
 //! | [`Pages`], [`Pieces`], [`large`] | arrays on large pages, and prefetching |
+//! | [`checkpoint`] | searches on disk, from which another process goes on |
 //! | [`Counting`] | the allocator that knows how much is held |
 //!
 //! A store sees bytes, never meaning. This is the only crate with `unsafe` code; each module that has some
@@ -17,6 +18,7 @@
 
 mod bitstate;
 mod bounded;
+pub mod checkpoint;
 mod claim;
 mod coding;
 mod collect;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use volee_report::brief;
-use volee_search::{Checkpoint, read_header};
+use volee_store::checkpoint::{Checkpoint, CheckpointError, read_header};
 use volee_system::Diagnostic;
 
 use crate::answer::AskError;
@@ -68,7 +68,7 @@ impl Kept {
         let shown = brief(&file.display().to_string());
         let wrong = |why: String| Diagnostic::error(format!("cannot go on with `{shown}`: {why}"), None);
         let header = read_header(file).map_err(|error| match &error {
-            volee_search::CheckpointError::Io(io) => crate::files::explain(file, io),
+            CheckpointError::Io(io) => crate::files::explain(file, io),
             other => wrong(other.to_string()),
         })?;
         let kept: Kept =

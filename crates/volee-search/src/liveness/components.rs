@@ -14,8 +14,8 @@ use super::nodes::{DEAD, Nodes, UNVISITED};
 use super::product::{Arc, Product, STUTTER, Stop, UNNUMBERED};
 use super::{Claim, ClaimOptions, Found, reason};
 use crate::check::{Reduction, Statistics};
-use crate::checkpoint::Keeper;
 use volee_store::Full;
+use volee_store::checkpoint::Keeper;
 
 /// How many nodes are expanded between two looks at the clock.
 const TICK: u32 = 1 << 12;

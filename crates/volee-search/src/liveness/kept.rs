@@ -14,43 +14,24 @@ use super::marks::Marks;
 use super::nodes::{DEAD, UNVISITED};
 use super::product::Arc;
 use super::reduced::Expansions;
-use crate::checkpoint::{CheckpointError, Damaged, Keeper, Reader, Writer};
+use volee_store::checkpoint::{CheckpointError, Damaged, Reader, Refused, Writer};
 
 /// What a kept search of this kind begins with.
 const KIND: u64 = 4;
 /// Nodes that are read between two looks at clock and memory.
 const PIECE: usize = 1 << 12;
 
-/// Why a file is not gone on with.
-enum Refused {
-    File(CheckpointError),
-    Limit(Limit),
-}
-
-impl<E: Into<CheckpointError>> From<E> for Refused {
-    fn from(error: E) -> Self {
-        Refused::File(error.into())
-    }
-}
-
 impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
     /// Keeps the search, if it is one that is kept. It goes on if that fails, and says so.
     pub(super) fn keep(&mut self, meter: &Meter, progress: &mut dyn Progress) {
         let Some(mut keeper) = self.keeper.take() else { return };
-        let start = meter.elapsed();
-        let written = volee_system::guard::while_saving(|| self.write(&keeper));
-        if let Err(error) = written {
-            let path = keeper.checkpoint.path.display();
-            progress.say(&format!("the search cannot be kept in `{path}`: {error}"));
+        if let Some(failed) = keeper.keep(self.product.nodes.len() as u64, meter, |out| self.write(out)) {
+            progress.say(&failed);
         }
-        let taken = meter.elapsed().saturating_sub(start);
-        keeper.learn(self.product.nodes.len() as u64, taken);
-        keeper.done(meter, taken);
         self.keeper = Some(keeper);
     }
 
-    fn write(&mut self, keeper: &Keeper) -> io::Result<()> {
-        let mut out = keeper.writer()?;
+    fn write(&mut self, out: &mut Writer) -> io::Result<()> {
         let product = &mut self.product;
         let left_out = product.system.left_out().map(|limit| limit.to_string());
         for number in [
@@ -82,8 +63,7 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
             out.bytes(product.load(name))?;
             out.number(u64::from(order))?;
         }
-        self.write_stacks(&mut out)?;
-        out.finish()
+        self.write_stacks(out)
     }
 
     fn write_stacks(&self, out: &mut Writer) -> io::Result<()> {
@@ -115,21 +95,13 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
     pub(super) fn restore(&mut self, claim: &Claim, meter: &Meter) -> Result<(), Limit> {
         let Some(keeper) = self.keeper.take_if(|keeper| keeper.checkpoint.resume) else { return Ok(()) };
         let path = keeper.checkpoint.path.clone();
-        let restored = Reader::open(&path).map_err(Refused::File).and_then(|mut input| {
+        let restored = Reader::open(&path).map_err(Refused::from).and_then(|mut input| {
             self.read(&mut input, claim, meter)?;
             if self.is_sound() { Ok(()) } else { Err(Damaged.into()) }
         });
-        match restored {
-            // A file that could not be read is not written over.
-            Ok(()) => self.keeper = Some(keeper),
-            Err(Refused::Limit(limit)) => return Err(limit),
-            Err(Refused::File(error)) => {
-                return Err(Limit::Other { message: format!("`{}`: {error}", path.display()) });
-            }
-        }
-        if let Some(keeper) = &mut self.keeper {
-            keeper.done(meter, std::time::Duration::ZERO);
-        }
+        restored.map_err(|refused| refused.into_limit(&path))?;
+        // A file that could not be read is not written over.
+        self.keeper.insert(keeper).restored(meter);
         Ok(())
     }
 
@@ -140,7 +112,7 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
         self.product.transitions = input.number()?;
         self.product.reduced = input.number()?;
         self.max_depth = input.index()?;
-        self.initial = number(input)?;
+        self.initial = input.short()?;
         self.settle_after = input.index()?;
         self.left_out = input.value()?;
         self.errors = input.value()?;
@@ -150,8 +122,8 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
         let mut bytes = Vec::new();
         for node in 0..input.index()? {
             input.bytes(&mut bytes)?;
-            let state = number(input)?;
-            let order = number(input)?.wrapping_sub(1);
+            let state = input.short()?;
+            let order = input.short()?.wrapping_sub(1);
             let given = self.product.intern(&bytes, state).ok_or_else(|| self.no_room())?;
             if state >= states || given as usize != node {
                 return Err(Damaged.into());
@@ -163,7 +135,7 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
             self.product.expansions = Some(Expansions::none());
             for state in 0..settled {
                 input.bytes(&mut bytes)?;
-                let order = number(input)?;
+                let order = input.short()?;
                 let name = self.product.name(&bytes).ok_or_else(|| self.no_room())?;
                 self.product.expansions.as_mut().ok_or(Damaged)?.put(name, order);
                 self.look(state, meter)?;
@@ -186,17 +158,17 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
 
     fn read_stacks(&mut self, input: &mut Reader) -> Result<(), Refused> {
         for _ in 0..input.index()? {
-            let (node, ordinal) = (number(input)?, number(input)?.wrapping_sub(2));
-            let process = number(input)?.checked_sub(1).map(u8::try_from);
+            let (node, ordinal) = (input.short()?, input.short()?.wrapping_sub(2));
+            let process = input.short()?.checked_sub(1).map(u8::try_from);
             let process = process.transpose().map_err(|_| Damaged)?;
             self.waiting.push(Arc { node, ordinal, process, marks: marks(input)? });
         }
         for _ in 0..input.index()? {
-            let (node, first, next) = (number(input)?, input.index()?, input.index()?);
+            let (node, first, next) = (input.short()?, input.index()?, input.index()?);
             self.frames.push(Frame { node, first, next });
         }
         for _ in 0..input.index()? {
-            self.open.push(number(input)?);
+            self.open.push(input.short()?);
         }
         for _ in 0..input.index()? {
             let (start, entry, inside) = (input.index()?, marks(input)?, marks(input)?);
@@ -229,10 +201,6 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
             && self.roots.is_empty() == self.open.is_empty()
             && starts.clone().zip(starts.skip(1).chain([self.open.len()])).all(|(start, next)| start < next)
     }
-}
-
-fn number(input: &mut Reader) -> Result<u32, CheckpointError> {
-    Ok(u32::try_from(input.number()?).map_err(|_| Damaged)?)
 }
 
 fn marks<const W: usize>(input: &mut Reader) -> Result<Marks<W>, CheckpointError> {

@@ -26,9 +26,9 @@ use volee_system::{Limit, Meter, Progress, Reason, ReasonKind, System, Verdict, 
 
 use crate::atoms::{BoundAtom, event_bits};
 use crate::check::{Check, Order, Reduction, Statistics};
-use crate::checkpoint::Checkpoint;
 use crate::nested::{NestedClaim, NestedStore};
 use crate::pairs::Faults;
+use volee_store::checkpoint::Checkpoint;
 
 pub(crate) use components::search;
 use product::Product;

@@ -10,12 +10,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use volee_store::checkpoint::{CheckpointError, Damaged, Keeper, Reader, Refused, Writer};
 use volee_store::{Concurrent, Names, StateRef, Tuples};
 use volee_system::{Limit, Meter, Progress};
 
 use super::worker::{Waiting, Worker};
 use super::{Common, Sums};
-use crate::checkpoint::{CheckpointError, Damaged, Keeper, Reader, Writer};
 
 /// What a kept search of this kind begins with.
 pub(crate) const KIND: u8 = 3;
@@ -95,46 +95,41 @@ impl Keeping<'_> {
 
     /// Writes what was handed in. The search goes on if that fails, and says so.
     pub(super) fn write(&mut self, common: &Common, meter: &Meter, progress: &mut dyn Progress) {
-        let start = meter.elapsed();
         let mut desk = common.desk.lock().unwrap_or_else(PoisonError::into_inner);
         let sums = common.sums.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Desk { handed, lent, left_out } = &mut *desk;
         let Some((tuples, table)) = lent else { return };
         tuples.catch_up();
         let left_out = left_out.clone().or_else(|| self.left_out.clone());
-        let written = volee_system::guard::while_saving(|| {
-            let mut out = Out { out: self.keeper.writer()?, tuples };
-            self.figures(&sums, &mut out.out)?;
+        let before = self.before;
+        let failed = self.keeper.keep(table.len(), meter, |out| {
+            figures(before, &sums, out)?;
+            let mut out = Out { out, tuples };
             out.out.value(&left_out)?;
             out.table(table)?;
             let packages = common.yard.packages();
             let now = handed.iter().flat_map(|own| own.now.all());
             out.states(now.chain(packages).collect())?;
             out.states(handed.iter().filter_map(|own| own.later.as_ref()).flat_map(Waiting::all).collect())?;
-            out.states(handed.iter().flat_map(|own| own.arrivals.iter().copied()).collect())?;
-            out.out.finish()
+            out.states(handed.iter().flat_map(|own| own.arrivals.iter().copied()).collect())
         });
-        if let Err(error) = written {
-            let path = self.keeper.checkpoint.path.display();
-            progress.say(&format!("the search cannot be kept in `{path}`: {error}"));
+        if let Some(failed) = failed {
+            progress.say(&failed);
         }
-        let taken = meter.elapsed().saturating_sub(start);
-        self.keeper.learn(table.len(), taken);
-        self.keeper.done(meter, taken);
     }
+}
 
-    fn figures(&self, sums: &Sums, out: &mut Writer) -> std::io::Result<()> {
-        out.number(u64::from(KIND))?;
-        out.number(self.before.0 + sums.transitions.iter().sum::<u64>())?;
-        out.number(self.before.1 + sums.reduced.iter().sum::<u64>())?;
-        out.number(sums.depth)?;
-        out.value(&sums.reached)
-    }
+fn figures(before: (u64, u64), sums: &Sums, out: &mut Writer) -> std::io::Result<()> {
+    out.number(u64::from(KIND))?;
+    out.number(before.0 + sums.transitions.iter().sum::<u64>())?;
+    out.number(before.1 + sums.reduced.iter().sum::<u64>())?;
+    out.number(sums.depth)?;
+    out.value(&sums.reached)
 }
 
 /// States on their way to a file.
 struct Out<'t> {
-    out: Writer,
+    out: &'t mut Writer,
     tuples: &'t mut Tuples,
 }
 
@@ -181,24 +176,6 @@ pub(crate) struct Restored {
     pub later: Vec<(StateRef, u32)>,
 }
 
-/// Why a file of a crew is not gone on with.
-pub(crate) enum Refused {
-    File(CheckpointError),
-    Limit(Limit),
-}
-
-impl From<CheckpointError> for Refused {
-    fn from(error: CheckpointError) -> Self {
-        Refused::File(error)
-    }
-}
-
-impl From<Limit> for Refused {
-    fn from(limit: Limit) -> Self {
-        Refused::Limit(limit)
-    }
-}
-
 /// A file that is read from its beginning.
 struct In<'m> {
     input: Reader,
@@ -214,13 +191,13 @@ impl In<'_> {
         self.read += 1;
         let look = self.read.is_multiple_of(PIECE);
         if look {
-            self.meter.check()?;
+            self.meter.check().map_err(Refused::Limit)?;
         }
         Ok(look)
     }
 
     fn depth(&mut self) -> Result<u32, Refused> {
-        Ok(u32::try_from(self.input.number()?).map_err(|_| CheckpointError::from(Damaged))?)
+        Ok(self.input.short()?)
     }
 }
 
@@ -257,8 +234,8 @@ pub(crate) fn read(
     let head = head(&mut all.input, goals)?;
     let needs = || format!("there are {known} states in the file");
     let too_large = || Limit::Memory { budget: meter.budget().memory.unwrap_or(u64::MAX), needed: needs() };
-    let table = Concurrent::new(names.width(), known).ok_or_else(too_large)?;
-    meter.check_memory(names.bytes() + table.bytes(), needs)?;
+    let table = Concurrent::new(names.width(), known).ok_or_else(|| Refused::Limit(too_large()))?;
+    meter.check_memory(names.bytes() + table.bytes(), needs).map_err(Refused::Limit)?;
     for _ in 0..all.input.number()? {
         all.state()?;
         table.add(u64::from(table.insert(names.name(&all.state))));
@@ -278,7 +255,7 @@ pub(crate) fn read(
         }
     }
     if names.full().is_some() || names.has_waiting() {
-        return Err(too_large().into());
+        return Err(Refused::Limit(too_large()));
     }
     let [waiting, mut later, arrivals] = lists;
     later.extend(arrivals);

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use volee_store::{Concurrent, Names, StateRef, Tuple, Tuples, Visited};
 use volee_system::{Flow, Limit, Meter, System};
 
-use super::kept::{self, Keeping, Refused, Restored};
+use super::kept::{self, Keeping, Restored};
 use super::{Crew, Ending, Start, table_for};
 use crate::check::{Order, Statistics};
 use crate::explorer::Explorer;
@@ -146,11 +146,7 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         let Restored { head, table, mut waiting, mut later } =
             match kept::read(&path, &mut names, open.len(), self.meter) {
                 Ok(restored) => restored,
-                Err(Refused::Limit(limit)) => return self.stop(limit).map_continue(|()| None),
-                Err(Refused::File(error)) => {
-                    let message = format!("`{}`: {error}", path.display());
-                    return self.stop(Limit::Other { message }).map_continue(|()| None);
-                }
+                Err(refused) => return self.stop(refused.into_limit(&path)).map_continue(|()| None),
             };
         open.iter_mut().zip(&head.reached).for_each(|(open, reached)| *open &= !reached);
         self.left_out = self.left_out.take().or(head.left_out);
@@ -160,8 +156,7 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         let (transitions, max_depth, reduced) = (head.transitions, head.depth, head.reduced);
         let before = Statistics { transitions, max_depth, reduced, ..Statistics::default() };
         if let Some(keeper) = &mut self.keeper {
-            keeper.restoring = false;
-            keeper.done(self.meter, std::time::Duration::ZERO);
+            keeper.restored(self.meter);
         }
         let Names::Tuples(tuples) = names else { return ControlFlow::Continue(None) };
         ControlFlow::Continue(Some(Begun { tuples: *tuples, table, waiting, later, before, open }))

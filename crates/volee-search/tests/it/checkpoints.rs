@@ -9,9 +9,10 @@ use std::time::Duration;
 use volee_logic::formula::parse;
 use volee_logic::ltl::translate;
 use volee_search::{
-    BoundAtom, Check, Checkpoint, Claim, ClaimOptions, ClaimOutcome, Crew, Fairness, Order, Outcome, check,
-    check_claim, check_with, read_header,
+    BoundAtom, Check, Claim, ClaimOptions, ClaimOutcome, Crew, Fairness, Order, Outcome, check, check_claim,
+    check_with,
 };
+use volee_store::checkpoint::{Checkpoint, read_header};
 use volee_system::{
     Budget, Components, Fault, FaultId, Flow, Label, Limit, Meter, PredicateId, Quiet, Random, Sink, System,
     Verdict,

@@ -5,8 +5,9 @@ use std::num::NonZero;
 use volee_report::{bytes, count, seconds};
 use volee_search::{
     Answer as Found, Check, Crew, MOST_CREW, Order, Reduction, Statistics, Turnover, check, check_with,
-    left_sides, remove_checkpoint,
+    left_sides,
 };
+use volee_store::checkpoint;
 use volee_system::{Budget, Draft, Limit, Meter, PredicateId, Quiet, System, Unreached, Verdict, coverage};
 
 use super::{Job, Part, told};
@@ -81,7 +82,7 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     }
     let ended = outcome.limit.as_ref().is_none_or(|limit| matches!(limit, Limit::Depth { .. }));
     if let Some(kept) = all.checkpoint.filter(|_| ended) {
-        remove_checkpoint(&kept.path);
+        checkpoint::remove(&kept.path);
     }
     for answer in part.answers.iter_mut().filter(|a| a.is_violated()) {
         if let Question::Reachable(text) = &answer.question {

@@ -6,10 +6,11 @@ use volee_logic::formula;
 use volee_logic::hoa::read_hoa;
 use volee_program::MachineOptions;
 use volee_search::{
-    Answer as Found, Approximation, BoundAtom, Check, Checkpoint, Claim, ClaimOptions, ClaimOutcome,
+    Answer as Found, Approximation, BoundAtom, Check, Claim, ClaimOptions, ClaimOutcome,
     DeterministicProperty, Emptiness as Method, Fairness, LtlQuestion, Names, NestedStore, Order, Outcome,
-    Reduction, Statistics, TlQuestion, bind, check_claim, remove_checkpoint, watch_only,
+    Reduction, Statistics, TlQuestion, bind, check_claim, watch_only,
 };
+use volee_store::checkpoint::{self, Checkpoint};
 use volee_system::{Diagnostic, Limit, Reason, ReasonKind, Verdict};
 
 use super::explicit::stored;
@@ -184,7 +185,7 @@ fn forget_kept<'v>(kept: Option<&Checkpoint>, mut verdicts: impl Iterator<Item =
         _ => false,
     };
     if let Some(kept) = kept.filter(|_| !verdicts.any(open)) {
-        remove_checkpoint(&kept.path);
+        checkpoint::remove(&kept.path);
     }
 }
 

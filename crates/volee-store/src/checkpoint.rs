@@ -5,9 +5,9 @@
 //! them out anew, and inserts all states into tables of its own. A file is a magic word, the version of this
 //! format, what the caller wants to know of it (the *header*: model, options, version), the search itself,
 //! compressed, and a SHA-256 of all that. It is written beside its place, forced to the disk and renamed: it
-//! is there whole or not at all, and the one before it stays until then. A traversal writes only where
-//! nothing is under way; of a batch that a limit has ended nothing is written, so that its steps and errors
-//! are counted once.
+//! is there whole or not at all, and the one before it stays until then. A traversal and a solver write only
+//! where nothing is under way; of a batch that a limit has ended nothing is written, so that its steps and
+//! errors are counted once.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -20,9 +20,7 @@ use flate2::write::ZlibEncoder;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
-use volee_system::{Limit, Meter};
-
-use crate::questions::Mark;
+use volee_system::{Limit, Meter, guard};
 
 const MAGIC: &[u8; 16] = b"volee checkpoint";
 /// The version of the format; another one is refused.
@@ -63,11 +61,33 @@ pub enum CheckpointError {
 
 /// Short for [`CheckpointError::Damaged`].
 #[derive(Debug)]
-pub(crate) struct Damaged;
+pub struct Damaged;
 
 impl From<Damaged> for CheckpointError {
     fn from(_: Damaged) -> Self {
         CheckpointError::Damaged
+    }
+}
+
+/// Why a search does not go on from a file.
+pub enum Refused {
+    File(CheckpointError),
+    Limit(Limit),
+}
+
+impl<E: Into<CheckpointError>> From<E> for Refused {
+    fn from(error: E) -> Self {
+        Refused::File(error.into())
+    }
+}
+
+impl Refused {
+    /// As the limit that the search ends with.
+    pub fn into_limit(self, path: &Path) -> Limit {
+        match self {
+            Refused::Limit(limit) => limit,
+            Refused::File(error) => Limit::Other { message: format!("`{}`: {error}", path.display()) },
+        }
     }
 }
 
@@ -123,22 +143,11 @@ fn part(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// As of when a search is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Moment {
-    Now,
-    /// A limit has ended a batch: what it has counted will be counted again.
-    BatchStart,
-}
-
-/// When a search is kept next, and what was counted when its batch began.
-pub(crate) struct Keeper {
-    pub(crate) checkpoint: Checkpoint,
-    pub(crate) mark: Mark,
-    /// Transitions and reduced expansions.
-    pub(crate) counts: (u64, u64),
+/// When a search is kept next.
+pub struct Keeper {
+    pub checkpoint: Checkpoint,
     /// The file is being read: what is known so far is not to be written over it.
-    pub(crate) restoring: bool,
+    pub restoring: bool,
     next: Duration,
     /// Batches until the clock is looked at.
     patience: u32,
@@ -154,22 +163,14 @@ const USUAL_PACE: Duration = Duration::from_nanos(25);
 const FEWEST: u64 = 10_000;
 
 impl Keeper {
-    pub(crate) fn new(checkpoint: Checkpoint, meter: &Meter) -> Self {
+    pub fn new(checkpoint: Checkpoint, meter: &Meter) -> Self {
         let next = meter.elapsed() + checkpoint.every;
-        Keeper {
-            checkpoint,
-            mark: Mark::default(),
-            counts: (0, 0),
-            restoring: false,
-            next,
-            patience: PATIENCE,
-            pace: None,
-        }
+        Keeper { checkpoint, restoring: false, next, patience: PATIENCE, pace: None }
     }
 
     /// The limit of time, if so many states of so many bytes can just be kept before it: who has two hours
     /// has the file then.
-    pub(crate) fn last_moment(&self, meter: &Meter, states: u64, length: usize) -> Result<(), Limit> {
+    pub fn last_moment(&self, meter: &Meter, states: u64, length: usize) -> Result<(), Limit> {
         let Some(time) = meter.budget().time.filter(|_| !self.restoring) else { return Ok(()) };
         let pace = self.pace.unwrap_or(USUAL_PACE * u32::try_from(length + 16).unwrap_or(u32::MAX));
         let needed = pace.saturating_mul(u32::try_from(states).unwrap_or(u32::MAX));
@@ -181,7 +182,7 @@ impl Keeper {
 
     /// Whether it is time.
     #[inline]
-    pub(crate) fn is_due(&mut self, meter: &Meter) -> bool {
+    pub fn is_due(&mut self, meter: &Meter) -> bool {
         self.patience -= 1;
         if self.patience > 0 {
             return false;
@@ -191,27 +192,49 @@ impl Keeper {
     }
 
     /// The same, whenever it is asked.
-    pub(crate) fn is_time(&self, meter: &Meter) -> bool {
+    pub fn is_time(&self, meter: &Meter) -> bool {
         meter.elapsed() >= self.next
     }
 
-    /// It is done, and has taken so long: the next time is as far from now, and far enough that most of the
-    /// time is for the search.
-    pub(crate) fn done(&mut self, meter: &Meter, taken: Duration) {
+    /// Writes a search of this many states. It goes on if that fails, and says what is given back.
+    #[must_use]
+    pub fn keep(
+        &mut self,
+        states: u64,
+        meter: &Meter,
+        fill: impl FnOnce(&mut Writer) -> io::Result<()>,
+    ) -> Option<String> {
+        let start = meter.elapsed();
+        let written = guard::while_saving(|| {
+            let mut out = Writer::new(&self.checkpoint)?;
+            fill(&mut out)?;
+            out.finish()
+        });
+        let taken = meter.elapsed().saturating_sub(start);
+        self.learn(states, taken);
+        self.begin_interval(meter, taken);
+        let path = self.checkpoint.path.display();
+        written.err().map(|error| format!("the search cannot be kept in `{path}`: {error}"))
+    }
+
+    /// The search goes on from its file.
+    pub fn restored(&mut self, meter: &Meter) {
+        self.restoring = false;
+        self.begin_interval(meter, Duration::ZERO);
+    }
+
+    /// The next time is as far from now, and far enough that most of the time is for the search.
+    fn begin_interval(&mut self, meter: &Meter, taken: Duration) {
         self.next = meter.elapsed() + self.checkpoint.every.max(4 * taken);
     }
 
     /// A number of states was kept in a time.
-    pub(crate) fn learn(&mut self, states: u64, taken: Duration) {
+    fn learn(&mut self, states: u64, taken: Duration) {
         if states >= FEWEST {
             // A third more than the last time: there is more to do at the end.
             let pace = taken.saturating_mul(4) / 3 / u32::try_from(states).unwrap_or(u32::MAX);
             self.pace = Some(pace.max(Duration::from_nanos(1)));
         }
-    }
-
-    pub(crate) fn writer(&self) -> io::Result<Writer> {
-        Writer::new(&self.checkpoint)
     }
 }
 
@@ -234,7 +257,7 @@ impl<W: Write> Write for Hashing<W> {
 }
 
 /// A search on its way to the disk.
-pub(crate) struct Writer {
+pub struct Writer {
     /// Pieces of some size: a compressor does much by call.
     out: BufWriter<ZlibEncoder<Hashing<BufWriter<File>>>>,
     path: PathBuf,
@@ -253,7 +276,7 @@ impl Writer {
     }
 
     /// A number, the smaller the shorter.
-    pub(crate) fn number(&mut self, mut number: u64) -> io::Result<()> {
+    pub fn number(&mut self, mut number: u64) -> io::Result<()> {
         let (mut bytes, mut length) = ([0; 10], 0);
         loop {
             let more = number >> 7 != 0;
@@ -266,17 +289,17 @@ impl Writer {
         }
     }
 
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.number(bytes.len() as u64)?;
         self.out.write_all(bytes)
     }
 
-    pub(crate) fn value(&mut self, value: &impl Serialize) -> io::Result<()> {
+    pub fn value(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.bytes(&postcard::to_stdvec(value).map_err(io::Error::other)?)
     }
 
     /// Completes the file, and puts it in the place of the one before it.
-    pub(crate) fn finish(self) -> io::Result<()> {
+    fn finish(self) -> io::Result<()> {
         let compressed = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
         let Hashing { mut out, hash } = compressed.finish()?;
         out.write_all(hash.finalize().as_slice())?;
@@ -290,13 +313,13 @@ impl Writer {
 }
 
 /// A search on its way from the disk.
-pub(crate) struct Reader {
+pub struct Reader {
     input: BufReader<ZlibDecoder<BufReader<File>>>,
 }
 
 impl Reader {
     /// Opens a file that was looked at: see [`read_header`].
-    pub(crate) fn open(path: &Path) -> Result<Self, CheckpointError> {
+    pub fn open(path: &Path) -> Result<Self, CheckpointError> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();
         let mut file = BufReader::new(file);
@@ -304,7 +327,7 @@ impl Reader {
         Ok(Reader { input: BufReader::new(ZlibDecoder::new(file)) })
     }
 
-    pub(crate) fn number(&mut self) -> Result<u64, CheckpointError> {
+    pub fn number(&mut self) -> Result<u64, CheckpointError> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
             let mut byte = [0];
@@ -317,11 +340,16 @@ impl Reader {
         Err(CheckpointError::Damaged)
     }
 
-    pub(crate) fn index(&mut self) -> Result<usize, CheckpointError> {
+    /// A number of four bytes.
+    pub fn short(&mut self) -> Result<u32, CheckpointError> {
+        Ok(u32::try_from(self.number()?).map_err(|_| Damaged)?)
+    }
+
+    pub fn index(&mut self) -> Result<usize, CheckpointError> {
         Ok(usize::try_from(self.number()?).map_err(|_| Damaged)?)
     }
 
-    pub(crate) fn bytes(&mut self, bytes: &mut Vec<u8>) -> Result<(), CheckpointError> {
+    pub fn bytes(&mut self, bytes: &mut Vec<u8>) -> Result<(), CheckpointError> {
         let length = self.index()?;
         bytes.clear();
         if length > LONGEST || (&mut self.input).take(length as u64).read_to_end(bytes)? != length {
@@ -330,7 +358,7 @@ impl Reader {
         Ok(())
     }
 
-    pub(crate) fn value<T: DeserializeOwned>(&mut self) -> Result<T, CheckpointError> {
+    pub fn value<T: DeserializeOwned>(&mut self) -> Result<T, CheckpointError> {
         let mut bytes = Vec::new();
         self.bytes(&mut bytes)?;
         postcard::from_bytes(&bytes).map_err(|_| CheckpointError::Damaged)
