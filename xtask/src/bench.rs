@@ -1,11 +1,14 @@
 //! `cargo xtask bench WHAT`: measurements beside those of peers, stored in `bench/`.
 
-use crate::{cluster, conform, counters, equations, lts, memory_bench, models, nets, temporal_bench};
+use crate::{
+    claims_bench, cluster, conform, counters, equations, lts, memory_bench, models, nets, temporal_bench,
+};
 
 /// A benchmark: its name, and how it runs.
 type Benchmark = (&'static str, fn(&[String]) -> Result<(), String>);
 
 const BENCHMARKS: &[Benchmark] = &[
+    ("claims", claims_bench::run),
     ("cluster", cluster::bench),
     ("conform", conform::bench),
     ("cores", xtask::cores::run),

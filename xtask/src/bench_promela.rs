@@ -55,7 +55,10 @@ fn family(processes: u32) -> String {
 }
 
 /// CPU seconds and output of a command.
-fn timed(folder: &Path, command: &str) -> Result<(f64, String), String> {
+///
+/// # Errors
+/// There is no shell to run it.
+pub fn timed(folder: &Path, command: &str) -> Result<(f64, String), String> {
     let script = format!("TIMEFORMAT='cpu %U %S'; time {command}");
     let output =
         Command::new("bash").args(["-c", &script]).current_dir(folder).output().map_err(|e| e.to_string())?;
@@ -148,7 +151,8 @@ fn run_volee(
     Ok(Best { states, transitions, seconds, bytes_per_state: number("bytes_per_state") })
 }
 
-pub(crate) fn median(values: &mut [f64]) -> f64 {
+/// The one in the middle, zero of none.
+pub fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
@@ -344,7 +348,10 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
 }
 
 /// The release binary, built now.
-pub(crate) fn built(root: &Path) -> Result<PathBuf, String> {
+///
+/// # Errors
+/// It does not build.
+pub fn built(root: &Path) -> Result<PathBuf, String> {
     let status = Command::new("cargo")
         .args(["build", "--release", "--quiet", "--package", "volee-cli"])
         .current_dir(root)
@@ -357,7 +364,11 @@ pub(crate) fn built(root: &Path) -> Result<PathBuf, String> {
     target.join("release/volee").canonicalize().map_err(|e| e.to_string())
 }
 
-fn store(root: &Path, name: &str, table: &str) -> Result<(), String> {
+/// Keeps a table in `bench/`.
+///
+/// # Errors
+/// It cannot be written.
+pub fn store(root: &Path, name: &str, table: &str) -> Result<(), String> {
     let folder = root.join("bench");
     std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
     std::fs::write(folder.join(name), table).map_err(|e| e.to_string())

@@ -5,6 +5,7 @@
 
 mod bench;
 mod browser;
+mod claims_bench;
 mod cluster;
 mod conform;
 mod counters;
