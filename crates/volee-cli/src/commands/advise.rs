@@ -15,7 +15,7 @@ use crate::outcome::Ended;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  volee advise server.pml                  every engine: what it could answer, or why not and what to change
+  volee advise server.pml                  what each engine could answer, or what stands in its way
   volee advise server.pml --format json    the same for a script
   volee check server.pml --engine auto     the answers, and which engines could answer more")]
 pub struct Advise {

@@ -32,11 +32,11 @@ use crate::witness::{MESSAGES, TraceArgs, replay_command};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  volee check mutex.pml                           deadlocks, assertions, run-time errors, ltl blocks, never claims
+  volee check mutex.pml                           deadlocks, errors, and every claim of the model
   volee check mutex.pml --invariant 'inside <= 1' an expression that must always be true
   volee check mutex.pml --reachable 'inside == 1' an expression that must be true at some time
-  volee check mutex.pml --ltl '[](want -> <> in)' a temporal formula over all infinite runs; --fair: fair ones only
-  volee check mutex.pml --property fair           one ltl block of the model; --skip claims: none of them
+  volee check mutex.pml --ltl '[](want -> <> in)' a temporal formula; --fair: fair runs only
+  volee check mutex.pml --property fair           one claim of the model; --skip claims: none
   volee check mutex.pml --search bfs              the shortest counterexample
   volee check door.aut --mu '[true* . \"open\"] <true* . \"close\"> true'
                                                   a formula of the mu-calculus
@@ -47,13 +47,13 @@ Examples:
   volee check lift.pml --engine counters --invariant 'c <= N' --parameter N --assume 'N >= 1'
                                                   with unbounded integers, for every N
   volee check big.pml --memory 2G --time 5m       within a budget; exit code 3 when it is not enough
-  volee check big.pml --workers 4                 by four threads, not by all cores; --cluster hosts.toml for several machines
+  volee check big.pml --workers 4                 four threads; --cluster hosts.toml: machines
   volee check                                     all that volee.toml names, against what it expects
   volee check models --junit results.xml          every model of a folder, with a summary
   volee check mutex.pml --watch                   again whenever the file changes
-  volee check big.pml --checkpoint big.ck         survives signals, limits and power cuts: volee resume big.ck
+  volee check big.pml --checkpoint big.ck         to go on after a power cut: volee resume big.ck
   volee check big.pml --spill /tmp                exact, with more states than memory holds
-  volee check big.pml --approximate bitstate      look for errors among more states than fit; proves nothing")]
+  volee check big.pml --approximate bitstate      look among more states than fit; proves nothing")]
 pub struct Check {
     /// The models: files whose extensions tell their languages, folders of them, or a project [default:
     /// volee.toml]

@@ -23,7 +23,7 @@ Examples:
   volee compare spec.aut protocol.aut --relation branching
   volee compare spec.aut model.pml --hide 'ack.*' --relation weak-trace
   volee compare big.pml bigger.pml --on-the-fly --memory 256M      strong, neither is built
-  volee compare impl.aut spec.aut --relation weak-trace-preorder   safety: A does nothing that B does not")]
+  volee compare impl.aut spec.aut --relation weak-trace-preorder   A does nothing that B does not")]
 pub struct Compare {
     /// The first system: a file of states and steps, or any model, which is then explored
     #[arg(value_name = "A")]

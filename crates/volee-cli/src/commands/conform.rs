@@ -25,9 +25,9 @@ const CONNECTING: Duration = Duration::from_millis(500);
 Exit codes: 0 all runs pass, 1 some run fails, 3 none fails but some is inconclusive.
 
 Examples:
-  volee conform test.json -- ./server --verbose                       over stdin and stdout, a line per message
+  volee conform test.json -- ./server --verbose                       by stdin and stdout, in lines
   volee conform tests/*.json --mapping lines.toml --tcp localhost:7000 -- ./server 7000
-  volee conform spec.pml --inputs request --outputs reply --random 200 --runs 20 --seed 7 -- ./server
+  volee conform spec.pml --inputs request --outputs reply --random 200 --runs 20 -- ./server
   volee conform test.json --log run.json --chart run.svg --junit report.xml -- ./server")]
 pub struct Conform {
     /// The tests, as written by `volee tests -o NAME.json` (or .aut); with --random the specification

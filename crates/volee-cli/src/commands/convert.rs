@@ -21,7 +21,7 @@ with --show, a small model becomes a picture of its states with their variables.
 Examples:
   volee convert model.pml states.aut                  the whole state space of a model
   volee convert mutex.pml mutex.dot                   for Graphviz: dot -Tsvg mutex.dot -o mutex.svg
-  volee convert mutex.pml mutex.svg --show inside     a picture, each state with the variables that are named
+  volee convert mutex.pml mutex.svg --show inside     a picture, with the variables that are named
   volee convert states.aut states.vlts                compact, with a checksum
   volee convert a.aut both.aut --with b.aut --sync 'put.*'   a network of two systems")]
 pub struct Convert {

@@ -17,8 +17,8 @@ use crate::progress::ProgressLine;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  volee solve system.bes                     the value of the main variable: exit code 0 true, 1 false
-  volee solve game.gm                        who wins: 0 the even player (true), 1 the odd player (false)
+  volee solve system.bes                     the main variable: exit code 0 true, 1 false
+  volee solve game.gm                        who wins: 0 the even player, 1 the odd one
   volee solve game.gm -o game.bes            the same as equations
   volee solve --random 1000,3,2 -o r.bes     1000 variables, at most 3 successors, 2 blocks")]
 pub struct Solve {

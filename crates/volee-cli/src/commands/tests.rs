@@ -26,7 +26,7 @@ Examples:
   volee tests coffee.aut --tl '<> coffee' --complete -o graph.dot    all tests, as a picture
   volee tests server.pml --inputs request --outputs reply --suite -o tests
   volee tests large.pml --after 10 --inputs in --outputs out --workers 2
-  volee tests spec.aut --against implementation.aut                  do two models conform, and the test that shows not")]
+  volee tests spec.aut --against implementation.aut                  a test that shows a difference")]
 pub struct Tests {
     #[command(flatten)]
     model: ModelArgs,
