@@ -138,6 +138,16 @@ pub struct Proctype {
     pub place: Option<Place>,
 }
 
+impl Proctype {
+    /// Of a `D_proctype`, a statement beside which another may be possible: that it never chooses must be
+    /// shown there. Who runs programs finds out; whoever does not must refuse such a program.
+    pub fn possible_choice(&self) -> Option<&Transition> {
+        let is_else = |t: &Transition| matches!(t.action, Action::Else);
+        let mut nodes = self.nodes.iter().filter(|n| self.deterministic && !n.in_d_step);
+        nodes.find_map(|n| n.transitions.iter().filter(|t| !is_else(t)).nth(1))
+    }
+}
+
 /// A point of control.
 #[derive(Debug, Clone, Default)]
 pub struct Node {

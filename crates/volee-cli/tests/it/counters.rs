@@ -87,6 +87,21 @@ fn what_is_not_linear_is_refused_with_its_place() {
     assert_eq!(code, 2);
 }
 
+/// A choice would be an error, and nobody looks for it.
+#[test]
+fn a_process_that_must_not_choose_is_refused_where_it_might() {
+    let sandbox = Sandbox::new();
+    let model = |or: &str| {
+        format!("byte x;\nint n;\nactive D_proctype P() {{\n  if :: x == 0 -> n++ {or} -> n-- fi\n}}\n")
+    };
+    sandbox.write("m.pml", model(":: x < 5"));
+    let (answer, code) = ask(&sandbox, "check m.pml --engine counters");
+    assert_eq!((code, &answer["errors"][0]["line"]), (2, &4.into()), "{answer}");
+    sandbox.write("m.pml", model(":: else"));
+    let (answer, code) = ask(&sandbox, "check m.pml --engine counters");
+    assert_eq!(code, 0, "{answer}");
+}
+
 /// Integers whose sets never come to an end.
 const ENDLESS: &str = "\
 int a, b, c, d;

@@ -222,6 +222,11 @@ fn what_is_no_family_is_refused_with_its_place_and_the_reason() {
             "m.pml:2",
             "`else` beside a rendezvous",
         ),
+        (
+            "byte x;\nD_proctype P() { if :: x == 0 -> x = 1 :: x < 5 -> x = 2 fi; assert(x < 3) }",
+            "m.pml:2",
+            "a `D_proctype` that may have a choice",
+        ),
     ];
     for (text, place, reason) in refusals {
         sandbox.write("m.pml", text);

@@ -7,6 +7,7 @@ use volee_integers::{Int, Row};
 use volee_program::{self as promela, Action, Expr, Location, NodeId};
 use volee_system::{Diagnostic, FaultKind, Place};
 
+use super::endless::D_STEP;
 use super::evaluate::{Branch, Evaluator, Key, Refusal, Result, unsupported};
 use super::formula::Formula;
 use super::state::{Channel, Explicit, Process};
@@ -28,6 +29,8 @@ pub(super) struct Edge {
     pub(super) guard: Vec<Row>,
     pub(super) updates: BTreeMap<usize, Row>,
     pub(super) place: Option<Place>,
+    /// The process that moves, where one does.
+    pub(super) mover: Option<usize>,
 }
 
 /// The explicit states so far, and what was found about them.
@@ -40,6 +43,8 @@ pub(super) struct Explorer<'a> {
     pub(super) failures: Vec<Failure>,
     pub(super) errors: Vec<Diagnostic>,
     pub(super) deadlocks: Option<Vec<(u32, Vec<Row>)>>,
+    /// The process whose transitions are being added.
+    pub(super) mover: Option<usize>,
 }
 
 impl Explorer<'_> {
@@ -66,6 +71,7 @@ impl Explorer<'_> {
             }
             at += 1;
         }
+        self.add_endless();
         Ok(initial)
     }
 
@@ -210,7 +216,9 @@ impl Explorer<'_> {
         };
         let mut any = Some(Formula::truth(false));
         for pid in movers {
+            self.mover = Some(pid);
             let enabled = self.process(at, state, pid);
+            self.mover = None;
             any = match (any, enabled) {
                 (Some(a), Some(e)) => a.or(&e).ok(),
                 _ => None,
@@ -220,8 +228,7 @@ impl Explorer<'_> {
         match (state.owner, stuck) {
             (_, None) => self.deadlocks = None,
             (Some(_), Some(stuck)) if state.d_step.is_some() => {
-                let message = "a d_step sequence blocks, or never ends, after its first statement";
-                self.fail(at, &stuck, message, FaultKind::Runtime, message, None);
+                self.fail(at, &stuck, D_STEP, FaultKind::Runtime, D_STEP, None);
             }
             // Blocked inside an atomic sequence: the others may move.
             (Some(_), Some(stuck)) => {
@@ -354,7 +361,8 @@ impl Explorer<'_> {
         let to = self.number(branch.explicit);
         for guard in branch.guard.0 {
             let (name, updates) = (name.to_owned(), branch.updates.clone());
-            self.edges.push(Edge { name, from, to, guard, updates, place: place.cloned() });
+            let (place, mover) = (place.cloned(), self.mover);
+            self.edges.push(Edge { name, from, to, guard, updates, place, mover });
         }
     }
 

@@ -8,6 +8,7 @@
 
 mod channels;
 mod counting;
+mod endless;
 mod evaluate;
 mod execute;
 mod explore;

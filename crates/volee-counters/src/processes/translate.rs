@@ -73,6 +73,11 @@ pub fn translate(
     if program.uses_priorities {
         return Err(refuse("the counters engine does not handle priorities"));
     }
+    if let Some(choice) = program.proctypes.iter().find_map(promela::Proctype::possible_choice) {
+        let message = "the counters engine does not look whether a `D_proctype` has a choice here";
+        let wrong = Diagnostic::error(message, choice.statement.place.clone());
+        return Err(vec![wrong.with_help("write `proctype`, which may choose")]);
+    }
     if let Some(names) = &options.symbolic {
         let chosen = |_: Option<usize>, variable: &Variable| {
             let name = variable.name.replace("[]", "");
@@ -112,6 +117,7 @@ fn translate_with(
         failures: Vec::new(),
         errors: Vec::new(),
         deadlocks: Some(Vec::new()),
+        mover: None,
     };
     let initial = explorer.run(options)?;
     let Explorer { evaluator, states, edges, failures, errors, deadlocks, .. } = explorer;

@@ -14,7 +14,9 @@ use volee_program::MachineOptions;
 use volee_promela::Lowered;
 use volee_system::{Budget, Draft as _, Flow, Random, Step, System};
 
-use crate::promela::{expression, lowered};
+use volee_testkit::promela::{Audience, program};
+
+use crate::promela::{accepted, expression, lowered};
 
 /// What the machine does: it meets errors, deadlocks, invariants are false, goals are reached. Which of
 /// several errors of one step counts is the machine's business.
@@ -178,6 +180,25 @@ fn narrow_variables_that_count_are_sets_that_wrap() {
     agree("short n = 32000; active proctype P() { do :: n = n + 4096 od }", &["n != -29440", "n < 32768"]);
 }
 
+#[test]
+fn a_sequence_that_never_ends_is_an_error_where_nothing_else_can_be_done() {
+    let all = [
+        ("atomic { do :: b = 1 - b :: b > 5 -> break od }", true),
+        ("atomic { n = n + 1; do :: b = 1 - b od }", true),
+        ("do :: n < 2 -> n = n + 1 :: n == 1 -> break od; d_step { b = 1; do :: b = 1 - b od }", true),
+        ("d_step { n = 3; do :: b = 1 - b :: b == 2 -> break od }", true),
+        ("do :: n < 2 -> n = n + 1; break :: atomic { skip; do :: b = 1 - b od } od", false),
+        ("do :: n = n + 1; break :: atomic { skip; do :: b = 1 - b :: b > 5 -> break od } od", false),
+        ("atomic { do :: b = 1 - b :: break od }", false),
+        ("atomic { b = 1; do :: b = 1 - b :: d_step { b = 1; do :: true od } od }", true),
+    ];
+    for (body, error) in all {
+        let text = format!("byte b; int n; active proctype P() {{ {body} }} active proctype Q() {{ n = 0 }}");
+        let (found, machine) = both(&text, &["n < 3"]);
+        assert_eq!((found.fault, machine.fault), (error, error), "{text}");
+    }
+}
+
 fn statement(r: &mut Random, deep: u32, plain: bool) -> String {
     let simple = [
         "x = 0",
@@ -268,4 +289,30 @@ fn random_models_agree_with_their_machine() {
         "{compared} compared, {refused} refused, {undecided} undecided, {large} too large for the machine"
     );
     assert!(compared - undecided > 300, "{compared} {refused} {undecided} {large}");
+}
+
+#[test]
+fn programs_of_the_whole_language_agree_with_their_machine() {
+    let (mut compared, mut refused, mut undecided, mut large) = (0, 0, 0, 0);
+    for seed in 0..300 {
+        let text = program(seed, Audience::Ourselves).to_string();
+        let Ok(model) = accepted(&text) else { continue };
+        let Ok(translation) = translate(&model.program, &ProcessOptions::default()) else {
+            refused += 1;
+            continue;
+        };
+        let Some(machine) = explore(&model, &[]) else {
+            large += 1;
+            continue;
+        };
+        match symbolic(&model, &translation, &[]) {
+            Some(found) => assert_eq!(found, machine, "seed {seed}\n{text}"),
+            None => undecided += 1,
+        }
+        compared += 1;
+    }
+    println!(
+        "{compared} compared, {refused} refused, {undecided} undecided, {large} too large for the machine"
+    );
+    assert!(compared - undecided > 60, "{compared} {refused} {undecided} {large}");
 }

@@ -33,9 +33,13 @@ active proctype control() {
 ";
 
 pub fn lowered(text: &str) -> volee_promela::Lowered {
+    accepted(text).unwrap_or_else(|diagnostics| panic!("{diagnostics:?}"))
+}
+
+/// The program of a text, if it is one.
+pub fn accepted(text: &str) -> Result<volee_promela::Lowered, Vec<volee_system::Diagnostic>> {
     let (model, diagnostics) = volee_promela::parse("model.pml", text, &volee_promela::Options::default());
-    let model = model.unwrap_or_else(|| panic!("{diagnostics:?}"));
-    volee_promela::lower(Arc::new(model)).expect("lowers")
+    volee_promela::lower(Arc::new(model.ok_or(diagnostics)?))
 }
 
 pub fn expression(model: &volee_promela::Lowered, text: &str) -> volee_program::Expr {

@@ -107,6 +107,10 @@ impl Class<'_> {
     }
 
     fn proctype(&mut self, id: ProctypeId, proctype: &Proctype) {
+        if let Some(choice) = proctype.possible_choice() {
+            let help = "write `proctype`, which may choose";
+            self.refuse("a `D_proctype` that may have a choice", &choice.statement.place, Some(help));
+        }
         if let Some(channel) = proctype.channels.first() {
             self.refuse(&format!("the local channel `{}`", channel.name), &channel.holder.place, None);
         }
