@@ -232,6 +232,8 @@ impl Check {
     fn engine(&self) -> Result<Engine, Failure> {
         let named = self.engine.as_deref().and_then(Engine::named);
         match (self.workers.engine()?, named) {
+            // Every engine is one worker.
+            (Some(Engine::Workers(1)), Some(other)) => Ok(other),
             (Some(_), Some(other)) if !matches!(other, Engine::Explicit) => {
                 Err(Failure::new("--engine and several workers do not go together"))
             }

@@ -127,6 +127,7 @@ const TABLE: &[(&str, &str)] = &[
     ("--hide P", "ooooooooo"),
     ("--show x", "ooooooooo"),
     ("--workers 3", "ooooorrrr"),
+    ("--workers 1", "ooooooooo"),
     ("--cluster none.toml", "rrrrrrrrr"),
     ("--secret-file none", "rrrrrrrrr"),
     ("--restart 1", "rrrrrrrrr"),
