@@ -200,6 +200,8 @@ impl Machine {
         };
         let code = compiler.code(expr);
         self.predicate_faults = compiler.faults;
+        // Where a condition has no value, no assertion of the model fails, as it does in a step.
+        self.predicate_faults.iter_mut().for_each(|fault| fault.kind = FaultKind::Runtime);
         self.predicates.push(code);
         PredicateId(self.predicates.len() as u32 - 1)
     }

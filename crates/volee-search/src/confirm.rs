@@ -19,6 +19,8 @@ pub(crate) struct Word {
     pub start: Option<usize>,
     /// A run without a cycle that cannot go on: its last letter is repeated too.
     ends: bool,
+    /// Some condition has no value in the last state of a run without a cycle: the word stops before it.
+    blind: bool,
 }
 
 /// The letters of states and the steps taken there; `None` if it is no run, or a condition has no value on
@@ -30,13 +32,18 @@ pub(crate) fn word<S: System + ?Sized>(
 ) -> Option<Word> {
     let mut valuation = Valuation::new(atoms);
     let mut letters = Vec::with_capacity(witness.steps.len() + 1);
-    let (mut readable, mut ends) = (true, false);
+    let (mut readable, mut ends, mut blind) = (true, false, false);
     let stutters = witness.loop_start.is_some_and(|start| start >= witness.steps.len());
     walk(system, witness, |system, state, step: Option<Step>| {
         if step.is_none() && witness.loop_start.is_some() && !stutters {
             return;
         }
-        readable &= valuation.look_at_state(system, state).is_ok();
+        let seen = valuation.look_at_state(system, state).is_ok();
+        if !seen && step.is_none() && witness.loop_start.is_none() {
+            blind = true;
+            return;
+        }
+        readable &= seen;
         if step.is_none() {
             let steps = volee_system::collect_steps(system, state);
             ends = steps.iter().all(|(step, _)| step.stays);
@@ -49,19 +56,19 @@ pub(crate) fn word<S: System + ?Sized>(
     })
     .ok()?;
     let start = witness.loop_start.map(|start| start.min(witness.steps.len()));
-    readable.then_some(Word { letters, start, ends })
+    readable.then_some(Word { letters, start, ends, blind })
 }
 
 impl Claim {
     /// Whether the automaton accepts this run, by its definition; `None` if the run is none of this system.
     pub fn accepts<S: System + ?Sized>(&self, system: &mut S, witness: &Witness) -> Option<bool> {
-        let Word { letters, start, ends } = word(system, &self.atoms, witness)?;
+        let Word { letters, start, ends, blind } = word(system, &self.atoms, witness)?;
         let automaton = &self.automaton;
         let mut now = vec![false; automaton.states.len()];
         now[automaton.initial as usize] = true;
         let trapped = |now: &[bool]| (0..now.len()).any(|q| now[q] && self.is_trap(q));
         // What a run that could go on does next is seen by nobody: the claim moves with the steps.
-        let prefix = start.unwrap_or(letters.len() - 1);
+        let prefix = start.unwrap_or(letters.len() - usize::from(!blind));
         for letter in &letters[..prefix] {
             if trapped(&now) {
                 return Some(true);
@@ -73,6 +80,9 @@ impl Claim {
         }
         if start.is_some() || ends {
             return Some(self.accepts_for_ever(&now, &letters[prefix..]));
+        }
+        if blind {
+            return Some(false);
         }
         // What predicates see in the last state they see whatever follows.
         let of_states = self.atoms.iter().all(|atom| matches!(atom, BoundAtom::Predicate(_)));

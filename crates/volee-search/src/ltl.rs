@@ -230,7 +230,11 @@ impl LtlQuestion {
             }
             letter
         };
-        let letters: Vec<Vec<bool>> = letters.into_iter().map(by_number).collect();
+        let mut letters: Vec<Vec<bool>> = letters.into_iter().map(by_number).collect();
+        // What is false by now is false whatever follows, such as this.
+        if letters.is_empty() {
+            letters.push(vec![false; size]);
+        }
         Some(!holds_of_lasso(&self.formula, &letters, start.unwrap_or(letters.len() - 1)))
     }
 }

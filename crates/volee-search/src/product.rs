@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 
 use volee_system::{
     Action, Components, Fault, FaultId, Flow, Label, Limit, Marks, PredicateId, Records, Sink, Step, System,
-    Variable, Witness, collect_initial, collect_steps,
+    Variable, Witness, collect_initial,
 };
 
 use crate::atoms::Valuation;
@@ -202,18 +202,40 @@ impl<'a, S: System + ?Sized> ClaimProduct<'a, S> {
         }
     }
 
-    /// The system's number of a step from one pair to another; nothing where a finished run repeats itself.
+    /// The system's number of a step from one pair to another, of one without an error if there is one;
+    /// nothing where a finished run repeats itself.
     pub(crate) fn ordinal(&mut self, from: &[u8], to: &[u8]) -> Option<u32> {
         self.enumerate_all(split(from).0);
         let mut found = None;
         let _ = self.follow(from, &mut |step, ordinal, target| {
-            if step.stays || target != to {
+            if step.stays || target != to || found.is_some() && step.fault.is_some() {
                 return Flow::Continue(());
             }
             found = Some(ordinal);
-            Flow::Break(())
+            if step.fault.is_none() { Flow::Break(()) } else { Flow::Continue(()) }
         });
         found.filter(|&ordinal| ordinal != STUTTER)
+    }
+
+    /// A step of the product by its number: whether it stays, the system's number of it, where it leads.
+    fn nth(&mut self, state: &[u8], ordinal: usize) -> Option<(bool, Option<u32>, Vec<u8>)> {
+        self.enumerate(split(state).0);
+        let (mut pushed, mut found) = (0, None);
+        let _ = self.follow(state, &mut |step, own, target| {
+            pushed += 1;
+            if pushed <= ordinal {
+                return Flow::Continue(());
+            }
+            found = Some((step.stays, own, target.to_vec()));
+            Flow::Break(())
+        });
+        let (stays, own, target) = found?;
+        let own = match own {
+            STUTTER => None,
+            UNNUMBERED => self.ordinal(state, &target),
+            own => Some(own),
+        };
+        Some((stays, own, target))
     }
 
     /// A run of the product as the run of the system that it is, and the pair it ends in; `None` if it is no
@@ -222,22 +244,11 @@ impl<'a, S: System + ?Sized> ClaimProduct<'a, S> {
         let mut at = collect_initial(self).into_iter().nth(witness.initial as usize)?;
         let mut steps = Vec::new();
         for &ordinal in &witness.steps {
-            let (step, next) = collect_steps(self, &at).into_iter().nth(ordinal as usize)?;
-            if !step.stays {
-                steps.extend(self.ordinal(&at, &next));
+            let (stays, own, next) = self.nth(&at, ordinal as usize)?;
+            steps.extend(own);
+            if !stays {
                 at = next;
-                continue;
             }
-            self.enumerate(split(&at).0);
-            let mut pushed = 0;
-            let _ = self.follow(&at, &mut |_, own, _| {
-                if pushed == ordinal {
-                    steps.extend(Some(own).filter(|&own| own != STUTTER));
-                    return Flow::Break(());
-                }
-                pushed += 1;
-                Flow::Continue(())
-            });
         }
         Some((Witness { initial: witness.initial, steps, loop_start: None }, at))
     }
@@ -278,22 +289,8 @@ impl<S: System + ?Sized> System for ClaimProduct<'_, S> {
     }
 
     fn explain(&mut self, state: &[u8], ordinal: usize) -> Vec<Action> {
-        self.enumerate(split(state).0);
-        let (mut pushed, mut own) = (0, None);
-        let _ = self.follow(state, &mut |step, number, target| {
-            pushed += 1;
-            if pushed <= ordinal {
-                return Flow::Continue(());
-            }
-            own = Some((step, number, target.to_vec()));
-            Flow::Break(())
-        });
-        match own {
-            Some((_, UNNUMBERED, target)) => {
-                let number = self.ordinal(state, &target);
-                number.map(|number| self.system.explain(split(state).0, number as usize)).unwrap_or_default()
-            }
-            Some((_, number, _)) if number != STUTTER => self.system.explain(split(state).0, number as usize),
+        match self.nth(state, ordinal) {
+            Some((_, Some(own), _)) => self.system.explain(split(state).0, own as usize),
             _ => Vec::new(),
         }
     }

@@ -280,3 +280,41 @@ fn every_error_of_a_d_step_is_found_and_replayed() {
         }
     }
 }
+
+#[test]
+fn a_condition_without_a_value_is_an_error_of_the_question_or_comes_too_late_for_it() {
+    let sandbox = Sandbox::new();
+    let system = "byte i; byte a[2]; active proctype P() { i = 1; i = 5 }\n";
+    let models = [
+        // The index is out of range before anything is decided.
+        ("late.pml", "ltl f { <> (a[i] != 0) }", "array index out of range"),
+        ("never.pml", "never { do :: a[i] != 0 -> break :: else od }", "array index out of range"),
+        // The formula is false before the index is out of range.
+        ("decided.pml", "ltl f { (i == 0) U (a[i] != 0) }", "can no longer satisfy"),
+    ];
+    for (name, property, told) in models {
+        sandbox.write(name, format!("{system}{property}\n"));
+        for flags in ["", " --plain", " --emptiness nested", " --search bfs", " --workers 2"] {
+            let answered = sandbox.volee(&format!("check {name}{flags} --audit"));
+            let context = format!("{name}{flags}: {}{}", answered.stdout, answered.stderr);
+            assert_eq!(answered.code, 1, "{context}");
+            let nested = flags == " --emptiness nested" && name == "decided.pml";
+            assert!(nested || answered.stdout.contains(told), "{context}");
+        }
+    }
+}
+
+#[test]
+fn of_two_steps_to_one_state_the_one_with_the_error_is_shown() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "m.pml",
+        "byte x; active proctype P() { if :: skip :: assert(x == 3) fi; x = 1 }\nltl f { (x == 0) W (x == 1) }\n",
+    );
+    for flags in ["", " --emptiness nested", " --search bfs", " --workers 2"] {
+        let answered = sandbox.volee(&format!("check m.pml{flags}"));
+        let context = format!("{flags}: {}{}", answered.stdout, answered.stderr);
+        assert_eq!(answered.code, 1, "{context}");
+        assert!(answered.stdout.contains("assertion violated: assert(x==3)"), "{context}");
+    }
+}

@@ -8,6 +8,7 @@ mod limits;
 mod liveness;
 mod monitor;
 mod parallel;
+mod products;
 mod reduction;
 mod remembered;
 mod replacement;
