@@ -3,19 +3,21 @@
 //!
 //! Abstraction `A(I)` keeps the control state (the groups of the net) and the counters in `I`; all others are
 //! ignored, as if they were always large enough. `c(I)` bounds the length of a shortest path to a trap in
-//! `A(I)`, from wherever one can be reached. A configuration of `A(I)` whose counter `j` is at least
-//! `alpha(j) * c(I \ j)` need not be looked at: whatever reaches a trap without minding `j` does so in
-//! `c(I \ j)` steps, which cannot use `j` up. So each `A(I)` is finite. No trap in some `A(I)` and nothing
-//! cut: the property holds for every size. A path on which no counter is ever negative: violated. Such paths
-//! are also looked for where they are shortest, in the graph that tracks every counter and is not cut (the
-//! paper's last abstraction), a few configurations deeper after every level.
+//! `A(I)`, from wherever one can be reached. In a configuration of `A(I)` whose counter `j` is at least
+//! `alpha(j) * c(I \ j)` it need not be counted on: whatever reaches a trap without minding `j` does so in
+//! `c(I \ j)` steps, which cannot use `j` up. There it becomes ω, so each `A(I)` is finite, and closed. No trap
+//! in some `A(I)`: the property holds for every size, and its configurations are a proof that other code
+//! re-checks. A path on which no counter is ever negative: violated. Such paths are also looked for where
+//! they are shortest, in the graph that tracks every counter and is not cut (the paper's last abstraction), a
+//! few configurations deeper after every level.
 //!
 //! Where we differ from the paper. (1) It orders the counters once and uses the prefixes only, arguing that
 //! "without loss of generality" the last counter is the large one; for a fixed prefix that is false, and its
 //! induction answers wrongly (`tests/it/unsound.rs` has the witness). We take *every* subset of the counters
 //! that matter, and as long as the budget lasts let one more matter: one that the last path to a trap has
-//! used without having it. (2) When something was cut, `c(I)` is the larger of what was seen and
-//! `max c(I \ j)` plus the number of configurations. (3) "No trap" is `None`, not distance 0. (4) Enabledness
+//! used without having it. (2) What is cut is not discarded: the paper then adds the length of the longest
+//! path to the cut-off, which makes the next graph far too large; behind an ω the shortest path to a trap is
+//! the one that does without that counter, so the cut-off is what is seen. (3) "No trap" is `None`, not distance 0. (4) Enabledness
 //! compares with what a step takes, not with its effect. (5) A target on counters is one last step that needs
 //! them, so the same argument covers it.
 
@@ -24,7 +26,7 @@ use std::collections::{HashMap, VecDeque};
 use volee_system::{Limit, Meter, Progress, Snapshot};
 
 use crate::answer::{Answer, Counterexample, Method, Outcome, Statistics};
-use crate::certificate::Certificate;
+use crate::certificate::{Certificate, OMEGA};
 use volee_nets::{Net, PlaceId, TransitionId};
 
 /// A level with more configurations than this is left out, and with it every level above it.
@@ -60,7 +62,8 @@ pub struct Induction {
 /// An extended reachability graph: the one that has settled the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Erg {
-    /// Of each configuration the marked places and how many tokens they hold; the first are initial.
+    /// Of each configuration the marked places and how many tokens they hold, [`OMEGA`] where that is cut off;
+    /// the first are initial.
     pub configurations: Vec<Vec<(String, u32)>>,
     /// Steps: from, to, what is done.
     pub edges: Vec<(usize, usize, String)>,
@@ -226,16 +229,14 @@ impl<'n> CutOff<'n> {
             self.done = Some(Answer::Violated(example));
         } else if fits && graph.at == graph.contents.len() {
             self.erg = graph.drawn(self);
-            let Graph { places, contents, .. } = graph;
-            self.done = Some(Answer::Holds(Certificate::Projection { places, contents }));
+            self.done = Some(Answer::Holds(graph.certificate(self.net.places.len())));
         } else if fits {
             self.uncut = Some(graph);
         }
     }
 
     /// Thresholds for the counters of a level, where all levels below are known.
-    fn thresholds(&self, level: &[u32]) -> Option<(Vec<u64>, u64)> {
-        let mut below = 0;
+    fn thresholds(&self, level: &[u32]) -> Option<Vec<u64>> {
         let mut all = Vec::with_capacity(level.len());
         for (i, &position) in level.iter().enumerate() {
             let mut smaller = level.to_vec();
@@ -244,14 +245,13 @@ impl<'n> CutOff<'n> {
             let place = self.counters[position as usize];
             let alpha = self.alpha.get(&place).copied().unwrap_or(1);
             all.push(alpha.saturating_mul(cut_off));
-            below = below.max(cut_off);
         }
-        Some((all, below))
+        Some(all)
     }
 
     fn level(&mut self, level: Vec<u32>, meter: &Meter) {
         let result = match self.thresholds(&level) {
-            Some((thresholds, below)) => self.explore(&level, &thresholds, below, meter),
+            Some(thresholds) => self.explore(&level, &thresholds, meter),
             None => Some(Level::Skipped),
         };
         let Some(result) = result else { return };
@@ -296,7 +296,7 @@ impl<'n> CutOff<'n> {
     }
 
     /// Builds `A(level)`. `None` when it settled the question.
-    fn explore(&mut self, level: &[u32], thresholds: &[u64], below: u64, meter: &Meter) -> Option<Level> {
+    fn explore(&mut self, level: &[u32], thresholds: &[u64], meter: &Meter) -> Option<Level> {
         let mut places = self.control.clone();
         places.extend(level.iter().map(|&i| self.counters[i as usize]));
         let mut graph = Graph::new(self, places, thresholds);
@@ -304,12 +304,7 @@ impl<'n> CutOff<'n> {
         self.statistics.states += graph.contents.len() as u64;
         self.statistics.transitions += graph.edges;
         let (longest, found) = graph.longest_shortest();
-        let cut_off = match (found, graph.cut) {
-            _ if !complete => None,
-            (false, false) => None,
-            (true, false) => Some(longest),
-            (_, true) => Some(longest.max(below.saturating_add(graph.contents.len() as u64))),
-        };
+        let cut_off = (complete && found).then_some(longest);
         self.inductions.push(Induction {
             counters: level
                 .iter()
@@ -331,8 +326,7 @@ impl<'n> CutOff<'n> {
         }
         if cut_off.is_none() {
             self.erg = graph.drawn(self);
-            let Graph { places, contents, .. } = graph;
-            self.done = Some(Answer::Holds(Certificate::Projection { places, contents }));
+            self.done = Some(Answer::Holds(graph.certificate(self.net.places.len())));
             return None;
         }
         self.note_wanted(&graph, level);
@@ -399,10 +393,13 @@ impl Graph {
         graph
     }
 
-    fn add(&mut self, contents: Vec<u32>, from: Option<u32>, by: u32) {
-        if contents.iter().zip(&self.limits).any(|(&n, &limit)| u64::from(n) >= limit) {
-            self.cut = true;
-            return;
+    /// What is cut is ω from there on.
+    fn add(&mut self, mut contents: Vec<u32>, from: Option<u32>, by: u32) {
+        for (n, &limit) in contents.iter_mut().zip(&self.limits) {
+            if *n != OMEGA && u64::from(*n) >= limit {
+                *n = OMEGA;
+                self.cut = true;
+            }
         }
         let new = self.contents.len() as u32;
         let id = *self.known.entry(contents.clone()).or_insert(new);
@@ -435,16 +432,24 @@ impl Graph {
                 (0..self.steps.len() as u32).filter(|&t| enabled(&self.steps[t as usize])).collect();
             for t in fired {
                 self.edges += 1;
-                let mut after = now.clone();
-                for &(i, _, effect) in &self.steps[t as usize] {
-                    let value = i64::from(now[i as usize]) + effect;
-                    after[i as usize] = u32::try_from(value).unwrap_or(u32::MAX);
-                }
-                self.add(after, Some(at as u32), t);
+                self.add(fire(&now, &self.steps[t as usize]), Some(at as u32), t);
             }
             self.at += 1;
         }
         true
+    }
+
+    /// That no trap is met, as something that can be checked.
+    fn certificate(self, places: usize) -> Certificate {
+        if !self.cut {
+            return Certificate::Projection { places: self.places, contents: self.contents };
+        }
+        let marking = |contents: &Vec<u32>| {
+            let mut marking = vec![OMEGA; places];
+            self.places.iter().zip(contents).for_each(|(p, n)| marking[*p as usize] = *n);
+            marking
+        };
+        Certificate::Forward { cover: self.contents.iter().map(marking).collect() }
     }
 
     /// A trap whose path is a run of some instance.
@@ -487,12 +492,10 @@ impl Graph {
                 if !arcs.iter().all(|&(i, taken, _)| now[i as usize] >= taken) {
                     continue;
                 }
-                let mut after = now.clone();
-                for &(i, _, effect) in arcs {
-                    after[i as usize] =
-                        u32::try_from(i64::from(now[i as usize]) + effect).unwrap_or(u32::MAX);
+                let mut after = fire(now, arcs);
+                for (n, &limit) in after.iter_mut().zip(&self.limits) {
+                    *n = if u64::from(*n) >= limit { OMEGA } else { *n };
                 }
-                // What was cut off is not in the graph.
                 if let Some(&to) = self.known.get(&after) {
                     edges.push((from, to as usize, search.net.transitions[t].name.clone()));
                 }
@@ -526,6 +529,18 @@ impl Graph {
         }
         (longest, !self.trapped.is_empty())
     }
+}
+
+/// What a step leaves; ω stays.
+fn fire(now: &[u32], arcs: &Arcs) -> Vec<u32> {
+    let mut after = now.to_vec();
+    for &(i, _, effect) in arcs {
+        if now[i as usize] != OMEGA {
+            // No run of an instance comes near what this leaves out.
+            after[i as usize] = u32::try_from(i64::from(now[i as usize]) + effect).unwrap_or(OMEGA);
+        }
+    }
+    after
 }
 
 /// The least instance in which a trace can be fired and ends in the target: the largest excess of what each

@@ -316,7 +316,7 @@ impl Builder<'_> {
         let before = self.locals[l].1.clone();
         let touched = self.count_names(class, &before, &local, &mut globals) | touched;
         let mut found = Found {
-            globals: if touched { Some((g, self.global(globals)?)) } else { None },
+            globals: None,
             takes: vec![l],
             gives: vec![usize::MAX],
             wrong: wrong.map(|w| self.wrong(w)),
@@ -332,7 +332,7 @@ impl Builder<'_> {
             }
             found.gives.push(self.local(class, local)?);
         }
-        self.record_named(found, fresh, vec![(class, local)])
+        self.record_named(found, (g, touched.then_some(globals)), fresh, vec![(class, local)])
     }
 
     /// Who a process of a class in a local state is.

@@ -86,14 +86,18 @@ fn by_control<'n>(net: &'n Net, group: &[Option<usize>]) -> (Vec<&'n Transition>
     (anywhere, at)
 }
 
-/// What a transition needs besides this control; `None` if control does not allow it.
+/// What a transition needs besides this control; `None` if control does not allow it. A bystander is always
+/// there, in one local state or another, and for each there is a transition: only who moves can be missing.
 fn needs(t: &Transition, group: &[Option<usize>], control: &[PlaceId]) -> Option<Vec<(PlaceId, u32)>> {
     let mut others = Vec::new();
     for bound in &t.at_least {
         match group[bound.place.index()] {
             Some(g) if control[g] != bound.place || bound.tokens > 1 => return None,
             Some(_) => {}
-            None => others.push((bound.place, bound.tokens)),
+            None => {
+                let movers = t.movers.iter().filter(|m| m.from == bound.place).count() as u32;
+                others.extend((movers > 0).then_some((bound.place, movers)));
+            }
         }
     }
     Some(others)

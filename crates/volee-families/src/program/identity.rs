@@ -6,6 +6,10 @@
 //! process gets a name when its number leaves it and loses it when nobody holds it any more, so that names
 //! are as few as there are holders. Names can be compared and passed on; whatever else is done with them
 //! depends on numbers and is refused.
+//!
+//! Which name is whose makes no difference, so after every step they are given anew, in the order in which
+//! they are held: of all the ways in which n processes can stand in a queue there is one. Processes whose name
+//! changes by that take part in the step as bystanders.
 
 use volee_system::Diagnostic;
 
@@ -61,13 +65,53 @@ impl Me {
     }
 }
 
-/// Names that a step has taken from processes which do not take part in it.
+/// A step that changes names of processes which do not take part in it.
 pub(super) struct Orphan {
     found: Found,
-    /// The names that their owners lose, the next one last.
-    names: Vec<u8>,
+    /// Who they are, the next one last.
+    left: Vec<Bystander>,
+    renaming: Renaming,
     /// Local states that were looked at already.
     seen: usize,
+}
+
+/// A process whose name a step changes, or that holds one which it changes.
+#[derive(Debug, Clone, Copy)]
+enum Bystander {
+    /// The owner of a name, and the one that it has then.
+    Owner(u8, Option<u8>),
+    /// The single process of a class.
+    Holder(usize),
+}
+
+/// The new name for each.
+type Renaming = [u8; NAMES];
+
+/// Names in the order in which they are held: first by cells, then by holders.
+fn in_order(cells: &[i32], counts: &[i32]) -> Renaming {
+    let mut order: Vec<usize> = Vec::new();
+    let held = cells.iter().filter_map(|value| index(*value));
+    let counted = counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(at, _)| at % NAMES);
+    for k in held.chain(counted).chain(0..NAMES) {
+        if !order.contains(&k) {
+            order.push(k);
+        }
+    }
+    let mut new = [0; NAMES];
+    order.iter().enumerate().for_each(|(to, &from)| new[from] = to as u8);
+    new
+}
+
+fn index(value: i32) -> Option<usize> {
+    usize::try_from(value.wrapping_sub(FIRST)).ok().filter(|k| *k < NAMES)
+}
+
+fn rename(values: &mut [i32], renaming: &Renaming) {
+    for value in values {
+        if let Some(k) = index(*value) {
+            *value = name(renaming[k]);
+        }
+    }
 }
 
 /// The names that are held, in order.
@@ -76,26 +120,14 @@ fn held(cells: &[i32], counts: &[i32]) -> [bool; NAMES] {
     for (at, count) in counts.iter().enumerate() {
         all[at % NAMES] |= *count > 0;
     }
-    for &value in cells {
-        if let Ok(k) = usize::try_from(value.wrapping_sub(FIRST))
-            && k < NAMES
-        {
-            all[k] = true;
-        }
-    }
+    cells.iter().filter_map(|value| index(*value)).for_each(|k| all[k] = true);
     all
 }
 
 /// How many cells hold each name.
 pub(super) fn counts(values: &[i32]) -> [i32; NAMES] {
     let mut all = [0; NAMES];
-    for value in values {
-        if let Ok(k) = usize::try_from(value.wrapping_sub(FIRST))
-            && k < NAMES
-        {
-            all[k] += 1;
-        }
-    }
+    values.iter().filter_map(|value| index(*value)).for_each(|k| all[k] += 1);
     all
 }
 
@@ -154,37 +186,79 @@ impl Builder<'_> {
         before.iter().chain(&after).any(|count| *count > 0)
     }
 
-    /// Records a step after which nobody holds some names any more: their owners lose them, those that move
-    /// (with their local states in `moved`) at once, another one as a bystander.
+    /// Records a step. Owners of names that nobody holds any more lose them, and names are given anew: of
+    /// those that move (with their local states in `moved`) at once, of others as bystanders.
     pub(super) fn record_named(
         &mut self,
         mut found: Found,
+        (before, after): (usize, Option<Vec<i32>>),
         fresh: Option<u8>,
         mut moved: Vec<(usize, Local)>,
     ) -> Result<(), FamilyError> {
-        let mut lost = Vec::new();
-        if let Some((before, after)) = found.globals {
-            let (before, after) = (self.names_in[before], self.names_in[after]);
-            lost.extend((0..NAMES).filter(|&k| (before[k] || fresh == Some(k as u8)) && !after[k]));
-        }
-        let mut bystanders = Vec::new();
-        for k in lost {
-            match moved.iter_mut().find(|(_, local)| local.me == Some(k as u8)) {
-                Some((_, local)) => local.me = None,
-                None => bystanders.push(k as u8),
+        let mut left = Vec::new();
+        let mut renaming = [0; NAMES];
+        if let Some(mut after) = after {
+            let first = after.len() - NAMES * self.world.holders;
+            let (known, still) = (self.names_in[before], self.held_in(&after));
+            renaming = in_order(&after[..first], &after[first..]);
+            let named = (0..NAMES).filter(|&k| known[k] || fresh == Some(k as u8) || still[k]);
+            for k in named.filter(|&k| !still[k] || usize::from(renaming[k]) != k) {
+                let to = still[k].then_some(renaming[k]);
+                if !moved.iter().any(|(_, local)| local.me == Some(k as u8)) {
+                    left.push(Bystander::Owner(k as u8, to));
+                }
             }
+            for (_, local) in &mut moved {
+                local.me = local.me.and_then(|k| still[usize::from(k)].then_some(renaming[usize::from(k)]));
+                rename(&mut local.values, &renaming);
+            }
+            let holders = self.holders(before, &renaming, &found.takes);
+            left.extend(holders.into_iter().map(Bystander::Holder));
+            rename(&mut after[..first], &renaming);
+            for counts in after[first..].chunks_mut(NAMES) {
+                let old = counts.to_vec();
+                (0..NAMES).for_each(|k| counts[usize::from(renaming[k])] = old[k]);
+            }
+            found.globals = Some((before, self.global(after)?));
         }
         for (i, (class, local)) in moved.into_iter().enumerate() {
             found.gives[i] = self.local(class, local)?;
         }
-        if bystanders.is_empty() {
+        if left.is_empty() {
             return self.record(found);
         }
-        self.orphans.push(Orphan { found, names: bystanders, seen: 0 });
+        self.orphans.push(Orphan { found, left, renaming, seen: 0 });
         Ok(())
     }
 
-    /// Adds the steps of which the owner of a lost name is a bystander; whether there were new ones.
+    /// The classes of single processes that do not take part in a step and hold names which it changes.
+    fn holders(&self, g: usize, renaming: &Renaming, takes: &[usize]) -> Vec<usize> {
+        let moves = |class: usize| takes.iter().any(|&l| self.locals[l].0 == class);
+        let holds = |class: &usize| {
+            let at = self.counted_at(*class).filter(|_| !moves(*class));
+            let changed = |at: usize, k: usize| self.globals[g][at + k] > 0 && usize::from(renaming[k]) != k;
+            at.is_some_and(|at| (0..NAMES).any(|k| changed(at, k)))
+        };
+        (0..self.classes.len()).filter(holds).collect()
+    }
+
+    /// The local state that a bystander has afterwards, if it can be in this one.
+    fn renamed(&self, l: usize, orphan: &Orphan) -> Option<Local> {
+        let (class, local) = &self.locals[l];
+        let mut local = local.clone();
+        match orphan.left.last()? {
+            Bystander::Owner(k, to) if self.classes[*class].user && local.me == Some(*k) => local.me = *to,
+            Bystander::Holder(holder) if holder == class => {
+                let (before, _) = orphan.found.globals?;
+                self.agree(l, before).then_some(())?;
+                rename(&mut local.values, &orphan.renaming);
+            }
+            _ => return None,
+        }
+        Some(local)
+    }
+
+    /// Adds the steps in which somebody is a bystander; whether there were new ones.
     pub(super) fn adopt(&mut self) -> Result<bool, FamilyError> {
         let mut any = false;
         let mut o = 0;
@@ -192,18 +266,15 @@ impl Builder<'_> {
             while self.orphans[o].seen < self.locals.len() {
                 let l = self.orphans[o].seen;
                 self.orphans[o].seen += 1;
-                let Some((&name, others)) = self.orphans[o].names.split_last() else { break };
-                let (class, local) = self.locals[l].clone();
-                if local.me != Some(name) {
-                    continue;
-                }
-                let others = others.to_vec();
-                let mut found = self.orphans[o].found.clone();
+                let Some(local) = self.renamed(l, &self.orphans[o]) else { continue };
+                let Orphan { found, left, renaming, .. } = &self.orphans[o];
+                let (mut found, mut left, renaming) = (found.clone(), left.clone(), *renaming);
+                left.pop();
                 found.takes.push(l);
-                found.gives.push(self.local(class, Local { me: None, ..local })?);
-                match others.is_empty() {
+                found.gives.push(self.local(self.locals[l].0, local)?);
+                match left.is_empty() {
                     true => self.record(found)?,
-                    false => self.orphans.push(Orphan { found, names: others, seen: 0 }),
+                    false => self.orphans.push(Orphan { found, left, renaming, seen: 0 }),
                 }
                 any = true;
             }

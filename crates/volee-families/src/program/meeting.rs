@@ -152,14 +152,15 @@ impl Builder<'_> {
         touched |= self.count_names(class, &sender_before, &sender, &mut globals);
         touched |= self.count_names(partner, &receiver_before, &receiver, &mut globals);
         let found = Found {
-            globals: if touched { Some((g, self.global(globals)?)) } else { None },
+            globals: None,
             takes: vec![l, m],
             gives: vec![usize::MAX; 2],
             wrong,
             actions,
             labels: vec![send.statement.text.to_string(), receive.statement.text.to_string()],
         };
-        self.record_named(found, fresh, vec![(class, sender), (partner, receiver)])
+        let after = touched.then_some(globals);
+        self.record_named(found, (g, after), fresh, vec![(class, sender), (partner, receiver)])
     }
 }
 

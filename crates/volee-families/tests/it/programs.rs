@@ -7,7 +7,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use volee_families::{Asked, Choice, Family, Kind, Questions, check, family_of, follow};
+use volee_families::{Asked, Choice, Family, Kind, Method, Questions, check, family_of, follow};
 use volee_program::{MachineOptions, ProctypeId};
 use volee_promela::Lowered;
 use volee_system::{Budget, Draft, Flow, Limit, Quiet, Random, Step, Verdict};
@@ -176,6 +176,20 @@ fn a_deadlock_of_two_locks_needs_two_users_and_is_found_with_them() {
     assert!(!deadlock(
         "bit a = 1, b = 1; proctype User() { atomic { a -> a = 0 }; atomic { b -> b = 0 }; b = 1; a = 1 }"
     ));
+}
+
+#[test]
+fn the_method_of_cut_offs_decides_that_the_first_get_comes_after_a_put() {
+    let model = lowered(include_str!("../../../../examples/families/p7-produce-first.pml"));
+    let users = ["Producer".to_string(), "Consumer".to_string()];
+    let family = family_of(&model.program, &users, &Questions::default(), None).expect("a family");
+    let net = family.net(&family.asked[0]);
+    let checked = check(&net, Choice::Only(Method::CutOff), Budget::default(), &mut Quiet).expect("a net");
+    assert_eq!(checked.verdict, Verdict::Holds);
+    assert_eq!(checked.certificate.expect("a proof").check(&net), Ok(()));
+    let why = checked.why.expect("its inductions");
+    assert!(why.inductions.iter().any(|i| i.cut), "{:?}", why.inductions);
+    assert!(why.inductions.iter().all(|i| i.complete), "{:?}", why.inductions);
 }
 
 #[test]

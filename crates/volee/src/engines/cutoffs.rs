@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use serde_json::{Value, json};
-use volee_families::{Erg, Why};
+use volee_families::{Erg, OMEGA, Why};
 
 use crate::answer::ExplanationForm;
 
@@ -47,7 +47,8 @@ pub(super) fn values(why: &Why) -> (Value, Option<Value>) {
             .configurations
             .iter()
             .map(|marked| {
-                marked.iter().map(|(place, n)| (place.clone(), json!(n))).collect::<serde_json::Map<_, _>>()
+                let tokens = |n: u32| if n == OMEGA { json!("ω") } else { json!(n) };
+                marked.iter().map(|(p, n)| (p.clone(), tokens(*n))).collect::<serde_json::Map<_, _>>()
             })
             .map(Value::from)
             .collect();
@@ -73,7 +74,9 @@ pub(crate) fn drawn(erg: &Erg, form: ExplanationForm) -> String {
         ExplanationForm::Dot => {
             text.push_str("digraph erg {\n  node [shape=box];\n");
             for (number, marked) in erg.configurations.iter().enumerate() {
-                let places: Vec<String> = marked.iter().map(|(p, n)| format!("{n} {}", quoted(p))).collect();
+                let tokens = |n: u32| if n == OMEGA { "ω".into() } else { n.to_string() };
+                let places = marked.iter().map(|(p, n)| format!("{} {}", tokens(*n), quoted(p)));
+                let places: Vec<String> = places.collect();
                 let shape = if erg.traps.contains(&number) { ", shape=diamond" } else { "" };
                 let _ = writeln!(text, "  {number} [label=\"{}\"{shape}];", places.join("\\n"));
             }
