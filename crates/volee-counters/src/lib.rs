@@ -20,6 +20,7 @@ mod processes;
 mod program;
 mod spec;
 mod text;
+mod watch;
 mod witness;
 
 pub use certificate::{CertificateError, check_closed, check_safe};
@@ -28,7 +29,8 @@ pub use check::{
 };
 pub use fst::{Condition, parse_condition, parse_fst};
 pub use instance::Instance;
-pub use processes::{Failure, ProcessOptions, Translation, translate};
+pub use processes::{EventAtom, Failure, ProcessOptions, Translation, translate, translate_watching};
 pub use program::{Domain, Instruction, LocationId, Program, Region, Transition, TransitionId};
 pub use spec::{ControlledNet, of_net, parse_spec};
+pub use watch::{Reading, TooLarge, Watched, Watcher, beside, elsewhere, ends_of};
 pub use witness::{Count, CounterRun, Part, ReplayError, State, Witness};

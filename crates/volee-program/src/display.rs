@@ -17,7 +17,7 @@ use crate::program::{self, ChannelType, Expr, Node, Piece, Program, Statement, T
 use crate::types::Kind;
 
 /// A value as a user writes it.
-pub(crate) fn value_text(program: &Program, kind: Kind, value: i32) -> String {
+pub fn value_text(program: &Program, kind: Kind, value: i32) -> String {
     match kind {
         Kind::Mtype(set) => mtype_name(program, set, value).map_or_else(|| value.to_string(), str::to_owned),
         Kind::Bool => if value != 0 { "true" } else { "false" }.into(),

@@ -38,6 +38,7 @@ mod types;
 mod why;
 
 pub use constant::constants;
+pub use display::value_text;
 pub use machine::{ChannelSlots, LabelStyle, Machine, MachineOptions, PredicateCompiler};
 pub use optimise::visit_expr;
 pub use program::{

@@ -240,7 +240,7 @@ impl<'a, S: System + ?Sized> ClaimProduct<'a, S> {
 
     /// A run of the product as the run of the system that it is, and the pair it ends in; `None` if it is no
     /// run.
-    pub(crate) fn own_run(&mut self, witness: &Witness) -> Option<(Witness, Vec<u8>)> {
+    pub fn own_run(&mut self, witness: &Witness) -> Option<(Witness, Vec<u8>)> {
         let mut at = collect_initial(self).into_iter().nth(witness.initial as usize)?;
         let mut steps = Vec::new();
         for &ordinal in &witness.steps {

@@ -368,7 +368,10 @@ fn by_name(error: AskError, asked: &[Question], claims: &[Question]) -> AskError
 fn grouped(engine: &Engine, questions: &[Question]) -> Result<Vec<(Way, Vec<Question>)>, AskError> {
     let mut groups: Vec<(Way, Vec<Question>)> = Vec::new();
     for question in questions {
-        let way = engine.way(question.kind())?;
+        let way = match engine.way(question.kind())? {
+            Way::CountedTraces | Way::CountedModal => Way::Counters,
+            way => way,
+        };
         let together = matches!(way, Way::Search | Way::SharedSearch | Way::Families | Way::Counters);
         match groups.iter_mut().find(|(other, _)| *other == way && together) {
             Some((_, group)) => group.push(question.clone()),
@@ -389,7 +392,7 @@ fn answer(job: &mut Job<'_>, way: Way, questions: &[Question]) -> Result<Part, A
         }
         Way::SharedEquations => engines::workers::equations(job, &questions[0]),
         Way::Families => engines::families::answer(job, questions),
-        Way::Counters => engines::counters::answer(job, questions),
+        Way::Counters | Way::CountedTraces | Way::CountedModal => engines::counters::answer(job, questions),
         Way::Channels => engines::channels::answer(job, &questions[0]),
     }
 }

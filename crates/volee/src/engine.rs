@@ -154,6 +154,9 @@ pub(crate) enum Way {
     SharedDeterministic,
     Families,
     Counters,
+    /// What counters do for finite-trace formulas, and for those of the mu-calculus.
+    CountedTraces,
+    CountedModal,
     Channels,
 }
 
@@ -175,8 +178,15 @@ const OF_FAMILIES: &[Kind] = &[
     Kind::Never,
     Kind::Coverable,
 ];
-const OF_COUNTERS: &[Kind] =
-    &[Kind::Deadlock, Kind::Assertions, Kind::RuntimeErrors, Kind::Invariant, Kind::Reachable, Kind::Target];
+const OF_COUNTERS: &[Kind] = &[
+    Kind::Deadlock,
+    Kind::Assertions,
+    Kind::RuntimeErrors,
+    Kind::Invariant,
+    Kind::Reachable,
+    Kind::Target,
+    Kind::Ltl,
+];
 
 impl Engine {
     /// All engines by name, in the order in which they are told to people.
@@ -237,6 +247,8 @@ impl Engine {
                 _ => REACHABILITY.contains(&kind).then_some(Way::SharedSearch),
             },
             Engine::Families => OF_FAMILIES.contains(&kind).then_some(Way::Families),
+            Engine::Counters if kind == Kind::Tl => Some(Way::CountedTraces),
+            Engine::Counters if kind == Kind::Mu => Some(Way::CountedModal),
             Engine::Counters => OF_COUNTERS.contains(&kind).then_some(Way::Counters),
             Engine::Channels => (kind == Kind::Bounded).then_some(Way::Channels),
             Engine::Equations => (kind == Kind::Mu).then_some(Way::Equations),
@@ -383,7 +395,7 @@ impl Way {
             }
             Way::Equations | Way::SharedEquations => "equations",
             Way::Families => "families",
-            Way::Counters => "counters",
+            Way::Counters | Way::CountedTraces | Way::CountedModal => "counters",
             Way::Channels => "channels",
         }
     }
@@ -424,6 +436,11 @@ impl Way {
     }
 
     fn obeys(self, setting: Setting, asked: &Asked<'_>) -> Result<(), Why> {
+        match (self, setting) {
+            (Way::CountedTraces, Setting::Runs) | (Way::CountedModal, Setting::Macros) => return Ok(()),
+            (Way::CountedTraces | Way::CountedModal, _) => return Way::Counters.obeys(setting, asked),
+            _ => {}
+        }
         if let Some(alone) = self.alone() {
             return self.obeyed_together(alone, setting, asked);
         }
@@ -573,9 +590,7 @@ impl Way {
             | Way::SharedCycles
             | Way::SharedMonitor
             | Way::SharedDeterministic => Why::OtherEngine { asked: "workers", does: "explicit" },
-            Way::Families | Way::Counters | Way::Channels => {
-                Why::OtherEngine { asked: self.engine(), does: "explicit" }
-            }
+            _ => Why::OtherEngine { asked: self.engine(), does: "explicit" },
         }
     }
 }

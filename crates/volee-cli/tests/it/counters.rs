@@ -76,6 +76,50 @@ fn runs_over_integers_are_drawn_stored_and_replayed_like_all_others() {
 }
 
 #[test]
+fn formulas_about_runs_are_decided_where_a_finite_run_shows_a_violation() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "serve.pml",
+        "mtype = { REQ, ACK }; chan c = [1] of { mtype, int }; chan d = [0] of { mtype }; int x, sum;\n\
+         active proctype Client() { do :: x = x + 1; c!REQ,x; d?ACK od }\n\
+         active proctype Server() { int n; do :: c?REQ,n -> sum = sum + 1; d!ACK od }\n",
+    );
+    for (question, verdict, code) in [
+        ("--ltl '[](sum <= x && x <= sum + 1)'", "holds", 0),
+        ("--ltl '[](sum == 3 -> x == 3)'", "violated", 1),
+        ("--tl '[](d!ACK -> {sum == x})'", "holds", 0),
+        ("--tl '[]!\"c!REQ,5\"'", "violated", 1),
+        ("--mu '[true* . \"d!ACK\"] {sum == x}'", "holds", 0),
+        ("--mu '<true* . \"c!REQ,5\"> true'", "holds", 0),
+        ("--mu '[true*] <true> true'", "holds", 0),
+    ] {
+        let answered =
+            sandbox.shell(&format!("volee check serve.pml --engine counters {question} --format json"));
+        let answer: Value = serde_json::from_str(&answered.stdout).expect("JSON");
+        assert_eq!(
+            (answer["verdict"].as_str(), answered.code),
+            (Some(verdict), code),
+            "{question}: {answer}"
+        );
+        if verdict == "violated" {
+            let replay = answer["results"][0]["replay"].as_str().expect("the program itself can do it");
+            let shown = sandbox.shell(replay);
+            assert!(shown.code < 2 && shown.stdout.contains("confirmed"), "{question}: {}", shown.stdout);
+        }
+    }
+    let refused = sandbox.volee("check serve.pml --engine counters --mu [true*]<true*>{x==1}");
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("some run"), "{}", refused.stderr);
+    // A counter program of its own has conditions and transitions to speak of as well.
+    let figure = example("figure1.fst");
+    let (answer, code) =
+        ask(&sandbox, &format!("check {figure} --engine counters --tl [](leave->{{x=1000002}})"));
+    assert_eq!((answer["verdict"].as_str(), code), (Some("holds"), 0), "{answer}");
+    let (answer, code) = ask(&sandbox, &format!("check {figure} --engine counters --ltl [](x<=1000001)"));
+    assert_eq!((answer["verdict"].as_str(), code), (Some("violated"), 1), "{answer}");
+}
+
+#[test]
 fn what_is_not_linear_is_refused_with_its_place() {
     let sandbox = Sandbox::new();
     sandbox.write("square.pml", "int x = 2;\nactive proctype p() {\n  x = x * x\n}\n");

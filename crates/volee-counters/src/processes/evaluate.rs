@@ -17,6 +17,15 @@ pub(crate) struct Branch {
     /// New values of symbolic columns, as forms of the old ones.
     pub(crate) updates: BTreeMap<usize, Row>,
     pub(crate) explicit: Explicit,
+    /// The events that it is, of those that somebody looks for: a bit each.
+    pub(crate) events: u64,
+}
+
+impl Branch {
+    /// Nothing has been done, under any condition.
+    pub(crate) fn at(explicit: Explicit) -> Branch {
+        Branch { guard: Formula::truth(true), updates: BTreeMap::new(), explicit, events: 0 }
+    }
 }
 
 /// Columns of symbolic variables, given out as they are first met.

@@ -8,6 +8,7 @@ use volee_program::{self as promela, Action, Expr, Pattern};
 use volee_system::{FaultKind, Place};
 
 use super::evaluate::{Branch, Refusal, Result, unsupported};
+use super::events::Way;
 use super::explore::Explorer;
 use super::formula::Formula;
 use super::state::{Explicit, Process};
@@ -26,6 +27,8 @@ impl<'a> Explorer<'a> {
     pub(super) fn take(&mut self, at: u32, mut branch: Branch, pid: usize, transition: &promela::Transition) {
         let text = &transition.statement.text;
         let place = transition.statement.place.as_ref();
+        let heard = self.heard(&branch.explicit, pid, transition);
+        branch.events |= self.accept(heard, text, place).unwrap_or(0);
         branch.explicit.processes[pid].node = transition.target.0;
         let mut work = vec![branch];
         let actions: Vec<&Action> = match &transition.action {
@@ -107,7 +110,7 @@ impl<'a> Explorer<'a> {
                     if !guard.is_false() {
                         let mut next = Branch { guard, ..branch.clone() };
                         self.evaluator.insert(&mut next, channel, &message, *sorted)?;
-                        out.push(next);
+                        out.extend(self.passed(next, (pid, None), Way::In, channel, &message)?);
                     }
                 }
             }
@@ -121,7 +124,10 @@ impl<'a> Explorer<'a> {
                     if !guard.is_false() {
                         let mut next = Branch { guard, ..branch.clone() };
                         let message = self.evaluator.remove(&mut next, channel, slot, *keep);
-                        out.extend(self.evaluator.bind(next, pid, patterns, &message)?);
+                        let way = if *keep { Way::Stays } else { Way::Out };
+                        for next in self.passed(next, (pid, None), way, channel, &message)? {
+                            out.extend(self.evaluator.bind(next, pid, patterns, &message)?);
+                        }
                     }
                 }
             }
@@ -299,16 +305,29 @@ impl<'a> Explorer<'a> {
     ) -> Result<Vec<Branch>> {
         let guard = partner.when.and(allowed)?;
         let mut branch = Branch { guard: guard.clone(), ..base.clone() };
+        branch.events |= self.heard(&base.explicit, pid, send)? | self.taken(&base.explicit, partner);
         branch.explicit.processes[pid].node = send.target.0;
         branch.explicit.processes[partner.pid].node = partner.receive.target.0;
         branch.explicit.owner = partner.receive.atomic.then_some(partner.pid as u8);
         // Once more for the errors in it.
+        let mut branches = vec![branch];
         if let Some(channel) = self.evaluator.channel(base, Some(pid), channel, &None)? {
             self.evaluator.message(base, pid, channel, values)?;
+            let both = (pid, Some(partner.pid));
+            let passed = |b| self.passed(b, both, Way::In, channel, &partner.message);
+            branches = branches.into_iter().map(passed).collect::<Result<Vec<_>>>()?.concat();
         }
-        let done = self.evaluator.bind(branch, partner.pid, partner.patterns, &partner.message)?;
+        let mut done = Vec::new();
+        for branch in branches {
+            done.extend(self.evaluator.bind(branch, partner.pid, partner.patterns, &partner.message)?);
+        }
         self.note(at, &guard, send);
         Ok(done)
+    }
+
+    /// The events that the receiving statement of a rendezvous is.
+    fn taken(&self, explicit: &Explicit, partner: &Partner<'_>) -> u64 {
+        self.said(explicit, partner.pid, &partner.receive.statement.text)
     }
 
     /// Who may move after a transition.

@@ -9,6 +9,7 @@ use volee_system::{Diagnostic, FaultKind, Place};
 
 use super::endless::D_STEP;
 use super::evaluate::{Branch, Evaluator, Key, Refusal, Result, unsupported};
+use super::events::Listener;
 use super::formula::Formula;
 use super::state::{Channel, Explicit, Process};
 use super::translate::{Failure, ProcessOptions};
@@ -31,6 +32,7 @@ pub(super) struct Edge {
     pub(super) place: Option<Place>,
     /// The process that moves, where one does.
     pub(super) mover: Option<usize>,
+    pub(super) events: u64,
 }
 
 /// The explicit states so far, and what was found about them.
@@ -45,6 +47,9 @@ pub(super) struct Explorer<'a> {
     pub(super) deadlocks: Option<Vec<(u32, Vec<Row>)>>,
     /// The process whose transitions are being added.
     pub(super) mover: Option<usize>,
+    /// Where runs end, well or not; an error in what a statement waits for is no step.
+    pub(super) ends: Option<Vec<(u32, Vec<Row>)>>,
+    pub(super) listener: Listener<'a>,
 }
 
 impl Explorer<'_> {
@@ -90,7 +95,7 @@ impl Explorer<'_> {
         let channel = |c: &promela::ChannelInstance| Channel { kind: c.channel.0, messages: Vec::new() };
         let channels = self.program.channels.iter().map(channel).collect();
         let explicit = Explicit { globals, channels, ..Explicit::default() };
-        let mut branch = Branch { guard: Formula::truth(true), updates: BTreeMap::new(), explicit };
+        let mut branch = Branch::at(explicit);
         let blocks = self.evaluator.blocks;
         let mut open = Vec::new();
         for (cell, info) in blocks.globals.cells.iter().enumerate().filter(|(_, c)| c.symbolic) {
@@ -214,15 +219,21 @@ impl Explorer<'_> {
             Some(p) => vec![p as usize],
             None => (0..state.processes.len()).collect(),
         };
-        let mut any = Some(Formula::truth(false));
+        let (mut any, mut moves) = (Some(Formula::truth(false)), Some(Formula::truth(false)));
+        let or = |a: Option<Formula>, b: Option<Formula>| a.zip(b).and_then(|(a, b)| a.or(&b).ok());
         for pid in movers {
             self.mover = Some(pid);
-            let enabled = self.process(at, state, pid);
+            let (free, stuck) = self.process(at, state, pid).unzip();
             self.mover = None;
-            any = match (any, enabled) {
-                (Some(a), Some(e)) => a.or(&e).ok(),
-                _ => None,
-            };
+            any = or(any, or(free.clone(), stuck));
+            moves = or(moves, free);
+        }
+        if state.owner.is_none() {
+            let last = moves.and_then(|moves| moves.not().ok());
+            match (&mut self.ends, last) {
+                (Some(ends), Some(last)) => ends.extend(last.0.into_iter().map(|rows| (at, rows))),
+                (ends, _) => *ends = None,
+            }
         }
         let stuck = any.and_then(|a| a.not().ok());
         match (state.owner, stuck) {
@@ -233,7 +244,7 @@ impl Explorer<'_> {
             // Blocked inside an atomic sequence: the others may move.
             (Some(_), Some(stuck)) => {
                 let released = Explicit { owner: None, ..state.clone() };
-                let branch = Branch { guard: stuck, updates: BTreeMap::new(), explicit: released };
+                let branch = Branch { guard: stuck, ..Branch::at(released) };
                 self.edge(at, branch, "atomic sequence interrupted", None);
             }
             (None, Some(stuck)) => {
@@ -248,13 +259,13 @@ impl Explorer<'_> {
         }
     }
 
-    /// Adds the transitions of one process; when it can move, or is stuck in an error.
-    fn process(&mut self, at: u32, state: &Explicit, pid: usize) -> Option<Formula> {
+    /// Adds the transitions of one process; when it can move, and when it is stuck in an error.
+    fn process(&mut self, at: u32, state: &Explicit, pid: usize) -> Option<(Formula, Formula)> {
         let program = self.program;
         let process = &state.processes[pid];
         let proctype = &program.proctypes[process.proctype as usize];
         let node = &proctype.nodes[process.node as usize];
-        let base = Branch { guard: Formula::truth(true), updates: BTreeMap::new(), explicit: state.clone() };
+        let base = Branch::at(state.clone());
         let provided = self.provided(&base, pid);
         let provided = self.accept(provided, "provided", None)?;
         let mut any = Formula::truth(false);
@@ -303,9 +314,9 @@ impl Explorer<'_> {
             any = self.accept(any.or(&here).map_err(Refusal::from), text, place)?;
         }
         if state.d_step.is_some() {
-            return Some(any);
+            stuck = Formula::truth(false);
         }
-        self.accept(any.or(&stuck).map_err(Refusal::from), "this choice", None)
+        Some((any, stuck))
     }
 
     /// When the `provided` clause of a process lets it move.
@@ -361,8 +372,8 @@ impl Explorer<'_> {
         let to = self.number(branch.explicit);
         for guard in branch.guard.0 {
             let (name, updates) = (name.to_owned(), branch.updates.clone());
-            let (place, mover) = (place.cloned(), self.mover);
-            self.edges.push(Edge { name, from, to, guard, updates, place, mover });
+            let (place, mover, events) = (place.cloned(), self.mover, branch.events);
+            self.edges.push(Edge { name, from, to, guard, updates, place, mover, events });
         }
     }
 
@@ -393,7 +404,7 @@ impl Explorer<'_> {
         }
         let failed = self.failure(kind, message, place.clone());
         let explicit = Explicit { failed: Some(failed), ..self.states[at as usize].clone() };
-        let branch = Branch { guard: when.clone(), updates: BTreeMap::new(), explicit };
+        let branch = Branch { guard: when.clone(), ..Branch::at(explicit) };
         self.edge(at, branch, name, place.as_ref());
     }
 

@@ -10,6 +10,7 @@ mod channels;
 mod counting;
 mod endless;
 mod evaluate;
+mod events;
 mod execute;
 mod explore;
 mod formula;
@@ -17,4 +18,7 @@ mod reduce;
 mod state;
 mod translate;
 
-pub use translate::{Failure, ProcessOptions, Translation, translate};
+pub use events::EventAtom;
+pub(crate) use formula::Formula;
+pub(crate) use reduce::remove_internal;
+pub use translate::{Failure, ProcessOptions, Translation, translate, translate_watching};

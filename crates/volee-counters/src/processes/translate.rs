@@ -1,6 +1,6 @@
 //! A program with processes as a counter program: one location per explicit state.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use volee_integers::{Affine, Conjunct, Int, Row};
 use volee_program::{self as promela, Expr, Scalar, Variable};
@@ -8,8 +8,8 @@ use volee_system::{Diagnostic, FaultKind, Place};
 
 use super::counting::Counting;
 use super::evaluate::{Branch, Columns, Evaluator};
+use super::events::{EventAtom, Listener};
 use super::explore::{Edge, Explorer};
-use super::formula::Formula;
 use super::reduce::remove_internal;
 use super::state::{Blocks, Explicit, Message};
 use crate::program::{Domain, Instruction, LocationId, Program, Region, Transition};
@@ -47,8 +47,12 @@ pub struct Translation {
     /// Where no process can move although some process is not at a proper end; `None` if that is too
     /// complicated.
     pub deadlocks: Option<Vec<Region>>,
+    /// Where runs end, well or not; `None` if that is too complicated.
+    pub ends: Option<Vec<Region>>,
     /// Which locations are seen from outside.
     pub visible: Vec<bool>,
+    /// For each transition the events that it is, of those that were asked for: a bit each.
+    pub events: Vec<u64>,
     source: promela::Program,
     states: Vec<Explicit>,
     blocks: Blocks,
@@ -65,6 +69,18 @@ const WORTH: usize = 8;
 pub fn translate(
     program: &promela::Program,
     options: &ProcessOptions,
+) -> std::result::Result<Translation, Vec<Diagnostic>> {
+    translate_watching(program, options, &[])
+}
+
+/// Reads a program with processes whose events are looked for; no steps are then composed.
+///
+/// # Errors
+/// As above, and patterns that may mean more than what single transitions tell.
+pub fn translate_watching(
+    program: &promela::Program,
+    options: &ProcessOptions,
+    events: &[EventAtom],
 ) -> std::result::Result<Translation, Vec<Diagnostic>> {
     let refuse = |message: &str| vec![Diagnostic::error(message, None)];
     if program.never.is_some() || program.monitor.is_some() {
@@ -83,16 +99,16 @@ pub fn translate(
             let name = variable.name.replace("[]", "");
             names.contains(&name) || options.parameters.contains(&name)
         };
-        return translate_with(program, options, &chosen);
+        return translate_with(program, options, events, &chosen);
     }
     let is_int = |_: Option<usize>, variable: &Variable| variable.scalar == Scalar::Int;
-    let plain = translate_with(program, options, &is_int);
+    let plain = translate_with(program, options, events, &is_int);
     let counting = Counting::of(program);
     if counting.is_empty() {
         return plain;
     }
     let counts = |block: Option<usize>, v: &Variable| v.scalar == Scalar::Int || counting.contains(block, v);
-    match (plain, translate_with(program, options, &counts)) {
+    match (plain, translate_with(program, options, events, &counts)) {
         (Ok(plain), Ok(sets)) if plain.states.len() > WORTH * sets.states.len() => Ok(sets),
         (Err(_), Ok(sets)) => Ok(sets),
         (plain, _) => plain,
@@ -102,6 +118,7 @@ pub fn translate(
 fn translate_with(
     program: &promela::Program,
     options: &ProcessOptions,
+    events: &[EventAtom],
     is_symbolic: &dyn Fn(Option<usize>, &Variable) -> bool,
 ) -> std::result::Result<Translation, Vec<Diagnostic>> {
     let Some(blocks) = Blocks::of(program, is_symbolic) else {
@@ -118,14 +135,21 @@ fn translate_with(
         errors: Vec::new(),
         deadlocks: Some(Vec::new()),
         mover: None,
+        ends: Some(Vec::new()),
+        listener: Listener::new(program, events),
     };
     let initial = explorer.run(options)?;
-    let Explorer { evaluator, states, edges, failures, errors, deadlocks, .. } = explorer;
+    let Explorer { evaluator, states, edges, failures, errors, deadlocks, ends, .. } = explorer;
     if !errors.is_empty() {
         return Err(errors);
     }
+    if events.iter().any(|event| event.joins) && states.iter().any(Explicit::is_internal) {
+        let message = "a pattern may mean several statements of an indivisible sequence together, which the counters engine does not tell";
+        return Err(vec![Diagnostic::error(message, None).with_help("name one statement or message")]);
+    }
     let columns = evaluator.columns;
-    finish(program, options, blocks, columns, Parts { states, edges, failures, deadlocks, initial })
+    let parts = Parts { states, edges, failures, deadlocks, ends, initial, watched: !events.is_empty() };
+    finish(program, options, blocks, columns, parts)
 }
 
 /// What exploration gives.
@@ -134,7 +158,9 @@ struct Parts {
     edges: Vec<Edge>,
     failures: Vec<Failure>,
     deadlocks: Option<Vec<(u32, Vec<Row>)>>,
+    ends: Option<Vec<(u32, Vec<Row>)>>,
     initial: Vec<(u32, Vec<Row>)>,
+    watched: bool,
 }
 
 fn finish(
@@ -159,8 +185,9 @@ fn finish(
             }
         }
     }
-    let mut transitions = Vec::new();
+    let (mut transitions, mut events) = (Vec::new(), Vec::new());
     for edge in parts.edges {
+        events.push(edge.events);
         let mut update = Affine::identity(n);
         for (column, row) in edge.updates {
             update.set(column, widen(row));
@@ -197,12 +224,18 @@ fn finish(
         parameters,
         domain: Domain::Integers,
     };
-    remove_internal(&mut counter, &visible);
+    if !parts.watched {
+        remove_internal(&mut counter, &visible);
+        events = vec![0; counter.transitions.len()];
+    }
+    let regions = |all: Vec<(u32, Vec<Row>)>| all.into_iter().map(region).collect();
     Ok(Translation {
         program: counter,
         failures,
-        deadlocks: parts.deadlocks.map(|d| d.into_iter().map(region).collect()),
+        deadlocks: parts.deadlocks.map(regions),
+        ends: parts.ends.map(regions),
         visible,
+        events,
         source: program.clone(),
         states: parts.states,
         blocks,
@@ -211,6 +244,11 @@ fn finish(
 }
 
 impl Translation {
+    /// For each location whether it stands for an error and not for a state.
+    pub fn failed(&self) -> Vec<bool> {
+        self.states.iter().map(|state| state.failed.is_some()).collect()
+    }
+
     /// Where an expression of the model is true (or false).
     ///
     /// # Errors
@@ -223,8 +261,7 @@ impl Translation {
             if !self.visible[i] || state.failed.is_some() {
                 continue;
             }
-            let branch =
-                Branch { guard: Formula::truth(true), updates: BTreeMap::new(), explicit: state.clone() };
+            let branch = Branch::at(state.clone());
             let formula = evaluator.truth(&branch, None, expr).and_then(|truth| {
                 // What has no value is not true.
                 let mut truth = truth;

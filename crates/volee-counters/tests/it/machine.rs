@@ -165,6 +165,12 @@ fn rendezvous_and_buffers_are_part_of_the_explicit_half() {
     );
     agree("chan q; active proctype A() { q!1 }", &["true"]);
     agree(
+        "mtype = { GO, STOP }; chan q = [2] of { mtype, byte }; int x; byte k; \
+         active proctype A() { do :: q!!STOP,1 :: q!!GO,2 :: x < 3 -> x = x + 1 od } \
+         active proctype B() { do :: q?STOP,k :: q??GO,k -> assert(k == 2) :: (full(q)) -> q?_,_ od }",
+        &["len(q) < 2", "k == 1", "q?[GO,2]", "q??[STOP,1]"],
+    );
+    agree(
         "proctype P() { chan own = [1] of { int }; int y; own!_pid; own?y; assert(y == 1) } init { run P() }",
         &["true"],
     );
@@ -232,6 +238,23 @@ fn statement(r: &mut Random, deep: u32, plain: bool) -> String {
         "(x > 0); x = x - 1",
         "y = (b -> x : 0)",
         "k = x",
+        "s!x,b",
+        "s!c,1",
+        "s!!c,b",
+        "s?y,l",
+        "s??y,1",
+        "s??eval(c),l",
+        "s?<y,b>",
+        "(full(s))",
+        "(nfull(s))",
+        "(s??[1,1])",
+        "m!GO",
+        "m!STOP",
+        "m?GO",
+        "m??STOP",
+        "w!c",
+        "w?c",
+        "w?a[1]",
     ];
     let meeting = ["r!0", "r!x", "r?y", "r?1", "r?eval(b)", "r!a[c]"];
     let pick = |r: &mut Random, from: &[&str]| from[r.within(0, from.len() as i64 - 1) as usize].to_owned();
@@ -257,7 +280,8 @@ fn block(r: &mut Random, deep: u32, plain: bool) -> String {
 
 #[test]
 fn random_models_agree_with_their_machine() {
-    const CONDITIONS: [&str; 4] = ["x <= 2", "x == y", "len(q) == 0 || b == 0", "c == 2 || k > 0"];
+    const CONDITIONS: [&str; 5] =
+        ["x <= 2", "x == y", "len(q) == 0 || b == 0", "c == 2 || k > 0", "len(s) + len(m) < 2"];
     let (mut compared, mut refused, mut undecided, mut large) = (0, 0, 0, 0);
     for seed in 0..600 {
         let mut r = Random::new(seed);
@@ -267,7 +291,9 @@ fn random_models_agree_with_their_machine() {
         };
         let (one, two) = (body(&mut r), body(&mut r));
         let text = format!(
-            "int x, y, k; bit b; byte c; byte a[2]; chan r = [0] of {{ int }}; chan q = [1] of {{ int }};\n\
+            "mtype = {{ GO, STOP }}; int x, y, k; bit b; byte c; byte a[2];\n\
+             chan r = [0] of {{ int }}; chan q = [1] of {{ int }}; chan s = [2] of {{ int, bit }};\n\
+             chan m = [2] of {{ mtype }}; chan w = [1] of {{ byte }};\n\
              active proctype A() {{ bit l; {one} }}\nactive proctype B() {{ bit l; {two} }}\n"
         );
         let model = lowered(&text);

@@ -82,7 +82,7 @@ impl Claim {
     }
 
     /// Whether reaching a state of the automaton is enough: it accepts whatever follows.
-    pub(crate) fn is_trap(&self, state: usize) -> bool {
+    pub fn is_trap(&self, state: usize) -> bool {
         let all = self.automaton.all_marks();
         if self.lassos_only {
             return false;

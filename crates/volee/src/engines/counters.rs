@@ -21,17 +21,17 @@ use volee_system::{
 };
 
 use super::retrace::retrace;
-use super::{Found, Job, Part, claim_of, judged};
-use crate::answer::{Answer, AskError, Certificate, Role, ShownRun, violated};
+use super::{Found, Job, Part, claim_of, judged, watching};
+use crate::answer::{Answer, AskError, Certificate, Role, ShownRun, limit, violated};
 use crate::engine::Way;
 use crate::files::read_bytes;
 use crate::model::{Model, Options};
-use crate::question::Question;
+use crate::question::{Kind, Question};
 use crate::settings::Settings;
 use crate::source::{Source, Subject};
 
 /// A model as a counter program.
-enum Counted {
+pub(super) enum Counted {
     /// Given as one, with its own question.
     Program(Box<Program>),
     /// A Promela model.
@@ -39,12 +39,16 @@ enum Counted {
 }
 
 /// What must not be reached, or what must be.
-struct Search {
-    question: Question,
-    bad: Vec<Region>,
-    reason: Reason,
+pub(super) struct Search {
+    pub question: Question,
+    pub bad: Vec<Region>,
+    pub reason: Reason,
     /// A bad vector is what was hoped for.
-    goal: bool,
+    pub goal: bool,
+    /// The program beside the automaton of a formula, where the question is about runs.
+    pub product: Option<Program>,
+    /// The events that it speaks of and no transition is.
+    pub silent: Vec<String>,
 }
 
 /// Answers questions about a counter program.
@@ -53,7 +57,10 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     let counted = open(job.subject, model, job.settings)?;
     let mut searches = Vec::new();
     for question in questions {
-        searches.extend(counted.search(question)?);
+        searches.extend(match question.kind() {
+            Kind::Ltl | Kind::Tl | Kind::Mu => Some(watching::search(&counted, job.settings, question)?),
+            _ => counted.search(question)?,
+        });
     }
     if searches.is_empty() {
         return Err(AskError::new(
@@ -66,6 +73,7 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     // No question takes the time of those after it; who needs more than its share gets what the others have
     // left.
     let mut patient = Vec::new();
+    part.silent = searches.iter().flat_map(|search| search.silent.clone()).collect();
     for (at, search) in searches.iter().enumerate() {
         let budget = job.meter.share((searches.len() - at) as u32);
         let remarks = part.remarks.len();
@@ -156,7 +164,10 @@ impl Counted {
     /// what.
     fn search(&self, question: &Question) -> Result<Option<Search>, AskError> {
         let reason = |kind, message: String| Reason { kind, message, place: None };
-        let made = |bad, reason, goal| Some(Search { question: question.clone(), bad, reason, goal });
+        let made = |bad, reason, goal| {
+            let (product, silent) = (None, Vec::new());
+            Some(Search { question: question.clone(), bad, reason, goal, product, silent })
+        };
         Ok(match (question, self) {
             (Question::Invariant(text), _) => {
                 let bad = self.regions("invariant", text, false)?;
@@ -269,14 +280,18 @@ fn not_counted() -> AskError {
 
 fn open_processes(read: Option<Model>, settings: &Settings) -> Result<Counted, AskError> {
     let lowered = read.and_then(|model| model.promela).ok_or_else(not_counted)?;
-    let assumptions = settings.assumptions.iter().map(|text| expression(&lowered, "the assumption", text));
-    let options = ProcessOptions {
+    let translation = translate(&lowered.program, &process_options(&lowered, settings)?)?;
+    Ok(Counted::Processes(Box::new((translation, lowered))))
+}
+
+/// How a program is to be read.
+pub(super) fn process_options(lowered: &Lowered, settings: &Settings) -> Result<ProcessOptions, AskError> {
+    let assumptions = settings.assumptions.iter().map(|text| expression(lowered, "the assumption", text));
+    Ok(ProcessOptions {
         symbolic: (!settings.symbolic.is_empty()).then(|| settings.symbolic.clone()),
         parameters: settings.parameters.clone(),
         assumptions: assumptions.collect::<Result<_, _>>()?,
-    };
-    let translation = translate(&lowered.program, &options)?;
-    Ok(Counted::Processes(Box::new((translation, lowered))))
+    })
 }
 
 /// An expression over the variables of a program.
@@ -294,7 +309,8 @@ fn decide(
     (budget, total): (Budget, &mut Statistics),
     part: &mut Part,
 ) -> Result<Answer, AskError> {
-    let program = &Program { bad: search.bad.clone(), ..counted.program().clone() };
+    let own = || Program { bad: search.bad.clone(), ..counted.program().clone() };
+    let program = &search.product.clone().unwrap_or_else(own);
     if !program.parameters.is_empty() {
         let found =
             counters::parametric(program, &budget).map_err(|e| Diagnostic::error(e.to_string(), None))?;
@@ -304,10 +320,14 @@ fn decide(
     let found = counters::check(program, &counters::Options { direction: job.settings.direction, budget });
     add(total, &found.statistics);
     Ok(match found.outcome {
+        Outcome::Holds { .. } if meets_an_error(job, counted, search) => {
+            let message = "not decided, because a statement may be executed that has no meaning";
+            Answer::new(search.question.clone(), Way::Counters.engine(), Verdict::Unknown(limit(message)))
+        }
         Outcome::Holds { .. } => closed(search),
         Outcome::Violated { witness, states, .. } => {
             let run = CounterRun::new(program, &witness, states);
-            let single = retraced(job, counted, &search.question, program, &witness);
+            let single = retraced(job, counted, search, program, &witness);
             let mut answer = reached(counted, search, program, &run);
             for told in &mut answer.runs {
                 if let Some(single) = &single {
@@ -322,7 +342,10 @@ fn decide(
         Outcome::Unknown(limit) => {
             let mut answer =
                 Answer::new(search.question.clone(), Way::Counters.engine(), Verdict::Unknown(limit));
-            let sets = counted.sets(program, &found.sets);
+            let sets = match &search.product {
+                Some(_) => Vec::new(),
+                None => counted.sets(program, &found.sets),
+            };
             if !sets.is_empty() {
                 part.remarks.push(format!("found so far{}", lines(&sets, 40)));
             }
@@ -330,6 +353,16 @@ fn decide(
             answer
         }
     })
+}
+
+/// Whether a run may stop in an error of the model, so that no formula about runs says anything of it.
+fn meets_an_error(job: &Job<'_>, counted: &Counted, search: &Search) -> bool {
+    let (Counted::Processes(both), Some(_)) = (counted, &search.product) else { return false };
+    let bad = failing(&both.0, FaultKind::Runtime);
+    let program = Program { bad, ..both.0.program.clone() };
+    let (direction, budget) = (job.settings.direction, job.meter.left());
+    let safe = || counters::check(&program, &counters::Options { direction, budget }).outcome;
+    !program.bad.is_empty() && !matches!(safe(), Outcome::Holds { .. })
 }
 
 /// Sets by location, a line each.
@@ -357,10 +390,19 @@ fn closed(search: &Search) -> Answer {
     answer
 }
 
+/// What a run of a search shows.
+fn role(search: &Search) -> Role {
+    match (search.goal, &search.question) {
+        (true, Question::Mu { .. }) => Role::Evidence,
+        (true, _) => Role::Goal,
+        (false, _) => Role::Violation,
+    }
+}
+
 /// A bad vector (or a goal) is reachable; the run was replayed with exact integers.
 fn reached(counted: &Counted, search: &Search, program: &Program, run: &CounterRun) -> Answer {
     let mut reason = search.reason.clone();
-    if let Some(failure) = counted.failure(run.states.last()) {
+    if let Some(failure) = counted.failure(run.states.last()).filter(|_| search.product.is_none()) {
         reason.message.clone_from(&failure.message);
         reason.place.clone_from(&failure.place);
     }
@@ -369,7 +411,7 @@ fn reached(counted: &Counted, search: &Search, program: &Program, run: &CounterR
     answer.errors = u64::from(!search.goal);
     let steps = run.length.as_ref().map_or_else(|| "many".to_owned(), ToString::to_string);
     answer.runs.push(ShownRun {
-        role: if search.goal { Role::Goal } else { Role::Violation },
+        role: role(search),
         run: as_run(program, run),
         witness: None,
         options: Options::default(),
@@ -392,15 +434,16 @@ const LONGEST_WRITTEN: usize = 1 << 20;
 fn retraced(
     job: &Job<'_>,
     counted: &Counted,
-    question: &Question,
+    search: &Search,
     program: &Program,
     witness: &counters::Witness,
 ) -> Option<ShownRun> {
+    let question = &search.question;
     let start = || program.variables.iter().zip(&witness.values);
     let all: Vec<String> = start().map(|(name, value)| format!("{name}={value}")).collect();
     let (options, defines) = (job.subject.options(), |defines| Options { defines, ..job.subject.options() });
     let (options, witness, mut model) = match (counted, job.subject.extension().as_str()) {
-        (Counted::Program(_), "fst") => {
+        (Counted::Program(_), "fst") if search.product.is_none() => {
             let chosen: Vec<_> = start().map(|(name, value)| (name.clone(), value.clone())).collect();
             let path = job.subject.file()?;
             let text = read_bytes(path).ok()?;
@@ -411,24 +454,24 @@ fn retraced(
             let model = job.open_as(&options).ok()?;
             (options, witness, model)
         }
-        (Counted::Program(_), _) => {
-            let options = defines(unlike(&mut job.open_as(&options).ok()?, all));
+        (_, extension) => {
+            let options = match counted {
+                Counted::Program(_) if extension == "fst" => defines(all),
+                Counted::Program(_) => defines(unlike(&mut job.open_as(&options).ok()?, all)),
+                // A formula may mean steps by what happens in them.
+                Counted::Processes(_) if search.product.is_some() => options.step_by_step(),
+                Counted::Processes(_) => Options { plain: true, ..options },
+            };
             let mut model = job.open_as(&options).ok()?;
             let values = unfolded(program, witness)?;
-            let witness = retrace(model.draft.as_mut(), question, &values)?;
-            (options, witness, model)
-        }
-        (Counted::Processes(_), _) => {
-            let options = Options { plain: true, ..options };
-            let mut model = job.open_as(&options).ok()?;
-            let values = unfolded(program, witness)?;
-            let witness = retrace(model.draft.as_mut(), question, &values)?;
+            let witness = retrace(model.draft.as_mut(), question, job.settings.runs, &values)?;
             (options, witness, model)
         }
     };
     let claim = claim_of(question, None, job.settings);
+    let lowered = model.promela.as_ref().filter(|_| search.product.is_some());
     let (draft, witness) = (model.draft.as_mut(), &witness);
-    let found = Found { lowered: None, draft, model: &model.name, witness, question, reason: None };
+    let found = Found { lowered, draft, model: &model.name, witness, question, reason: None };
     judged(found, Role::Violation, &options, claim).ok().map(|(shown, _)| shown)
 }
 

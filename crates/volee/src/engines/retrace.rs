@@ -7,6 +7,8 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use volee_logic::formula;
+use volee_search::{Check, ClaimProduct, LtlQuestion, Runs, TlQuestion};
 use volee_system::{Draft, FaultKind, Flow, PredicateId, Step, System, Variable, Witness, collect_initial};
 
 use crate::question::Question;
@@ -36,9 +38,25 @@ struct Node {
 pub(super) fn retrace(
     draft: &mut dyn Draft,
     question: &Question,
+    runs: Runs,
     values: &[HashMap<String, String>],
 ) -> Option<Witness> {
+    let origin = question.origin();
     let ending = match question {
+        Question::Ltl { text, .. } => {
+            let parsed = formula::parse(text, &origin).ok()?;
+            let ltl = LtlQuestion::new(draft, parsed, text, &origin).ok()?;
+            let mut product = ClaimProduct::new(draft.system(), ltl.claim(), false);
+            let waiting = product.questions(&Check::new()).invariants.first()?.1;
+            let found = follow(&mut product, &Ending::Predicate(waiting, false), values)?;
+            return product.own_run(&found).map(|(witness, _)| witness);
+        }
+        Question::Tl(text) => {
+            let parsed = formula::parse(text, &origin).ok()?;
+            let tl = TlQuestion::new(draft, &parsed, text, &origin).ok()?;
+            let well = tl.questions(&Check::new()).invariants.first()?.1;
+            return follow(&mut tl.beside(draft.system(), runs), &Ending::Predicate(well, false), values);
+        }
         Question::Deadlock => Ending::Deadlock,
         Question::Assertions => Ending::Fault(FaultKind::Assertion),
         Question::RuntimeErrors => Ending::Fault(FaultKind::Runtime),
@@ -47,7 +65,11 @@ pub(super) fn retrace(
         Question::Target => Ending::Predicate(draft.predicate("target").ok()?, true),
         _ => return None,
     };
-    let system = draft.system();
+    follow(draft.system(), &ending, values)
+}
+
+/// Finds a run that ends like this.
+fn follow(system: &mut dyn System, ending: &Ending, values: &[HashMap<String, String>]) -> Option<Witness> {
     let initial = collect_initial(system).into_iter().next()?;
     // Only what both know guides: the machine has no names for parts of the counter program's states.
     let known: HashSet<String> = system.variables(&initial).into_iter().map(|v| v.name).collect();
@@ -67,7 +89,7 @@ pub(super) fn retrace(
             steps.push((step, target.to_vec()));
             Flow::Continue(())
         });
-        if let Some(last) = ends(system, &ending, &state, &steps) {
+        if let Some(last) = ends(system, ending, &state, &steps) {
             return Some(witness(&nodes, number, last));
         }
         for (ordinal, (_, target)) in steps.into_iter().enumerate() {
