@@ -1,6 +1,6 @@
 //! `cargo xtask faults [COUNT [SEED [BINARY]]]`: runs whose answer is known, disturbed at random moments.
 //!
-//! Searches that are kept in a file, searches by threads, and searches by two workers over loopback, through
+//! Searches and resolutions that are kept in a file, searches by threads, and searches by two workers over loopback, through
 //! a relay whose links can be cut. Processes are killed, stopped for a while, interrupted; jobs of workers
 //! are, too. Afterwards: the verdict is the known one or an honest unknown, a kept search goes on to the
 //! known one, nobody waits longer than ten seconds, and no process is left. A small number of rounds is a
@@ -38,6 +38,7 @@ enum Kind {
     KeptBreadthFirst,
     KeptThreads,
     KeptLassos,
+    KeptEquations,
     Threads,
     Cluster,
 }
@@ -200,12 +201,22 @@ impl Stage {
     }
 
     fn words(&self, kind: Kind, bad: bool) -> Vec<String> {
-        let mut line = format!("check m.pml -D BAD={} --format json --reduction none", u8::from(bad));
+        let mut line = format!("check m.pml -D BAD={} --format json", u8::from(bad));
+        if kind != Kind::KeptEquations {
+            line.push_str(" --reduction none");
+        }
         line.push_str(match kind {
             Kind::Kept => " -D TOP=11 --checkpoint kept.ck --checkpoint-every 20ms",
             Kind::KeptBreadthFirst => " -D TOP=9 --search bfs --checkpoint kept.ck --checkpoint-every 20ms",
             Kind::KeptThreads => " -D TOP=20 --workers 2 --checkpoint kept.ck --checkpoint-every 20ms",
             Kind::KeptLassos => " -D TOP=9 --ltl []<>(a<200) --checkpoint kept.ck --checkpoint-every 20ms",
+            // An end can be reached from everywhere; a step can not be taken everywhere.
+            Kind::KeptEquations if bad => {
+                " -D TOP=9 --mu [true*]<true>true --checkpoint kept.ck --checkpoint-every 20ms"
+            }
+            Kind::KeptEquations => {
+                " -D TOP=9 --mu [true*]<true*>[true]false --checkpoint kept.ck --checkpoint-every 20ms"
+            }
             Kind::Threads => " -D TOP=20 --workers 2",
             Kind::Cluster => " -D TOP=9 --cluster hosts.toml",
         });
@@ -302,6 +313,7 @@ fn in_folder(binary: &Path, folder: &Path, count: u32, seed: u64) -> Result<Tall
         Kind::KeptBreadthFirst,
         Kind::KeptThreads,
         Kind::KeptLassos,
+        Kind::KeptEquations,
         Kind::Threads,
         Kind::Cluster,
     ];

@@ -2,13 +2,14 @@
 
 use serde::Serialize;
 use volee_logic::mu::Equations;
+use volee_store::checkpoint::Checkpoint;
 use volee_system::{Diagnostic, Draft, Meter, Progress, System};
 
 use crate::certificate::check;
 use crate::explain::{Explanation, Keeper, Proof, explain, proof_of_game, stands_alone};
 use crate::game::{Player, build, verify, zielonka};
 use crate::model::ModelGraph;
-use crate::solve::{Solution, SolveError, Solver, Statistics, solve};
+use crate::solve::{How, Solution, SolveError, Solver, Statistics, solve};
 
 /// A confirmed answer.
 #[derive(Debug, Clone)]
@@ -51,19 +52,19 @@ pub enum AnswerError {
 ///
 /// # Errors
 /// The formula does not fit the system, has no meaning in some state, or a limit was hit.
-pub fn ask(
+pub fn ask<'k>(
     draft: &mut dyn Draft,
     equations: Equations,
-    solver: Solver,
+    how: impl Into<How<'k>>,
     most: usize,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Result<Answer, AnswerError> {
     let mut graph = ModelGraph::of(draft, equations)?;
     if !graph.equations().alternation_free() {
-        return by_game(&mut graph, most, meter, progress);
+        return by_game(&mut graph, how.into().kept, most, meter, progress);
     }
-    let solved = solve(&mut graph, solver, meter, progress)?;
+    let solved = solve(&mut graph, how, meter, progress)?;
     let explanation = confirm(&mut graph, &solved.solution, solved.value, most, meter)?;
     let method = Method::Equations(solved.solver);
     let silent = graph.silent();
@@ -102,11 +103,12 @@ fn explained<S: System + ?Sized>(
 
 fn by_game<S: System + ?Sized>(
     graph: &mut ModelGraph<'_, S>,
+    kept: Option<&Checkpoint>,
     most: usize,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Result<Answer, AnswerError> {
-    let built = build(graph, meter, progress)?;
+    let built = build(graph, kept, meter, progress)?;
     let winning = zielonka(&built.game, meter).map_err(SolveError::from)?;
     verify(&built.game, &winning, 0).map_err(|defect| {
         let message =

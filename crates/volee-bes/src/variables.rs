@@ -7,10 +7,13 @@
 //! While a right-hand side is pushed, each place is hashed and its slot prefetched; only when all are pushed
 //! are they looked up. A right-hand side that a constant decides is dropped without having touched the table.
 
+use std::io;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+use volee_store::checkpoint::{Reader, Refused, Writer};
 use volee_system::part::Spread;
-use volee_system::{Flow, Limit};
+use volee_system::{Flow, Limit, Meter};
 
 use crate::graph::{BooleanGraph, Node, Operator, Successors, Trouble};
 use crate::solve::SolveError;
@@ -71,6 +74,16 @@ impl Variables {
     /// Variables with a key each, whose numbers somebody else has given.
     pub fn with_keys(keys: Hashed<Links, 4>, packed: bool) -> Self {
         Variables { places: Places::Linked(keys), nodes: 1, packed }
+    }
+
+    /// Writes the places that are known.
+    pub fn write(&self, out: &mut Writer) -> io::Result<()> {
+        self.places.write(out)
+    }
+
+    /// Reads places that were written; all variables have the numbers that they had.
+    pub fn read(&mut self, input: &mut Reader, meter: &Meter) -> Result<(), Refused> {
+        self.places.read(input, if self.packed { size_of::<Node>() } else { 0 }, meter)
     }
 
     /// How many variables the known places have, met or not.
@@ -236,7 +249,7 @@ impl Lines for Variables {
 }
 
 /// A successor that has been pushed but not looked up.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Pushed {
     tag: u32,
     /// The place itself when it has four bytes, else where its bytes begin.
@@ -260,7 +273,7 @@ impl Pushed {
 }
 
 /// Right-hand sides on their way into the table.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Batch {
     bytes: Vec<u8>,
     pushed: Vec<Pushed>,
@@ -330,6 +343,14 @@ impl<L: Lines> Sink<'_, L> {
 }
 
 impl Batch {
+    /// Whether one that was read fits together.
+    pub fn is_sound(&self, nodes: usize) -> bool {
+        self.pushed.iter().all(|p| {
+            let end = p.word as usize + usize::from(p.length);
+            (p.length == 4 || end <= self.bytes.len()) && usize::from(p.node) < nodes && p.owner == 0
+        })
+    }
+
     pub fn len(&self) -> usize {
         self.pushed.len()
     }

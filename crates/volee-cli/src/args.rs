@@ -1,12 +1,14 @@
 //! Arguments that several verbs share: the model, the budgets, the workers. Flatten them into the verb's own.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use volee::names::{Named, value};
-use volee::system::{Budget, Meter};
-use volee::{Cluster, Engine, Model, Options, Source};
+use volee::report::{Palette, quoted};
+use volee::system::{Budget, Meter, parse_duration};
+use volee::{Cluster, Engine, Keep, Model, Options, Source};
 
 use crate::context::Context;
 use crate::outcome::Failure;
@@ -116,6 +118,46 @@ impl BudgetArgs {
     pub fn meter(&self, context: &Context) -> Meter {
         let given = self.given(context);
         Meter::start(Budget { memory: context.memory(), ..given })
+    }
+}
+
+/// Where long work is kept.
+#[derive(Debug, Clone, Args)]
+pub struct KeepingArgs {
+    /// Keep the search in a file now and then, and at a limit or a signal: `volee resume FILE` goes on with
+    /// it
+    #[arg(long, value_name = "FILE", help_heading = "Long searches")]
+    pub checkpoint: Option<PathBuf>,
+
+    /// With --checkpoint: the time between two of them
+    #[arg(long, value_name = "TIME", default_value = "5min", value_parser = parse_duration, requires = "checkpoint",
+          help_heading = "Long searches")]
+    checkpoint_every: Duration,
+
+    /// The words of the call that is gone on with.
+    #[arg(skip)]
+    resumed: Option<Vec<String>>,
+}
+
+impl KeepingArgs {
+    /// Where to keep what this call does.
+    pub fn keep(&self) -> Option<Keep> {
+        let words = || std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+        let (call, resume) = (self.resumed.clone().unwrap_or_else(words), self.resumed.is_some());
+        self.checkpoint.clone().map(|file| Keep { file, every: self.checkpoint_every, call, resume })
+    }
+
+    /// Goes on from a file, with these words of its call.
+    pub fn resume(&mut self, call: Vec<String>, file: PathBuf) {
+        (self.resumed, self.checkpoint) = (Some(call), Some(file));
+    }
+
+    /// How to go on with what is kept, where something is.
+    pub fn told(&self, palette: Palette) -> String {
+        let told =
+            |file: &PathBuf| format!("kept: volee resume {} goes on", quoted(&file.display().to_string()));
+        let file = self.checkpoint.as_ref().filter(|file| file.exists());
+        file.map_or_else(String::new, |file| format!("{}\n", palette.faint(told(file))))
     }
 }
 

@@ -11,9 +11,12 @@
 //! and again, and the search need not end. Pairs that were ever roots are kept for good here, and count
 //! against the budget. A run that ends is continued by stuttering, as for all questions about infinite runs.
 
+mod kept;
+
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use volee_logic::automaton::{Automaton, Edge, degeneralise};
+use volee_store::checkpoint::{Checkpoint, Keeper};
 use volee_system::{
     Diagnostic, Limit, Meter, Progress, Random, Reason, ReasonKind, Snapshot, System, Verdict, Violation,
     Witness,
@@ -25,6 +28,8 @@ use crate::liveness::{Claim, ClaimOutcome};
 use crate::pairs::{Arc, Faults, Pair, STUTTER, Stop, split};
 use crate::product::ClaimProduct;
 
+/// Steps between two looks at the clock.
+const PATIENCE: u32 = 4096;
 /// Bytes that a remembered pair costs beside its state.
 const OVERHEAD: u64 = 96;
 
@@ -99,6 +104,7 @@ impl DeterministicProperty {
         &self,
         system: &mut S,
         seed: u64,
+        kept: Option<&Checkpoint>,
         meter: &Meter,
         progress: &mut dyn Progress,
     ) -> ClaimOutcome {
@@ -107,18 +113,22 @@ impl DeterministicProperty {
             pairs: HashMap::with_hasher(FixedState::default()),
             done: Vec::new(),
             roots: Vec::new(),
+            root: 0,
             path: Vec::new(),
             arcs: Vec::new(),
             bytes: 0,
             random: Random::new(seed),
             statistics: Statistics::default(),
+            keeper: kept.map(|kept| Keeper::new(kept.clone(), meter)),
+            left_out: None,
         };
-        let verdict = match traversal.run(meter, progress) {
+        let verdict = match traversal.begin(meter).and_then(|()| traversal.run(meter, progress)) {
             Ok(None) => Verdict::Holds,
             Ok(Some(violation)) => Verdict::Violated(vec![violation]),
             Err(limit) => Verdict::Unknown(limit),
         };
-        let verdict = traversal.product.left_out().map_or(verdict, Verdict::Unknown);
+        let left_out = traversal.left_out.map(|message| Limit::Other { message });
+        let verdict = traversal.product.left_out().or(left_out).map_or(verdict, Verdict::Unknown);
         let mut statistics = traversal.statistics;
         statistics.seconds = meter.elapsed().as_secs_f64();
         statistics.bytes_per_state = statistics.memory_bytes as f64 / statistics.states.max(1) as f64;
@@ -157,15 +167,25 @@ struct Traversal<'a, S: System + ?Sized> {
     pairs: HashMap<Pair, Known, FixedState>,
     done: Vec<Pair>,
     roots: Vec<Root>,
+    /// The root whose traversal is under way, or begins.
+    root: usize,
     path: Vec<Frame>,
     arcs: Vec<Arc>,
     bytes: u64,
     random: Random,
     statistics: Statistics,
+    /// Where the search is kept, if it is.
+    keeper: Option<Keeper>,
+    /// What the system had left out when the search was kept.
+    left_out: Option<String>,
 }
 
 impl<S: System + ?Sized> Traversal<'_, S> {
-    fn run(&mut self, meter: &Meter, progress: &mut dyn Progress) -> Result<Option<Violation>, Limit> {
+    /// Begins with the initial pairs, or with what is kept.
+    fn begin(&mut self, meter: &Meter) -> Result<(), Limit> {
+        if self.keeper.as_ref().is_some_and(|keeper| keeper.checkpoint.resume) {
+            return self.restore(meter);
+        }
         let initial = volee_system::collect_initial(&mut self.product);
         for (ordinal, pair) in initial.into_iter().enumerate() {
             let pair: Pair = pair.into();
@@ -175,47 +195,62 @@ impl<S: System + ?Sized> Traversal<'_, S> {
                 self.roots.push(Root { pair, parent, initial: ordinal as u32, steps: Vec::new() });
             }
         }
-        let mut next = 0;
-        while next < self.roots.len() {
-            if let Some(violation) = self.traverse(next, meter, progress)? {
-                return Ok(Some(violation));
+        Ok(())
+    }
+
+    /// Traversals from all roots; one that a limit has ended is kept.
+    fn run(&mut self, meter: &Meter, progress: &mut dyn Progress) -> Result<Option<Violation>, Limit> {
+        let mut patience = 0;
+        while self.root < self.roots.len() {
+            let mut stepped = self.step(meter);
+            if patience == 0 && stepped.as_ref().is_ok_and(Option::is_none) {
+                stepped = self.look_around(meter, progress).map(|()| None);
             }
-            next += 1;
+            patience = if patience == 0 { PATIENCE } else { patience - 1 };
+            match stepped {
+                Ok(None) => {}
+                Err(limit) => {
+                    self.keep(meter, progress);
+                    return Err(limit);
+                }
+                found => return found,
+            }
         }
         Ok(None)
     }
 
-    /// The depth-first traversal from one root.
-    fn traverse(
-        &mut self,
-        root: usize,
-        meter: &Meter,
-        progress: &mut dyn Progress,
-    ) -> Result<Option<Violation>, Limit> {
-        let start = self.roots[root].pair.clone();
-        let root_accepts = self.accepts(&start);
-        self.push(start, root_accepts, meter)?;
-        while let Some(top) = self.path.last_mut() {
-            if top.next == self.arcs.len() {
-                self.pop();
-                continue;
+    /// Begins the traversal of a root, takes an arc, or takes a step back. A limit leaves all as it was.
+    fn step(&mut self, meter: &Meter) -> Result<Option<Violation>, Limit> {
+        let Some(top) = self.path.last_mut() else {
+            let start = self.roots[self.root].pair.clone();
+            let accepts = self.accepts(&start);
+            self.push(start, accepts, meter)?;
+            return Ok(None);
+        };
+        if top.next == self.arcs.len() {
+            self.pop();
+            self.root += usize::from(self.path.is_empty());
+            return Ok(None);
+        }
+        let at = top.next;
+        top.next += 1;
+        self.statistics.transitions += 1;
+        let target = self.arcs[at].target.clone();
+        match self.pairs.get(&target) {
+            Some(&Known::OnPath(place)) => return Ok(Some(self.lasso(place as usize))),
+            // The root of this traversal, not accepting: a cycle too.
+            Some(Known::Root) if target == self.roots[self.root].pair && !self.accepts(&target) => {
+                return Ok(Some(self.lasso(0)));
             }
-            let at = top.next;
-            top.next += 1;
-            self.statistics.transitions += 1;
-            if self.statistics.transitions.is_multiple_of(4096) {
-                self.look_around(meter, progress)?;
-            }
-            let target = self.arcs[at].target.clone();
-            match self.pairs.get(&target) {
-                Some(&Known::OnPath(place)) => return Ok(Some(self.lasso(root, place as usize))),
-                // The root of this traversal, not accepting: a cycle too.
-                Some(Known::Root) if target == self.roots[root].pair && !root_accepts => {
-                    return Ok(Some(self.lasso(root, 0)));
+            Some(_) => {}
+            None if self.accepts(&target) => self.add_root(target),
+            None => {
+                let place = self.path.len() - 1;
+                if let Err(limit) = self.push(target, false, meter) {
+                    self.path[place].next -= 1;
+                    self.statistics.transitions -= 1;
+                    return Err(limit);
                 }
-                Some(_) => {}
-                None if self.accepts(&target) => self.add_root(root, target),
-                None => self.push(target, false, meter)?,
             }
         }
         Ok(None)
@@ -225,15 +260,20 @@ impl<S: System + ?Sized> Traversal<'_, S> {
         self.product.claim().automaton.state_marks(split(pair).1 as usize) != 0
     }
 
-    fn add_root(&mut self, parent: usize, pair: Pair) {
+    fn add_root(&mut self, pair: Pair) {
         let steps: Vec<u32> = self.path.iter().map(|f| self.arcs[f.next - 1].ordinal).collect();
         self.bytes += 2 * pair.len() as u64 + OVERHEAD + 4 * steps.len() as u64;
         self.pairs.insert(pair.clone(), Known::Root);
-        self.roots.push(Root { pair, parent, initial: 0, steps });
+        self.roots.push(Root { pair, parent: self.root, initial: 0, steps });
     }
 
     fn push(&mut self, pair: Pair, accepting: bool, meter: &Meter) -> Result<(), Limit> {
         self.make_room(pair.len() as u64 + OVERHEAD, meter)?;
+        let first = self.arcs.len();
+        if let Err(limit) = self.expand(&pair) {
+            self.arcs.truncate(first);
+            return Err(limit);
+        }
         let is_root = self.path.is_empty();
         if !is_root || !accepting {
             let known = Known::OnPath(self.path.len() as u32);
@@ -241,8 +281,6 @@ impl<S: System + ?Sized> Traversal<'_, S> {
             self.bytes += if before.is_none() { pair.len() as u64 + OVERHEAD } else { 0 };
         }
         self.statistics.states += 1;
-        let first = self.arcs.len();
-        self.expand(&pair)?;
         self.path.push(Frame { pair, first, next: first });
         self.statistics.max_depth = self.statistics.max_depth.max(self.path.len() as u64 - 1);
         Ok(())
@@ -287,7 +325,13 @@ impl<S: System + ?Sized> Traversal<'_, S> {
             pending: self.roots.len() as u64,
             memory: self.bytes,
         });
-        meter.check()
+        meter.check()?;
+        let Some(keeper) = &self.keeper else { return Ok(()) };
+        keeper.last_moment(meter, self.pairs.len() as u64, self.roots[0].pair.len())?;
+        if keeper.is_time(meter) {
+            self.keep(meter, progress);
+        }
+        Ok(())
     }
 
     fn expand(&mut self, from: &[u8]) -> Result<(), Limit> {
@@ -298,8 +342,8 @@ impl<S: System + ?Sized> Traversal<'_, S> {
     }
 
     /// The run to the root, along the path, with its cycle starting at `place` of the path.
-    fn lasso(&self, root: usize, place: usize) -> Violation {
-        let mut chain = vec![root];
+    fn lasso(&self, place: usize) -> Violation {
+        let mut chain = vec![self.root];
         while self.roots[chain[chain.len() - 1]].parent != chain[chain.len() - 1] {
             chain.push(self.roots[chain[chain.len() - 1]].parent);
         }

@@ -22,12 +22,16 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 use volee_system::{Limit, Meter, guard};
 
+use crate::large::prefer_large;
+
 const MAGIC: &[u8; 16] = b"volee checkpoint";
 /// The version of the format; another one is refused.
 const FORMAT: u32 = 2;
 const CHECKSUM: usize = 32;
 /// The longest header and the longest state that are believed.
 const LONGEST: usize = 1 << 28;
+/// Items of a list that are written together, and states that are read between two looks at the clock.
+pub const PIECE: usize = 1 << 12;
 
 /// Where and how often a search is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -294,6 +298,20 @@ impl Writer {
         self.out.write_all(bytes)
     }
 
+    /// A list, piece by piece.
+    pub fn list<T: Serialize>(&mut self, items: impl ExactSizeIterator<Item = T>) -> io::Result<()> {
+        self.number(items.len() as u64)?;
+        let mut piece = Vec::with_capacity(PIECE);
+        for item in items {
+            piece.push(item);
+            if piece.len() == PIECE {
+                self.value(&piece)?;
+                piece.clear();
+            }
+        }
+        if piece.is_empty() { Ok(()) } else { self.value(&piece) }
+    }
+
     pub fn value(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.bytes(&postcard::to_stdvec(value).map_err(io::Error::other)?)
     }
@@ -356,6 +374,27 @@ impl Reader {
             return Err(CheckpointError::Damaged);
         }
         Ok(())
+    }
+
+    /// A list, if there is time and room for it.
+    pub fn list<T: DeserializeOwned>(&mut self, meter: &Meter) -> Result<Vec<T>, Refused> {
+        let (length, mut list) = (self.index()?, Vec::new());
+        let bytes = length.saturating_mul(size_of::<T>());
+        meter.check_room(bytes as u64).map_err(Refused::Limit)?;
+        let needed = || format!("the file has a list of {bytes} bytes");
+        let no_room =
+            |_| Limit::Memory { budget: meter.budget().memory.unwrap_or(u64::MAX), needed: needed() };
+        list.try_reserve_exact(length).map_err(no_room).map_err(Refused::Limit)?;
+        prefer_large(&list);
+        while list.len() < length {
+            meter.check().map_err(Refused::Limit)?;
+            let piece: Vec<T> = self.value()?;
+            if piece.is_empty() || piece.len() > length - list.len() {
+                return Err(Damaged.into());
+            }
+            list.extend(piece);
+        }
+        Ok(list)
     }
 
     pub fn value<T: DeserializeOwned>(&mut self) -> Result<T, CheckpointError> {

@@ -4,10 +4,14 @@
 //! number. For places of four bytes the tag is a bijection of the place, so equal tags mean equal places and
 //! no key is read at all. Places that are numbers need no table.
 
-use rapidhash::v3::{RapidSecrets, rapidhash_v3_nano_inline};
-use volee_system::Limit;
-use volee_system::part::Spread;
+use std::io;
 
+use rapidhash::v3::{RapidSecrets, rapidhash_v3_nano_inline};
+use serde::{Deserialize, Serialize};
+use volee_system::part::Spread;
+use volee_system::{Limit, Meter};
+
+use crate::checkpoint::{Damaged, PIECE, Reader, Refused, Writer};
 use crate::numbers::Numbers;
 use crate::slots::{At, Slots};
 
@@ -138,6 +142,39 @@ impl Places {
         }
     }
 
+    /// Writes those that are not numbers.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, out: &mut Writer) -> io::Result<()> {
+        out.number(self.len() as u64)?;
+        let known = if matches!(self, Places::Numbered(_)) { 0 } else { self.len() as u32 };
+        (0..known).try_for_each(|id| out.bytes(self.get(id, &mut [0; 4])))
+    }
+
+    /// Reads them back, so that all have the numbers that they had.
+    ///
+    /// # Errors
+    /// The file has others than these, or there is no time or room.
+    pub fn read(&mut self, input: &mut Reader, shortest: usize, meter: &Meter) -> Result<(), Refused> {
+        let count = input.short()?;
+        if matches!(self, Places::Numbered(_)) {
+            return if count as usize == self.len() { Ok(()) } else { Err(Damaged.into()) };
+        }
+        let mut place = Vec::new();
+        for id in 0..count {
+            if (id as usize).is_multiple_of(PIECE) {
+                meter.check().map_err(Refused::Limit)?;
+            }
+            input.bytes(&mut place)?;
+            let given = self.insert(&place, self.tag(&place)).map_err(Refused::Limit)?;
+            if given != id || place.len() < shortest {
+                return Err(Damaged.into());
+            }
+        }
+        Ok(())
+    }
+
     pub fn bytes(&self) -> usize {
         match self {
             Places::Numbered(..) => 0,
@@ -221,7 +258,7 @@ impl Keys {
 }
 
 /// What `solve`'s breadth-first strategy keeps beside a number: two edges, or whatever they have become.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct Links {
     pub last: u32,
     pub first: u32,

@@ -15,7 +15,7 @@ use crate::memory;
 use crate::{Limit, Snapshot};
 
 /// How often the guard looks.
-const PERIOD: Duration = Duration::from_millis(10);
+const PERIOD: Duration = Duration::from_millis(4);
 /// How long a program may take to end by itself after its time, or after a signal.
 const GRACE: Duration = Duration::from_millis(500);
 /// Physical memory that a process may have beside its budget before it is ended.

@@ -1,8 +1,10 @@
 //! The one source of chance: a seed means the same on every machine and in every version, which no library
 //! promises.
 
+use serde::{Deserialize, Serialize};
+
 /// SplitMix64 (Steele, Lea and Flood 2014): every seed is as good as any other, also neighbouring ones.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Random(u64);
 
 /// The integers that can be drawn.

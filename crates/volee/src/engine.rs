@@ -524,16 +524,18 @@ impl Way {
                 Way::Search | Way::Monitor | Way::Cycles | Way::Deterministic => Ok(()),
                 _ => Err(self.no_effect("it does not execute statements one by one")),
             },
-            Setting::Checkpoint if matches!(self, Way::Cycles | Way::Monitor) => Ok(()),
+            Setting::Checkpoint
+                if matches!(self, Way::Cycles | Way::Monitor | Way::Deterministic | Way::Equations) =>
+            {
+                Ok(())
+            }
             Setting::Checkpoint | Setting::Spill => match self {
                 Way::Search => Ok(()),
                 Way::SharedSearch | Way::SharedEquations => {
                     Err(self.no_effect("workers keep nothing on disk: ask on one machine"))
                 }
                 Way::Families | Way::Counters | Way::Channels => Err(self.not_a_search(REACHABILITY)),
-                _ => Err(self.no_effect(
-                    "only a search of states is kept on disk: ask about equations and automata apart",
-                )),
+                _ => Err(self.no_effect("only the states of a search for states go to the disk")),
             },
             Setting::Fairness | Setting::Emptiness if self == Way::Cycles => Ok(()),
             Setting::Fairness | Setting::Emptiness => Err(self.not_a_search(INFINITE)),

@@ -10,8 +10,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use volee_report::brief;
-use volee_store::checkpoint::{Checkpoint, CheckpointError, read_header};
-use volee_system::Diagnostic;
+use volee_store::checkpoint::{self, Checkpoint, CheckpointError, read_header};
+use volee_system::{Diagnostic, Limit, Verdict};
 
 use crate::answer::AskError;
 use crate::bundle::Bundle;
@@ -107,7 +107,6 @@ pub(crate) fn prepare(
     questions: &[Question],
 ) -> Result<Option<Checkpoint>, AskError> {
     let Some(keep) = &job.settings.checkpoint else { return Ok(None) };
-    let folder = std::env::current_dir().unwrap_or_default();
     let files = match job.subject.file() {
         Some(path) => Bundle::pack(path, &included(model))?
             .files()
@@ -117,8 +116,25 @@ pub(crate) fn prepare(
     };
     let settings = Settings { checkpoint: None, ..job.settings.clone() };
     let asked = (job.subject.options(), questions, settings, job.meter.budget().depth);
-    let asked = digest(format!("{asked:?}").as_bytes());
-    let now = Kept { version: VERSION.into(), call: keep.call.clone(), folder, files, asked };
+    prepared(keep, files, format!("{asked:?}").as_bytes()).map(Some)
+}
+
+/// The file of a resolution of equations, which are in this file or nowhere, and are solved in this way.
+pub(crate) fn prepare_equations(
+    keep: &Keep,
+    file: Option<&Path>,
+    asked: &[u8],
+) -> Result<Checkpoint, AskError> {
+    let read = |path: &Path| match std::fs::read(path) {
+        Ok(bytes) => Ok((path.to_path_buf(), digest(&bytes))),
+        Err(error) => Err(crate::files::explain(path, &error)),
+    };
+    prepared(keep, file.map(read).transpose()?.into_iter().collect(), asked)
+}
+
+fn prepared(keep: &Keep, files: Vec<(PathBuf, String)>, asked: &[u8]) -> Result<Checkpoint, AskError> {
+    let folder = std::env::current_dir().unwrap_or_default();
+    let now = Kept { version: VERSION.into(), call: keep.call.clone(), folder, files, asked: digest(asked) };
     if keep.resume {
         if let Some(why) = Kept::read(&keep.file)?.differs(&now) {
             let message = format!("cannot go on with `{}`: {why}", brief(&keep.file.display().to_string()));
@@ -132,7 +148,18 @@ pub(crate) fn prepare(
         ));
     }
     let header = serde_json::to_vec(&now).map_err(|e| Diagnostic::error(e.to_string(), None))?;
-    Ok(Some(Checkpoint { path: keep.file.clone(), every: keep.every, header, resume: keep.resume }))
+    Ok(Checkpoint { path: keep.file.clone(), every: keep.every, header, resume: keep.resume })
+}
+
+/// Removes the file of a search that has ended; one that a limit has ended is gone on with.
+pub(crate) fn forget<'v>(kept: Option<&Checkpoint>, mut verdicts: impl Iterator<Item = &'v Verdict>) {
+    let open = |verdict: &Verdict| match verdict {
+        Verdict::Unknown(limit) => !matches!(limit, Limit::Depth { .. }),
+        _ => false,
+    };
+    if let Some(kept) = kept.filter(|_| !verdicts.any(open)) {
+        checkpoint::remove(&kept.path);
+    }
 }
 
 fn digest(bytes: &[u8]) -> String {

@@ -6,6 +6,8 @@
 
 use std::path::Path;
 
+use sha2::{Digest as _, Sha256};
+pub use volee_bes::How;
 use volee_bes::certificate::{Nobody, check};
 use volee_bes::explicit::Explicit;
 use volee_bes::format::{game_to_equations, read_bes, read_gm, write_bes, write_gm};
@@ -13,11 +15,13 @@ use volee_bes::game::{Game, Player, build, verify, zielonka};
 pub use volee_bes::random::Shape;
 use volee_bes::random::equations;
 use volee_bes::{BooleanGraph as _, SolveError, Solver, Trouble, solve};
+use volee_store::checkpoint::{self, Checkpoint};
 use volee_system::{Diagnostic, Limit, Meter, Progress};
 
 use crate::answer::AskError;
 use crate::engine::Engine;
 use crate::engines::workers;
+use crate::kept::{self, Keep};
 
 /// What a file of equations holds.
 pub enum Equations {
@@ -76,40 +80,53 @@ impl Equations {
         }
     }
 
+    /// Where the resolution is kept, of equations that are in this file or nowhere.
+    ///
+    /// # Errors
+    /// It is not kept, or the file keeps something else.
+    pub fn kept(&self, keep: &Keep, solver: Solver, file: Option<&Path>) -> Result<Checkpoint, AskError> {
+        let Equations::System(system, _) = self else {
+            let message = "a parity game is solved as a whole, and not kept in a file";
+            return Err(AskError::new(message, "ask without keeping it"));
+        };
+        let mut asked = Sha256::new();
+        asked.update(solver.name());
+        for variable in 0..system.len() as u32 {
+            let (row, right) = (system.row(variable), system.right_hand_side(variable));
+            asked.update([row.operator as u8]);
+            asked.update(row.block.to_le_bytes());
+            asked.update((right.len() as u64).to_le_bytes());
+            right.iter().for_each(|successor| asked.update(successor.to_le_bytes()));
+        }
+        kept::prepare_equations(keep, file, &asked.finalize())
+    }
+
     /// The value of the main variable; `workers` are several threads or processes, for equations in a file.
     ///
     /// # Errors
     /// A limit was reached, or it cannot be solved in this way.
-    pub fn solve(
+    pub fn solve<'k>(
         &self,
-        solver: Solver,
+        how: impl Into<How<'k>>,
         workers: Option<(&Path, &Engine)>,
         meter: &Meter,
         progress: &mut dyn Progress,
     ) -> Result<Resolution, SolveError> {
-        let system = match self {
+        let (how, system) = match self {
             Equations::Game(game, start) => return winner(game, *start, meter),
-            Equations::System(system, _) => system,
+            Equations::System(system, _) => (how.into(), system),
         };
-        if let Some((file, engine)) = workers {
-            return shared(system, file, engine, meter, progress);
+        let solved = match workers {
+            Some(_) if how.kept.is_some() => {
+                return Err(SolveError::Trouble(Trouble("workers keep nothing on disk".into())));
+            }
+            Some((file, engine)) => shared(system, file, engine, meter, progress),
+            None => alone(system, how, meter, progress),
+        };
+        if let Some(kept) = how.kept.filter(|_| !matches!(solved, Err(SolveError::Limit(_)))) {
+            checkpoint::remove(&kept.path);
         }
-        let mut graph = system;
-        if !graph.alternation_free() {
-            let built = build(&mut graph, meter, progress)?;
-            return winner(&built.game, 0, meter);
-        }
-        let solved = solve(&mut graph, solver, meter, progress)?;
-        check(&mut graph, &solved.solution, solved.value, meter, &mut Nobody)?;
-        let s = solved.statistics;
-        let method = solved.solver.name();
-        Ok(Resolution {
-            value: solved.value,
-            method,
-            variables: s.variables,
-            edges: s.edges,
-            memory: s.memory,
-        })
+        solved
     }
 
     /// The system as a text for a file of this name; a game has only what the main variable reaches.
@@ -134,12 +151,30 @@ impl Equations {
             }
             (Some("gm" | "pg"), Equations::Game(game, start)) => write_gm(game, *start),
             (Some("gm" | "pg"), Equations::System(system, _)) => {
-                let built = build(&mut &*system, meter, progress).map_err(|e| wrong(e.to_string()))?;
+                let built = build(&mut &*system, None, meter, progress).map_err(|e| wrong(e.to_string()))?;
                 write_gm(&built.game, 0)
             }
             _ => return Err(wrong(format!("`{}`: systems are written as .bes or .gm", path.display()))),
         })
     }
+}
+
+/// By one thread, from the beginning or from what is kept.
+fn alone(
+    system: &Explicit,
+    how: How<'_>,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> Result<Resolution, SolveError> {
+    let mut graph = system;
+    if !graph.alternation_free() {
+        let built = build(&mut graph, how.kept, meter, progress)?;
+        return winner(&built.game, 0, meter);
+    }
+    let solved = solve(&mut graph, how, meter, progress)?;
+    check(&mut graph, &solved.solution, solved.value, meter, &mut Nobody)?;
+    let (s, method) = (solved.statistics, solved.solver.name());
+    Ok(Resolution { value: solved.value, method, variables: s.variables, edges: s.edges, memory: s.memory })
 }
 
 /// By several workers, each of which reads the file itself.

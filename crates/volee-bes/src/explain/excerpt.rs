@@ -79,6 +79,6 @@ fn value_of<S: System + ?Sized>(graph: &mut ModelGraph<'_, S>, meter: &Meter) ->
     if graph.equations().alternation_free() {
         return solve(graph, Solver::DepthFirst, meter, &mut Quiet).map(|solved| solved.value);
     }
-    let built = build(graph, meter, &mut Quiet)?;
+    let built = build(graph, None, meter, &mut Quiet)?;
     Ok(zielonka(&built.game, meter)?.winner[0] == Player::Even)
 }

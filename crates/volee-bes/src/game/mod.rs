@@ -62,6 +62,25 @@ impl Game {
         self.ends.push(u32::try_from(self.successors.len()).expect("callers bound the number of edges"));
     }
 
+    /// Owner (whether it is Odd), priority and end of the successors of each vertex.
+    pub(crate) fn vertices(&self) -> impl ExactSizeIterator<Item = (bool, u32, u32)> {
+        let vertex = |at| (self.owners[at], self.priorities[at], self.ends[at]);
+        (0..self.len()).map(vertex)
+    }
+
+    /// The successors of all vertices, one after the other.
+    pub(crate) fn all_successors(&self) -> &[u32] {
+        &self.successors
+    }
+
+    /// A game of what [`Game::vertices`] and [`Game::all_successors`] have told.
+    pub(crate) fn assemble(vertices: &[(bool, u32, u32)], successors: Vec<u32>) -> Option<Self> {
+        let (owners, priorities) = vertices.iter().map(|vertex| (vertex.0, vertex.1)).unzip();
+        let ends: Vec<u32> = vertices.iter().map(|vertex| vertex.2).collect();
+        let whole = ends.is_sorted() && ends.last().map_or(0, |end| *end as usize) == successors.len();
+        whole.then_some(Game { owners, priorities, ends, successors })
+    }
+
     /// How many vertices there are.
     pub fn len(&self) -> usize {
         self.owners.len()

@@ -2,80 +2,128 @@
 //!
 //! Traces, trees and unfoldings are of this kind. A cycle is noticed when it is met, and refused.
 
+use std::io;
+
+use serde::{Deserialize, Serialize};
+use volee_store::checkpoint::{Checkpoint, Reader, Refused, Writer};
 use volee_system::{Meter, Progress};
 
+use super::keep::{Strategy, run};
 use super::table::Table;
-use super::{SolveError, Solved, Solver, Statistics, Ticker};
+use super::{SolveError, Solved, Solver, Statistics};
 use crate::graph::BooleanGraph;
 use crate::variables::Pushing;
 
 /// A variable on the path, and where its successors begin.
+#[derive(Serialize, Deserialize)]
 struct Frame {
     variable: u32,
     successors: usize,
 }
 
+struct Search<'g, G: ?Sized> {
+    graph: &'g mut G,
+    table: Table,
+    root: u32,
+    path: Vec<Frame>,
+    successors: Vec<u32>,
+}
+
 /// Solves a system without cycles.
 pub(super) fn solve<G: BooleanGraph + ?Sized>(
     graph: &mut G,
+    kept: Option<&Checkpoint>,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Result<Solved, SolveError> {
-    let (mut table, root) = Table::new(graph)?;
-    let mut ticker = Ticker::new(meter, progress);
-    let mut path: Vec<Frame> = Vec::new();
-    let mut successors: Vec<u32> = Vec::new();
-    let figures = |table: &Table, path: &Vec<Frame>, successors: &Vec<u32>| -> Statistics {
-        table.figures(path.capacity() * size_of::<Frame>() + successors.capacity() * 4, 0)
-    };
-    visit(graph, &mut table, root, &mut path, &mut successors)?;
-    while let Some(top) = path.last() {
-        let variable = top.variable;
-        let operator = table.cell(variable).operator();
-        let Some(successor) = (successors.len() > top.successors).then(|| successors.pop()).flatten() else {
-            // Every successor was neutral, otherwise the variable would have left the path.
-            table.decide(variable, !operator.deciding());
-            path.pop();
-            continue;
-        };
-        let cell = table.cell(successor);
-        match cell.value() {
-            Some(value) if value == operator.deciding() => {
-                successors.truncate(top.successors);
-                table.decide(variable, value);
-                path.pop();
-            }
-            Some(_) => {}
-            None if cell.is_visited() => return Err(SolveError::Cyclic),
-            None => {
-                // Looked at again once it is decided.
-                successors.push(successor);
-                visit(graph, &mut table, successor, &mut path, &mut successors)?;
-            }
-        }
-        ticker.tick(|| (figures(&table, &path, &successors), path.len() as u64))?;
-    }
-    let statistics = Statistics { places: table.places_met(), ..figures(&table, &path, &successors) };
-    let value = table.cell(root).value().expect("an empty path means that the root is decided");
-    Ok(Solved { value, solution: table.into_solution(), statistics, solver: Solver::Acyclic })
+    let (table, root) = Table::new(graph)?;
+    let mut search = Search { graph, table, root, path: Vec::new(), successors: Vec::new() };
+    run(&mut search, kept, meter, progress)?;
+    let statistics = Statistics { places: search.table.places_met(), ..search.costs().0 };
+    let value = search.table.cell(root).value().expect("an empty path means that the root is decided");
+    Ok(Solved { value, solution: search.table.into_solution(), statistics, solver: Solver::Acyclic })
 }
 
-fn visit<G: BooleanGraph + ?Sized>(
-    graph: &mut G,
-    table: &mut Table,
-    variable: u32,
-    path: &mut Vec<Frame>,
-    successors: &mut Vec<u32>,
-) -> Result<(), SolveError> {
-    let begin = successors.len();
-    let operator = table.cell(variable).operator();
-    if table.expand(graph, variable, successors)? == Pushing::Decided {
-        table.decide(variable, operator.deciding());
-        return Ok(());
+impl<G: BooleanGraph + ?Sized> Search<'_, G> {
+    fn visit(&mut self, variable: u32) -> Result<(), SolveError> {
+        let begin = self.successors.len();
+        let operator = self.table.cell(variable).operator();
+        if self.table.expand(self.graph, variable, &mut self.successors)? == Pushing::Decided {
+            self.table.decide(variable, operator.deciding());
+            return Ok(());
+        }
+        self.successors[begin..].reverse();
+        self.table.visit(variable, 0);
+        self.path.push(Frame { variable, successors: begin });
+        self.table.statistics.depth = self.table.statistics.depth.max(self.path.len() as u64);
+        Ok(())
     }
-    successors[begin..].reverse();
-    table.visit(variable, 0);
-    path.push(Frame { variable, successors: begin });
-    table.statistics.depth = table.statistics.depth.max(path.len() as u64);
-    Ok(())
+
+    /// Gives the top of the path its value.
+    fn leave(&mut self, value: bool) {
+        if let Some(Frame { variable, successors }) = self.path.pop() {
+            self.successors.truncate(successors);
+            self.table.decide(variable, value);
+        }
+    }
+}
+
+impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
+    const KIND: u64 = 12;
+
+    fn begin(&mut self) -> Result<(), SolveError> {
+        self.visit(self.root)
+    }
+
+    fn is_done(&self) -> bool {
+        self.path.is_empty()
+    }
+
+    fn step(&mut self) -> Result<(), SolveError> {
+        let Some(top) = self.path.last() else { return Ok(()) };
+        let deciding = self.table.cell(top.variable).operator().deciding();
+        let Some(&successor) = self.successors.get(top.successors..).and_then(<[u32]>::last) else {
+            // Every successor was neutral, otherwise the variable would have left the path.
+            self.leave(!deciding);
+            return Ok(());
+        };
+        let cell = self.table.cell(successor);
+        match cell.value() {
+            Some(value) if value == deciding => self.leave(value),
+            Some(_) => {
+                self.successors.pop();
+            }
+            None if cell.is_visited() => return Err(SolveError::Cyclic),
+            // Looked at again once it is decided.
+            None => self.visit(successor)?,
+        }
+        Ok(())
+    }
+
+    fn costs(&self) -> (Statistics, u64) {
+        let own = self.path.capacity() * size_of::<Frame>() + self.successors.capacity() * 4;
+        (self.table.figures(own, 0), self.path.len() as u64)
+    }
+
+    fn write(&mut self, out: &mut Writer) -> io::Result<()> {
+        self.table.write(out)?;
+        out.list(self.path.iter())?;
+        out.list(self.successors.iter())
+    }
+
+    fn read(&mut self, input: &mut Reader, meter: &Meter) -> Result<(), Refused> {
+        self.table.read(input, self.graph.blocks().len(), meter)?;
+        self.path = input.list(meter)?;
+        self.successors = input.list(meter)?;
+        Ok(())
+    }
+
+    fn is_sound(&self) -> bool {
+        let frame =
+            |frame: &Frame| self.table.has(&[frame.variable]) && frame.successors <= self.successors.len();
+        self.table.has(&self.successors)
+            && self.path.iter().all(frame)
+            && self.path.is_sorted_by_key(|frame| frame.successors)
+            && (!self.path.is_empty() || self.table.cell(self.root).value().is_some())
+    }
 }

@@ -12,16 +12,22 @@
 //! A variable decided early is finished at once; variables it has left open below it stay on the component
 //! stack with its low-link, and are closed with the component they belong to.
 
+use std::io;
+
+use serde::{Deserialize, Serialize};
+use volee_store::checkpoint::{Checkpoint, Reader, Refused, Writer};
 use volee_system::{Meter, Progress};
 
-use super::table::{Table, narrow};
-use super::{SolveError, Solved, Solver, Statistics, Ticker};
+use super::keep::{Strategy, run};
+use super::table::{Cell, Table, narrow};
+use super::{SolveError, Solved, Solver, Statistics};
 use crate::graph::{BooleanGraph, Sign};
 use crate::variables::Pushing;
 
 const NONE: u32 = u32::MAX;
 
 /// A variable of a component that is not complete.
+#[derive(Serialize, Deserialize)]
 struct Open {
     variable: u32,
     /// Its first backward edge.
@@ -31,6 +37,7 @@ struct Open {
 }
 
 /// A variable on the path.
+#[derive(Serialize, Deserialize)]
 struct Frame {
     /// Its position among the open ones.
     open: u32,
@@ -44,6 +51,7 @@ struct Search<'g, G: ?Sized> {
     graph: &'g mut G,
     signs: Vec<Sign>,
     table: Table,
+    root: u32,
     path: Vec<Frame>,
     open: Vec<Open>,
     successors: Vec<u32>,
@@ -56,6 +64,7 @@ struct Search<'g, G: ?Sized> {
 /// Solves depth-first.
 pub(super) fn solve<G: BooleanGraph + ?Sized>(
     graph: &mut G,
+    kept: Option<&Checkpoint>,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Result<Solved, SolveError> {
@@ -65,21 +74,86 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
         graph,
         signs,
         table,
+        root,
         path: Vec::new(),
         open: Vec::new(),
         successors: Vec::new(),
         edges: Vec::new(),
         decided: Vec::new(),
     };
-    let mut ticker = Ticker::new(meter, progress);
-    search.visit(root)?;
-    while !search.path.is_empty() {
-        search.step()?;
-        ticker.tick(|| (search.figures(), search.path.len() as u64))?;
-    }
-    let statistics = Statistics { places: search.table.places_met(), ..search.figures() };
+    run(&mut search, kept, meter, progress)?;
+    let statistics = Statistics { places: search.table.places_met(), ..search.costs().0 };
     let value = search.table.cell(root).value().expect("an empty path means that the root is decided");
     Ok(Solved { value, solution: search.table.into_solution(), statistics, solver: Solver::DepthFirst })
+}
+
+impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
+    const KIND: u64 = 10;
+
+    fn begin(&mut self) -> Result<(), SolveError> {
+        self.visit(self.root)
+    }
+
+    fn is_done(&self) -> bool {
+        self.path.is_empty()
+    }
+
+    fn step(&mut self) -> Result<(), SolveError> {
+        self.advance()
+    }
+
+    fn costs(&self) -> (Statistics, u64) {
+        let own = self.path.capacity() * size_of::<Frame>()
+            + self.open.capacity() * size_of::<Open>()
+            + self.successors.capacity() * 4
+            + self.edges.capacity() * 8;
+        (self.table.figures(own, 0), self.path.len() as u64)
+    }
+
+    fn write(&mut self, out: &mut Writer) -> io::Result<()> {
+        self.table.write(out)?;
+        out.list(self.path.iter())?;
+        out.list(self.open.iter())?;
+        out.list(self.successors.iter())?;
+        out.list(self.edges.iter())
+    }
+
+    fn read(&mut self, input: &mut Reader, meter: &Meter) -> Result<(), Refused> {
+        self.table.read(input, self.signs.len(), meter)?;
+        self.path = input.list(meter)?;
+        self.open = input.list(meter)?;
+        self.successors = input.list(meter)?;
+        self.edges = input.list(meter)?;
+        Ok(())
+    }
+
+    fn is_sound(&self) -> bool {
+        let open = |position: u32| self.open.get(position as usize);
+        let edge = |(at, &(dependant, next)): (usize, &(u32, u32))| {
+            open(dependant).is_some() && (next == NONE || (next as usize) < at)
+        };
+        let frame = |frame: &Frame| {
+            frame.low <= frame.open
+                && open(frame.open).is_some()
+                && frame.successors <= self.successors.len()
+                && frame.edges <= self.edges.len()
+        };
+        let is_open = |(variable, cell): (u32, &Cell)| {
+            cell.value().is_some()
+                || !cell.is_visited()
+                || open(cell.number()).is_some_and(|open| open.variable == variable)
+        };
+        self.table.has(&self.successors)
+            && self.path.iter().all(frame)
+            && self
+                .path
+                .is_sorted_by(|a, b| a.open < b.open && a.successors <= b.successors && a.edges <= b.edges)
+            && self.open.iter().all(|open| self.table.has(&[open.variable]))
+            && self.open.iter().all(|open| open.head == NONE || (open.head as usize) < self.edges.len())
+            && self.edges.iter().enumerate().all(edge)
+            && (0..).zip(&self.table.cells).all(is_open)
+            && (!self.path.is_empty() || self.table.cell(self.root).value().is_some())
+    }
 }
 
 impl<G: BooleanGraph + ?Sized> Search<'_, G> {
@@ -102,7 +176,7 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
         Ok(())
     }
 
-    fn step(&mut self) -> Result<(), SolveError> {
+    fn advance(&mut self) -> Result<(), SolveError> {
         let top = self.path.last().expect("the path is not empty");
         let (position, begin) = (top.open, top.successors);
         let variable = self.open[position as usize].variable;
@@ -201,13 +275,5 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
                 edge = next;
             }
         }
-    }
-
-    fn figures(&self) -> Statistics {
-        let own = self.path.capacity() * size_of::<Frame>()
-            + self.open.capacity() * size_of::<Open>()
-            + self.successors.capacity() * 4
-            + self.edges.capacity() * 8;
-        self.table.figures(own, 0)
     }
 }

@@ -18,10 +18,15 @@
 //! A variable of a later block starts a search of its own, which is complete before this one goes on; so
 //! there is at most one search per block at any time, and all of them live on explicit stacks.
 
+use std::io;
+
+use serde::{Deserialize, Serialize};
+use volee_store::checkpoint::{Checkpoint, Damaged, Reader, Refused, Writer};
 use volee_system::{Meter, Progress};
 
+use super::keep::{Strategy, run};
 use super::table::{Table, narrow};
-use super::{SolveError, Solved, Solver, Statistics, Ticker};
+use super::{SolveError, Solved, Solver, Statistics};
 use crate::graph::{BooleanGraph, Shape};
 use crate::variables::Pushing;
 
@@ -34,7 +39,7 @@ struct Block {
     sought: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Order {
     BreadthFirst,
     DepthFirst,
@@ -56,7 +61,7 @@ struct Run {
 }
 
 /// A visited variable.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Visit {
     variable: u32,
     /// Where its successors begin, or `NONE` before it is expanded.
@@ -69,6 +74,7 @@ struct Search<'g, G: ?Sized> {
     graph: &'g mut G,
     blocks: Vec<Block>,
     table: Table,
+    root: u32,
     runs: Vec<Run>,
     /// Successors still to be looked at, of all variables being worked on.
     successors: Vec<u32>,
@@ -79,22 +85,85 @@ struct Search<'g, G: ?Sized> {
 /// Solves systems whose blocks are all disjunctive or conjunctive.
 pub(super) fn solve<G: BooleanGraph + ?Sized>(
     graph: &mut G,
+    kept: Option<&Checkpoint>,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Result<Solved, SolveError> {
     let blocks = read_blocks(graph)?;
     let (table, root) = Table::new(graph)?;
     let mut search =
-        Search { graph, blocks, table, runs: Vec::new(), successors: Vec::new(), spare: Vec::new() };
-    let mut ticker = Ticker::new(meter, progress);
-    search.start(root);
-    while !search.runs.is_empty() {
-        search.step()?;
-        ticker.tick(|| (search.figures(), search.successors.len() as u64))?;
-    }
-    let statistics = Statistics { places: search.table.places_met(), ..search.figures() };
+        Search { graph, blocks, table, root, runs: Vec::new(), successors: Vec::new(), spare: Vec::new() };
+    run(&mut search, kept, meter, progress)?;
+    let statistics = Statistics { places: search.table.places_met(), ..search.costs().0 };
     let value = search.table.cell(root).value().expect("no search left means that the root is decided");
     Ok(Solved { value, solution: search.table.into_solution(), statistics, solver: Solver::Economical })
+}
+
+impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
+    const KIND: u64 = 11;
+
+    fn begin(&mut self) -> Result<(), SolveError> {
+        self.start(self.root);
+        Ok(())
+    }
+
+    fn is_done(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    fn step(&mut self) -> Result<(), SolveError> {
+        self.advance()
+    }
+
+    fn costs(&self) -> (Statistics, u64) {
+        let visits: usize = self.runs.iter().map(|run| run.visits.capacity() + run.left.capacity()).sum();
+        let own = visits * size_of::<Visit>() + self.successors.capacity() * 4;
+        let depth = self.runs.iter().map(|run| run.visits.len() as u64).max().unwrap_or(0);
+        (self.table.figures(own, depth), self.successors.len() as u64)
+    }
+
+    fn write(&mut self, out: &mut Writer) -> io::Result<()> {
+        self.table.write(out)?;
+        out.list(self.successors.iter())?;
+        out.number(self.runs.len() as u64)?;
+        self.runs.iter().try_for_each(|run| {
+            out.value(&(run.index, run.order, run.next, run.base))?;
+            out.list(run.visits.iter())?;
+            out.list(run.left.iter())
+        })
+    }
+
+    fn read(&mut self, input: &mut Reader, meter: &Meter) -> Result<(), Refused> {
+        self.table.read(input, self.blocks.len(), meter)?;
+        self.successors = input.list(meter)?;
+        for _ in 0..input.index()? {
+            let (index, order, next, base) = input.value()?;
+            let (visits, left) = (input.list(meter)?, input.list(meter)?);
+            let block = *self.blocks.get(usize::from(index)).ok_or(Damaged)?;
+            self.runs.push(Run { block, index, order, visits, next, left, base });
+        }
+        Ok(())
+    }
+
+    fn is_sound(&self) -> bool {
+        let successors = self.successors.len();
+        let visit = |visit: &Visit| {
+            self.table.has(&[visit.variable])
+                && (visit.successors == NONE || visit.successors as usize <= successors)
+        };
+        let way_back = |variable: u32| match self.table.cell(variable) {
+            cell if cell.value().is_some() => true,
+            cell => cell.number() == NONE || self.table.has(&[cell.number()]),
+        };
+        let run = |run: &Run| {
+            run.base <= successors
+                && run.visits.iter().all(|v| visit(v) && way_back(v.variable))
+                && self.table.has(&run.left)
+        };
+        self.table.has(&self.successors)
+            && self.runs.iter().all(run)
+            && (!self.runs.is_empty() || self.table.cell(self.root).value().is_some())
+    }
 }
 
 fn read_blocks<G: BooleanGraph + ?Sized>(graph: &G) -> Result<Vec<Block>, SolveError> {
@@ -143,8 +212,8 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
         run.visits.get(at).map(|visit| (at, *visit))
     }
 
-    /// Does one thing: expands a variable, or looks at its successors until one needs work of its own.
-    fn step(&mut self) -> Result<(), SolveError> {
+    /// Expands a variable, or looks at its successors until one needs work of its own.
+    fn advance(&mut self) -> Result<(), SolveError> {
         let Some((at, visit)) = self.current() else {
             self.end_in_vain();
             return Ok(());
@@ -341,12 +410,5 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
             }
         }
         Ok(())
-    }
-
-    fn figures(&self) -> Statistics {
-        let visits: usize = self.runs.iter().map(|run| run.visits.capacity() + run.left.capacity()).sum();
-        let own = visits * size_of::<Visit>() + self.successors.capacity() * 4;
-        let depth = self.runs.iter().map(|run| run.visits.len() as u64).max().unwrap_or(0);
-        self.table.figures(own, depth)
     }
 }

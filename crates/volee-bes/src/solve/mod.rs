@@ -9,12 +9,14 @@ mod breadth_first;
 pub mod confirm;
 mod depth_first;
 mod economical;
+pub(crate) mod keep;
 pub mod partition;
 mod single;
 mod table;
 
 use serde::{Deserialize, Serialize};
-use volee_system::{Limit, Meter, Progress, Snapshot};
+use volee_store::checkpoint::Checkpoint;
+use volee_system::{Limit, Meter, Progress};
 
 pub use self::table::Solution;
 use crate::graph::{BooleanGraph, Shape, Trouble};
@@ -50,6 +52,21 @@ impl Solver {
             Solver::Acyclic => "acyclic",
             Solver::Economical => "economical",
         }
+    }
+}
+
+/// By which strategy to solve, and where the resolution is kept.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct How<'k> {
+    /// The strategy.
+    pub solver: Solver,
+    /// Where, if anywhere.
+    pub kept: Option<&'k Checkpoint>,
+}
+
+impl From<Solver> for How<'_> {
+    fn from(solver: Solver) -> Self {
+        How { solver, kept: None }
     }
 }
 
@@ -122,21 +139,22 @@ pub struct Solved {
 ///
 /// # Errors
 /// A limit, an equation without meaning, or a system that the strategy does not apply to.
-pub fn solve<G: BooleanGraph + ?Sized>(
+pub fn solve<'k, G: BooleanGraph + ?Sized>(
     graph: &mut G,
-    solver: Solver,
+    how: impl Into<How<'k>>,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Result<Solved, SolveError> {
     if !graph.alternation_free() {
         return Err(SolveError::Alternating);
     }
+    let How { solver, kept } = how.into();
     let solver = if solver == Solver::Auto { choose(graph) } else { solver };
     match solver {
-        Solver::BreadthFirst => breadth_first::solve(graph, meter, progress),
-        Solver::Acyclic => acyclic::solve(graph, meter, progress),
-        Solver::Economical => economical::solve(graph, meter, progress),
-        Solver::Auto | Solver::DepthFirst => depth_first::solve(graph, meter, progress),
+        Solver::BreadthFirst => breadth_first::solve(graph, kept, meter, progress),
+        Solver::Acyclic => acyclic::solve(graph, kept, meter, progress),
+        Solver::Economical => economical::solve(graph, kept, meter, progress),
+        Solver::Auto | Solver::DepthFirst => depth_first::solve(graph, kept, meter, progress),
     }
 }
 
@@ -148,51 +166,5 @@ fn choose<G: BooleanGraph + ?Sized>(graph: &G) -> Solver {
         Solver::Economical
     } else {
         Solver::DepthFirst
-    }
-}
-
-/// Asks the meter and shows progress every few thousand expansions.
-pub(crate) struct Ticker<'a> {
-    meter: &'a Meter,
-    progress: &'a mut dyn Progress,
-    countdown: u32,
-}
-
-/// Expansions between two looks at the clock.
-const WATCH_EVERY: u32 = 4096;
-
-impl<'a> Ticker<'a> {
-    pub fn new(meter: &'a Meter, progress: &'a mut dyn Progress) -> Self {
-        Ticker { meter, progress, countdown: 0 }
-    }
-
-    /// Counts one expansion; `figures` is asked only now and then.
-    #[inline]
-    pub fn tick(&mut self, figures: impl FnOnce() -> (Statistics, u64)) -> Result<(), Limit> {
-        if self.countdown > 0 {
-            self.countdown -= 1;
-            return Ok(());
-        }
-        self.countdown = WATCH_EVERY;
-        let (statistics, pending) = figures();
-        self.look(&statistics, pending)
-    }
-
-    /// Looks at the clock, and at the budget, and shows progress.
-    #[cold]
-    pub fn look(&mut self, statistics: &Statistics, pending: u64) -> Result<(), Limit> {
-        self.meter.check()?;
-        self.meter.check_memory(statistics.memory, || {
-            format!("{} variables and {} edges of the boolean graph", statistics.variables, statistics.edges)
-        })?;
-        self.progress.report(&Snapshot {
-            states: statistics.places,
-            transitions: statistics.edges,
-            depth: statistics.depth,
-            max_depth: statistics.depth,
-            pending,
-            memory: statistics.memory,
-        });
-        Ok(())
     }
 }

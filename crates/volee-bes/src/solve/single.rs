@@ -19,10 +19,15 @@
 //! search that finds its answer early should not have expanded much. Telling works on 64 stable variables at
 //! a time.
 
+use std::io;
+
+use serde::{Deserialize, Serialize};
+use volee_store::checkpoint::{Checkpoint, Damaged, PIECE, Reader, Refused, Writer};
 use volee_system::{Limit, Meter, Progress};
 
+use super::keep::{Strategy, run};
 use super::table::{Cell, Solution, narrow};
-use super::{SolveError, Solved, Solver, Statistics, Ticker};
+use super::{SolveError, Solved, Solver, Statistics};
 use crate::graph::{BooleanGraph, Node, Operator, Sign};
 use crate::variables::{Batch, Lines, Pushing, Variables, unpack};
 use volee_store::Pieces;
@@ -39,8 +44,9 @@ const MAXIMUM_IN_FLIGHT: usize = 64;
 const FIRST_IN_FLIGHT: usize = 4;
 /// What has passed through the pipeline is forgotten when it is this much.
 const FULL: usize = 1024;
-/// Expansions, and dependants told, between two looks at the clock.
+/// Expansions, and dependants told, between two looks at the clock; expansions before the first one.
 const QUANTUM: u64 = 4096;
+const FIRST_QUANTUM: u64 = 1;
 const TOLD_AT_ONCE: usize = 1 << 16;
 
 const STABLE: u32 = 1 << 31;
@@ -49,7 +55,7 @@ const CONJUNCTION: u32 = 1 << 29;
 const MAXIMUM_MISSING: u32 = CONJUNCTION - 1;
 
 /// What an edge from a variable needs.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Record {
     /// The tag of its key; once it is stable, its rank.
     word: u32,
@@ -114,12 +120,14 @@ impl Lines for Met {
 }
 
 /// An expanded variable and where its successors end in the batch.
+#[derive(Serialize, Deserialize)]
 struct Expanded {
     variable: u32,
     end: usize,
 }
 
 /// A stable variable whose dependants do not know yet.
+#[derive(Serialize, Deserialize)]
 struct Decided {
     variable: u32,
     tag: u32,
@@ -147,6 +155,7 @@ struct Search<'g, G: ?Sized> {
     told: Vec<(u32, bool)>,
     next_rank: u32,
     in_flight: usize,
+    quantum: u64,
     /// The unstable variables of the blocks after the main one, once everything is explored.
     open: Option<Vec<Vec<u32>>>,
     statistics: Statistics,
@@ -155,19 +164,110 @@ struct Search<'g, G: ?Sized> {
 /// Solves breadth-first.
 pub(super) fn solve<G: BooleanGraph + ?Sized>(
     graph: &mut G,
+    kept: Option<&Checkpoint>,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Result<Solved, SolveError> {
     let mut search = Search::new(graph)?;
-    let mut ticker = Ticker::new(meter, progress);
-    while !search.records[0].is_stable() {
-        let (statistics, pending) = search.costs();
-        ticker.look(&statistics, pending)?;
-        if search.advance()? {
-            search.close_block();
-        }
-    }
+    run(&mut search, kept, meter, progress)?;
     Ok(search.finish())
+}
+
+impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
+    const KIND: u64 = 13;
+    const PATIENCE: u32 = 0;
+
+    fn begin(&mut self) -> Result<(), SolveError> {
+        Ok(())
+    }
+
+    fn is_done(&self) -> bool {
+        self.records[0].is_stable()
+    }
+
+    fn step(&mut self) -> Result<(), SolveError> {
+        if self.advance()? {
+            self.close_block();
+        }
+        self.quantum = (self.quantum * 2).min(QUANTUM);
+        Ok(())
+    }
+
+    fn costs(&self) -> (Statistics, u64) {
+        let memory = self.met.table.bytes()
+            + self.records.capacity() * size_of::<Record>()
+            + self.edges.bytes()
+            + self.decided.capacity() * size_of::<Decided>();
+        let count = self.records.len() as u64;
+        let statistics =
+            Statistics { places: count, variables: count, memory: memory as u64, ..self.statistics };
+        (statistics, count - u64::from(self.next))
+    }
+
+    fn write(&mut self, out: &mut Writer) -> io::Result<()> {
+        out.number(u64::from(self.met.table.len()))?;
+        for number in 0..self.met.table.len() {
+            let key = self.met.table.keys.get(number);
+            let links = match self.met.table.search(key, tag(key)) {
+                Ok(at) => *self.met.table.slots.payload(at),
+                Err(_) => return Err(io::Error::other("a variable is not in its table")),
+            };
+            out.bytes(self.met.table.keys.get(number))?;
+            // None is the most frequent.
+            out.number(u64::from(links.last.wrapping_add(1)))?;
+            out.number(u64::from(links.first.wrapping_add(1)))?;
+        }
+        out.list(self.records.iter())?;
+        out.list((0..self.edges.len()).map(|at| *self.edges.get(at)))?;
+        out.value(&(self.next, &self.batch, &self.expanded, self.noted, self.passed))?;
+        out.list(self.decided.iter())?;
+        out.list(self.told.iter())?;
+        out.value(&(&self.cursors, self.next_rank, self.in_flight, self.statistics))?;
+        out.value(&self.open.as_ref().map(Vec::len))?;
+        self.open.iter().flatten().try_for_each(|block| out.list(block.iter()))
+    }
+
+    fn read(&mut self, input: &mut Reader, meter: &Meter) -> Result<(), Refused> {
+        let (last, first) = self.read_keys(input, meter)?;
+        self.records = input.list(meter)?;
+        for edge in input.list(meter)? {
+            self.edges.push(edge);
+        }
+        if last as usize > self.edges.len() || first > self.met.table.len() {
+            return Err(Damaged.into());
+        }
+        (self.next, self.batch, self.expanded, self.noted, self.passed) = input.value()?;
+        self.decided = input.list(meter)?;
+        self.told = input.list(meter)?;
+        (self.cursors, self.next_rank, self.in_flight, self.statistics) = input.value()?;
+        let blocks: Option<usize> = input.value()?;
+        if let Some(blocks) = blocks {
+            self.open = Some((0..blocks).map(|_| input.list(meter)).collect::<Result<_, _>>()?);
+        }
+        Ok(())
+    }
+
+    fn is_sound(&self) -> bool {
+        let known = self.met.table.len();
+        let has = |variable: u32| variable < known;
+        let edge = |at: u32| (at as usize) < self.edges.len();
+        let links = |(at, &(who, before)): (usize, &(u32, u32))| {
+            has(who) && (before == NONE || (before as usize) < at)
+        };
+        let later = self.signs.len().saturating_sub(usize::from(self.root_block) + 1);
+        self.records.len() == known as usize
+            && self.next <= known
+            && (0..self.edges.len()).map(|at| self.edges.get(at)).enumerate().all(links)
+            && self.batch.is_sound(1)
+            && self.passed <= self.batch.len()
+            && self.noted <= self.expanded.len()
+            && self.expanded.iter().all(|e| has(e.variable) && e.end <= self.batch.len())
+            && self.decided.iter().all(|decided| has(decided.variable))
+            && self.told.iter().all(|told| has(told.0))
+            && self.cursors.iter().all(|cursor| edge(cursor.0))
+            && self.open.iter().flatten().flatten().all(|variable| has(*variable))
+            && self.open.as_ref().is_none_or(|open| open.len() <= later)
+    }
 }
 
 impl<'g, G: BooleanGraph + ?Sized> Search<'g, G> {
@@ -201,14 +301,45 @@ impl<'g, G: BooleanGraph + ?Sized> Search<'g, G> {
             told: Vec::new(),
             next_rank: 0,
             in_flight: FIRST_IN_FLIGHT,
+            quantum: FIRST_QUANTUM,
             open: None,
             statistics: Statistics::default(),
         })
     }
 
+    /// Reads keys, each with its links; they lead to this many edges and to this many variables.
+    fn read_keys(&mut self, input: &mut Reader, meter: &Meter) -> Result<(u32, u32), Refused> {
+        let (count, mut key, mut bounds) = (input.short()?, Vec::new(), (0, 0));
+        let link = |input: &mut Reader| input.number().map(|link| (link as u32).wrapping_sub(1));
+        for number in 0..count {
+            if (number as usize).is_multiple_of(PIECE) {
+                meter.check().map_err(Refused::Limit)?;
+            }
+            input.bytes(&mut key)?;
+            let links = Links { last: link(input)?, first: link(input)? };
+            if links.last < TOLD_TRUE {
+                bounds.0 = bounds.0.max(links.last + 1);
+            }
+            bounds.1 = bounds.1.max(links.first.wrapping_add(1));
+            let tag = tag(&key);
+            let given = match self.met.table.search(&key, tag) {
+                // The main variable is there already.
+                Ok(at) => {
+                    *self.met.table.slots.payload(at) = links;
+                    self.met.table.slots.number(at)
+                }
+                Err(at) => self.met.table.add(&key, tag, at, links).map_err(Refused::Limit)?,
+            };
+            if given != number || self.met.packed && key.len() < size_of::<Node>() {
+                return Err(Damaged.into());
+            }
+        }
+        Ok(bounds)
+    }
+
     /// Stabilises and expands, for a quantum; true when nothing is left to be done before a block is closed.
     fn advance(&mut self) -> Result<bool, SolveError> {
-        let until = self.statistics.expanded + QUANTUM;
+        let until = self.statistics.expanded + self.quantum;
         let mut tell = TOLD_AT_ONCE;
         loop {
             let quiet = self.stabilise(&mut tell);
@@ -346,13 +477,13 @@ impl<'g, G: BooleanGraph + ?Sized> Search<'g, G> {
     /// there are more.
     fn stabilise(&mut self, tell: &mut usize) -> bool {
         loop {
-            self.take_decided();
-            if self.cursors.is_empty() && self.told.is_empty() {
+            if self.decided.is_empty() && self.cursors.is_empty() && self.told.is_empty() {
                 return true;
             }
             if *tell == 0 {
                 return false;
             }
+            self.take_decided();
             self.walk();
             self.statistics.told += self.told.len() as u64;
             *tell = tell.saturating_sub(self.told.len());
@@ -449,18 +580,6 @@ impl<'g, G: BooleanGraph + ?Sized> Search<'g, G> {
             }
         }
         by_block
-    }
-
-    /// What it cost so far, and how much waits to be expanded.
-    fn costs(&self) -> (Statistics, u64) {
-        let memory = self.met.table.bytes()
-            + self.records.capacity() * size_of::<Record>()
-            + self.edges.bytes()
-            + self.decided.capacity() * size_of::<Decided>();
-        let count = self.records.len() as u64;
-        let statistics =
-            Statistics { places: count, variables: count, memory: memory as u64, ..self.statistics };
-        (statistics, count - u64::from(self.next))
     }
 
     /// The values that were decided; the rest of the search is dropped first.

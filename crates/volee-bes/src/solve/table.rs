@@ -3,7 +3,11 @@
 //! A cell has eight bytes: flags, block, and one number that is the position on a stack while the variable is
 //! open and the rank once it is decided.
 
-use volee_system::Limit;
+use std::io;
+
+use serde::{Deserialize, Serialize};
+use volee_store::checkpoint::{Damaged, Reader, Refused, Writer};
+use volee_system::{Limit, Meter};
 
 use super::{SolveError, Statistics};
 use crate::graph::{BooleanGraph, Node, Operator};
@@ -17,7 +21,7 @@ const STABLE: u16 = 4;
 const TRUE: u16 = 8;
 const CONJUNCTION: u16 = 16;
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Cell {
     /// Position while open, rank once stable.
     number: u32,
@@ -159,6 +163,28 @@ impl Table {
     pub fn places_met(&self) -> u64 {
         let met = |cells: &&[Cell]| cells.iter().any(|cell| cell.is_met());
         self.cells.chunks(self.variables.nodes()).filter(met).count() as u64
+    }
+
+    pub fn write(&self, out: &mut Writer) -> io::Result<()> {
+        self.variables.write(out)?;
+        out.list(self.cells.iter())?;
+        out.number(u64::from(self.next_rank))?;
+        out.value(&self.statistics)
+    }
+
+    /// Reads a table that was written, where this one knows no more than the main variable.
+    pub fn read(&mut self, input: &mut Reader, blocks: usize, meter: &Meter) -> Result<(), Refused> {
+        self.variables.read(input, meter)?;
+        self.cells = input.list(meter)?;
+        self.next_rank = input.short()?;
+        self.statistics = input.value()?;
+        let sound = self.cells.iter().all(|cell| usize::from(cell.block) < blocks);
+        if sound && self.cells.len() == self.variables.len() { Ok(()) } else { Err(Damaged.into()) }
+    }
+
+    /// Whether all these are numbers of variables.
+    pub fn has(&self, variables: &[u32]) -> bool {
+        variables.iter().all(|variable| (*variable as usize) < self.cells.len())
     }
 
     pub fn into_solution(self) -> Solution {

@@ -27,7 +27,7 @@ fn equations_and_games_survive_their_files() {
         let main = read.system.main() as usize;
         assert_eq!(solve_equations(&read.system)[main], expected, "{text}");
 
-        let built = build(&mut &system, &meter, &mut Quiet).expect("small");
+        let built = build(&mut &system, None, &meter, &mut Quiet).expect("small");
         let text = write_gm(&built.game, 0);
         let game = read_gm("f.gm", &text).expect("what was written can be read");
         assert_eq!(game.game, built.game);

@@ -12,7 +12,7 @@ use crate::naive::solve_equations;
 
 /// How a variable of an explicit system is disguised.
 #[derive(Debug, Clone, Copy)]
-enum Disguise {
+pub enum Disguise {
     /// Four bytes, which are not said to be a number.
     Short,
     /// As many bytes as its number says, at least four.
@@ -21,12 +21,12 @@ enum Disguise {
     Nodes(Node),
 }
 
-const DISGUISES: [Disguise; 5] =
+pub const DISGUISES: [Disguise; 5] =
     [Disguise::Short, Disguise::Long, Disguise::Nodes(2), Disguise::Nodes(12), Disguise::Nodes(100)];
 
-struct Disguised<'s> {
-    system: &'s Explicit,
-    how: Disguise,
+pub struct Disguised<'s> {
+    pub system: &'s Explicit,
+    pub how: Disguise,
 }
 
 impl Disguised<'_> {

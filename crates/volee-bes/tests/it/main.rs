@@ -6,6 +6,7 @@ mod corpus;
 mod equivalence;
 mod explain;
 mod formats;
+mod kept;
 mod keys;
 mod naive;
 mod random;

@@ -37,7 +37,7 @@ fn by_all(graph: &mut dyn BooleanGraph, context: &dyn Fn() -> String) -> Vec<(So
 /// The value as a parity game, with a strategy that wins.
 fn by_game(graph: &mut dyn BooleanGraph, context: &str) -> bool {
     let meter = Meter::start(Budget::default());
-    let built = build(graph, &meter, &mut Quiet).expect("small");
+    let built = build(graph, None, &meter, &mut Quiet).expect("small");
     let winning = zielonka(&built.game, &meter).expect("no time limit");
     assert_eq!(verify(&built.game, &winning, 0), Ok(()), "{context}");
     winning.winner[0] == Player::Even

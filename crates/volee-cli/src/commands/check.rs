@@ -12,11 +12,10 @@ use volee::advise::{Use, advise};
 use volee::names::DIRECTIONS;
 use volee::render::advise::{others, value as advice_value};
 use volee::render::check::{View, answers as rendered, never_changes, sizes};
-use volee::report::quoted;
 use volee::settings::Direction;
 use volee::system::Diagnostic;
 use volee::{
-    Answers, Ask, AskError, Engine, ExplanationForm, Keep, Options, Setting, Settings, Source, ask, files,
+    Answers, Ask, AskError, Engine, ExplanationForm, Options, Setting, Settings, Source, ask, files,
 };
 
 use self::args::{FamiliesArgs, QuestionArgs, StorageArgs, TemporalArgs};
@@ -73,7 +72,7 @@ pub struct Check {
     temporal: TemporalArgs,
 
     #[command(flatten)]
-    storage: StorageArgs,
+    pub storage: StorageArgs,
 
     /// Who answers: explicit search of all states; one answer for every number of processes; whether
     /// channels, taken as unbounded, can grow for ever; sets of integers, taken as unbounded; or boolean
@@ -112,10 +111,6 @@ pub struct Check {
     #[command(flatten)]
     workers: WorkersArgs,
 
-    /// The words of the call that is gone on with
-    #[arg(skip)]
-    resumed: Option<Vec<String>>,
-
     /// What was said, though it has a default
     #[arg(skip)]
     pub said: Vec<Setting>,
@@ -135,16 +130,9 @@ impl Check {
             (!self.trace.trace.is_empty(), "--trace"),
             (self.report.is_some(), "--report"),
             (self.temporal.diagnostic.is_some(), "--diagnostic"),
-            (self.storage.checkpoint.is_some(), "--checkpoint"),
+            (self.storage.keeping.checkpoint.is_some(), "--checkpoint"),
         ];
         flags.iter().find(|(given, _)| *given).map(|(_, flag)| *flag)
-    }
-
-    /// The same call, gone on with from its checkpoint.
-    pub fn resuming(self, call: Vec<String>, file: PathBuf) -> Self {
-        let mut resumed = Check { resumed: Some(call), ..self };
-        resumed.storage.checkpoint = Some(file);
-        resumed
     }
 
     pub fn run(self, context: &Context) -> Ended {
@@ -206,10 +194,7 @@ impl Check {
             outcome.text.push_str(&others(&advice, &commands, context.palette));
             outcome.answer.add("advice", advice_value(&advice, &commands));
         }
-        if let Some(file) = self.storage.checkpoint.as_ref().filter(|file| file.exists()) {
-            let line = format!("kept: volee resume {} goes on", quoted(&file.display().to_string()));
-            outcome.text.push_str(&format!("{}\n", context.palette.faint(line)));
-        }
+        outcome.text.push_str(&self.storage.keeping.told(context.palette));
         match self.families.sizes {
             true => Ok(sizes(&answers, outcome)),
             false => Ok(outcome),
@@ -251,19 +236,9 @@ impl Check {
         settings.direction = self.direction;
         settings.coverage = self.coverage;
         settings.said.clone_from(&self.said);
-        settings.checkpoint = self.storage.checkpoint.as_ref().map(|file| Keep {
-            file: file.clone(),
-            every: self.storage.checkpoint_every,
-            call: self.resumed.clone().unwrap_or_else(words_of_call),
-            resume: self.resumed.is_some(),
-        });
+        settings.checkpoint = self.storage.keeping.keep();
         Ok(settings)
     }
-}
-
-/// The words by which this process was called, without its name.
-fn words_of_call() -> Vec<String> {
-    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// An event of a formula that never happens is probably misspelt.

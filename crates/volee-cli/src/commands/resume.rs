@@ -21,7 +21,7 @@ Examples:
   volee resume big.ck                                    goes on, without a limit of time
   volee resume big.ck --memory 8G --format json          in more memory")]
 pub struct Resume {
-    /// What `volee check --checkpoint` has written
+    /// What `volee check --checkpoint` or `volee solve --checkpoint` has written
     file: PathBuf,
 }
 
@@ -35,8 +35,15 @@ impl Resume {
         let words: Vec<OsString> =
             ["volee"].into_iter().chain(kept.call.iter().map(String::as_str)).map(Into::into).collect();
         match cli::parse(&words).map(|cli| cli.command) {
-            Ok(Command::Check(check)) => check.resuming(kept.call, file).run(context),
-            _ => Err(Failure::new("the file keeps no call of `volee check`")),
+            Ok(Command::Check(mut check)) => {
+                check.storage.keeping.resume(kept.call, file);
+                check.run(context)
+            }
+            Ok(Command::Solve(mut solve)) => {
+                solve.keeping.resume(kept.call, file);
+                solve.run(context)
+            }
+            _ => Err(Failure::new("the file keeps no call of `volee check` or `volee solve`")),
         }
     }
 }

@@ -6,10 +6,10 @@ use clap::Args;
 use volee::names::SOLVERS;
 use volee::render::resolution;
 use volee::settings::Solver;
-use volee::solve::Shape;
+use volee::solve::{How, Shape};
 use volee::{Engine, Equations, files};
 
-use crate::args::{BudgetArgs, WorkersArgs, named};
+use crate::args::{BudgetArgs, KeepingArgs, WorkersArgs, named};
 use crate::context::Context;
 use crate::outcome::{Ended, Failure};
 use crate::progress::ProgressLine;
@@ -56,6 +56,9 @@ pub struct Solve {
     budget: BudgetArgs,
 
     #[command(flatten)]
+    pub keeping: KeepingArgs,
+
+    #[command(flatten)]
     workers: WorkersArgs,
 }
 
@@ -69,9 +72,14 @@ impl Solve {
             files::write(path, input.text_for(path, &meter, &mut progress)?)?;
         }
         let name = self.file.as_ref().map_or_else(|| "random".into(), |f| f.display().to_string());
-        let solved = input.solve(self.solver, self.shared(workers.as_ref())?, &meter, &mut progress);
+        let (solver, keep) = (self.solver, self.keeping.keep());
+        let kept = keep.map(|keep| input.kept(&keep, solver, self.file.as_deref())).transpose()?;
+        let how = How { solver, kept: kept.as_ref() };
+        let solved = input.solve(how, self.shared(workers.as_ref())?, &meter, &mut progress);
         drop(progress);
-        Ok(resolution(&input, &name, solved, self.seed, &meter, context.palette)?)
+        let mut outcome = resolution(&input, &name, solved, self.seed, &meter, context.palette)?;
+        outcome.text.push_str(&self.keeping.told(context.palette));
+        Ok(outcome)
     }
 
     /// The workers and the file that each of them reads.

@@ -88,10 +88,15 @@ fn a_search_that_was_killed_goes_on_to_the_same_answer() {
 /// Cuts a call by a limit of time, in which the search begins and does not end, however slow or quick the machine is. What it
 /// says, and the call with the size of the model that it took.
 fn cut_by_time(sandbox: &Sandbox, call: &str) -> (Answered, String) {
+    cut_some_size(sandbox, |top| format!("{call} -D TOP={top}"))
+}
+
+/// The same, of any call that is longer the larger its number.
+fn cut_some_size(sandbox: &Sandbox, call: impl Fn(u32) -> String) -> (Answered, String) {
     let _ = std::fs::remove_file(sandbox.path("kept.ck"));
     let (mut milliseconds, mut top) = (30, 13);
     loop {
-        let sized = format!("{call} -D TOP={top}");
+        let sized = call(top);
         let cut = sandbox.volee(&format!("{sized} --checkpoint kept.ck --time {milliseconds}ms"));
         if sandbox.path("kept.ck").exists() {
             // An error may have been found by then.
@@ -118,6 +123,42 @@ fn a_limit_leaves_a_search_that_can_go_on_in_more() {
     assert_eq!(cut.code, 3, "{}", cut.stdout);
     let resumed = sandbox.volee("resume kept.ck --format json --memory 512M");
     assert_eq!(figures(&resumed), figures(&sandbox.volee(&format!("{QUESTION} --search bfs"))));
+}
+
+#[test]
+fn equations_that_were_cut_go_on_to_the_same_answer_and_its_certificate() {
+    let sandbox = Sandbox::new();
+    sandbox.write("m.pml", MODEL);
+    // Fixed points that alternate, and a formula that has no simple shape.
+    sandbox.write("game.mu", "nu X . mu Y . (<true> X or <true> Y or [true] false)");
+    sandbox.write("mixed.mu", "mu X . (([true] X and <true> X) or [true] false)");
+    let formulas = ["[true*]<true*>[true]false", "@game.mu", "@mixed.mu", "[true*]<true>true --solver bfs"];
+    for formula in formulas.map(Some).into_iter().chain([None]) {
+        let (_, call) = cut_some_size(&sandbox, |size| match formula {
+            Some(formula) => format!("check m.pml -D TOP={} --format json --mu {formula}", size - 6),
+            None => format!("solve --random {},3,2 --format json", 20_000 * (size - 12)),
+        });
+        // In too little memory to be read, and then in all that it needs.
+        let little = sandbox.volee("resume kept.ck --memory 100k");
+        assert!(little.code == 3 && sandbox.path("kept.ck").exists(), "{}{}", little.stdout, little.stderr);
+        let resumed = sandbox.volee("resume kept.ck --format json");
+        let whole = sandbox.volee(&call);
+        let told = |answered: &Answered| {
+            let json: Value = serde_json::from_str(&answered.stdout).expect("JSON");
+            let of = |name: &str| json["statistics"][name].clone();
+            (json["verdict"].clone(), of("states"), of("transitions"), of("variables"), of("solver"))
+        };
+        assert_eq!(told(&resumed), told(&whole), "{call}");
+        assert_eq!(resumed.code, whole.code, "{call}");
+        assert!(!sandbox.path("kept.ck").exists(), "{call}");
+    }
+    let two = sandbox.volee("check m.pml --checkpoint kept.ck --mu true --mu <true>true");
+    assert!(two.code == 2 && two.stderr.contains("--checkpoint"), "{}", two.stderr);
+    sandbox.write("g.gm", "parity 1;\n0 0 0 1;\n1 1 1 0;\n");
+    let game = sandbox.volee("solve g.gm --checkpoint kept.ck");
+    assert!(game.code == 2 && game.stderr.contains("solved as a whole"), "{}", game.stderr);
+    let workers = sandbox.volee("check m.pml --mu true --workers 2 --checkpoint kept.ck");
+    assert!(workers.code == 2 && workers.stderr.contains("workers keep nothing"), "{}", workers.stderr);
 }
 
 #[test]

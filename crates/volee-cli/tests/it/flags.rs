@@ -120,7 +120,7 @@ const TABLE: &[(&str, &str)] = &[
     ("--trace t.svg", "ooooooooo"),
     ("--report r.html", "ooooooooo"),
     ("--coverage", "OOOOrOrrr"),
-    ("--checkpoint kept.ck", "rooorrrrr"),
+    ("--checkpoint kept.ck", "roooorrrr"),
     ("--checkpoint-every 1s", "rrrrrrrrr"),
     ("--spill .", "rorrrrrrr"),
     ("--every-step", "ooooooooo"),

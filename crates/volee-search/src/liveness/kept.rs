@@ -14,12 +14,10 @@ use super::marks::Marks;
 use super::nodes::{DEAD, UNVISITED};
 use super::product::Arc;
 use super::reduced::Expansions;
-use volee_store::checkpoint::{CheckpointError, Damaged, Reader, Refused, Writer};
+use volee_store::checkpoint::{CheckpointError, Damaged, PIECE, Reader, Refused, Writer};
 
 /// What a kept search of this kind begins with.
 const KIND: u64 = 4;
-/// Nodes that are read between two looks at clock and memory.
-const PIECE: usize = 1 << 12;
 
 impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
     /// Keeps the search, if it is one that is kept. It goes on if that fails, and says so.

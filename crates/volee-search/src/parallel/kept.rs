@@ -262,6 +262,13 @@ pub(crate) fn read(
     Ok(Restored { head, table, waiting, later })
 }
 
+/// What a file of a crew says of itself, without what it has: states, transitions, depth.
+pub(crate) fn told(path: &std::path::Path, goals: usize) -> Result<(u64, u64, u64), CheckpointError> {
+    let mut input = Reader::open(path)?;
+    let head = head(&mut input, goals)?;
+    Ok((input.number()?, head.transitions, head.depth))
+}
+
 /// Reads the figures.
 fn head(input: &mut Reader, goals: usize) -> Result<Head, CheckpointError> {
     let kind = input.number()?;

@@ -146,7 +146,14 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         let Restored { head, table, mut waiting, mut later } =
             match kept::read(&path, &mut names, open.len(), self.meter) {
                 Ok(restored) => restored,
-                Err(refused) => return self.stop(refused.into_limit(&path)).map_continue(|()| None),
+                Err(refused) => {
+                    // What was met is in the file, and not what this thread has met to get there.
+                    if let Ok((states, transitions, max_depth)) = kept::told(&path, open.len()) {
+                        self.elsewhere =
+                            Some(Statistics { states, transitions, max_depth, ..Statistics::default() });
+                    }
+                    return self.stop(refused.into_limit(&path)).map_continue(|()| None);
+                }
             };
         open.iter_mut().zip(&head.reached).for_each(|(open, reached)| *open &= !reached);
         self.left_out = self.left_out.take().or(head.left_out);

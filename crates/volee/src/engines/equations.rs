@@ -1,15 +1,16 @@
 //! The mu-calculus, solved on the fly as boolean equations or as a parity game.
 
 use serde_json::json;
-use volee_bes::SolveError;
 use volee_bes::answer::{self, AnswerError, Method};
+use volee_bes::{How, SolveError};
 use volee_logic::mu::{Equations, Library, parse};
 use volee_report::{bytes, counted, seconds};
-use volee_system::{Diagnostic, Limit, Reason, ReasonKind, Verdict, Witness};
+use volee_system::{Diagnostic, Limit, Progress, Reason, ReasonKind, Snapshot, Verdict, Witness};
 
 use super::{Found, Job, Part, judged};
 use crate::answer::{Answer, AskError, Certificate, Role, violated};
 use crate::engine::Way;
+use crate::kept;
 use crate::model::Options;
 use crate::question::Question;
 
@@ -22,18 +23,54 @@ const LARGEST_DIAGNOSTIC: usize = 2_000_000;
 pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, AskError> {
     let equations = formula(question, &job.settings.macros)?;
     let mut model = job.open_as(&options(job))?;
+    let kept = kept::prepare(job, &model, std::slice::from_ref(question))?;
     let draft = model.draft.as_mut();
-    let found = answer::ask(draft, equations, job.settings.solver, most(job), job.meter, job.progress);
+    let how = How { solver: job.settings.solver, kept: kept.as_ref() };
+    let most = most(job);
+    let mut watch = Watch { progress: job.progress, last: Snapshot::default() };
+    let mut found = answer::ask(draft, equations, how, most, job.meter, &mut watch);
+    let last = watch.last;
+    if let (Ok(found), true) = (&mut found, kept.as_ref().is_some_and(|kept| kept.resume)) {
+        // What happened before the resolution was kept is not known here.
+        found.silent.clear();
+    }
     // Neither an answer nor its explanation stands where steps were left out.
     if let Some(limit) = draft.system().left_out() {
         return Ok(unknown(question, limit));
     }
-    Ok(match found {
+    let part = match found {
         Ok(found) => told(job, question, found)?,
-        Err(AnswerError::Solve(SolveError::Limit(limit))) => unknown(question, limit),
+        Err(AnswerError::Solve(SolveError::Limit(limit))) => {
+            let mut part = unknown(question, limit);
+            part.figures.set("states", last.states);
+            part.figures.set("transitions", last.transitions);
+            part.figures.set("seconds", job.meter.elapsed().as_secs_f64());
+            part.figures.set("peak_memory_bytes", last.memory);
+            part.figures.set("bytes_per_state", last.memory as f64 / last.states.max(1) as f64);
+            part
+        }
         Err(AnswerError::Solve(other)) => return Err(Diagnostic::error(other.to_string(), None).into()),
         Err(AnswerError::Formula(wrong)) => return Err(wrong.into()),
-    })
+    };
+    kept::forget(kept.as_ref(), part.answers.iter().map(|answer| &answer.verdict));
+    Ok(part)
+}
+
+/// Remembers how far a resolution is, for the answer of one that a limit ends.
+struct Watch<'p> {
+    progress: &'p mut dyn Progress,
+    last: Snapshot,
+}
+
+impl Progress for Watch<'_> {
+    fn report(&mut self, snapshot: &Snapshot) {
+        self.last = *snapshot;
+        self.progress.report(snapshot);
+    }
+
+    fn say(&mut self, sentence: &str) {
+        self.progress.say(sentence);
+    }
 }
 
 /// How the model is read: a formula speaks of steps by their labels and counts them, so that none may be

@@ -10,8 +10,8 @@ use volee_search::{
     DeterministicProperty, Emptiness as Method, Fairness, LtlQuestion, Names, NestedStore, Order, Outcome,
     Reduction, Statistics, TlQuestion, bind, check_claim, watch_only,
 };
-use volee_store::checkpoint::{self, Checkpoint};
-use volee_system::{Diagnostic, Limit, Reason, ReasonKind, Verdict};
+use volee_store::checkpoint::Checkpoint;
+use volee_system::{Diagnostic, Reason, ReasonKind, Verdict};
 
 use super::explicit::stored;
 use super::{Job, Part, told};
@@ -166,27 +166,18 @@ fn search(job: &mut Job<'_>, question: &Question, options: &Options) -> Result<S
             if resumed {
                 searched.unseen.clear();
             }
-            forget_kept(kept.as_ref(), searched.found.iter().map(|(_, found)| &found.verdict));
+            kept::forget(kept.as_ref(), searched.found.iter().map(|(_, found)| &found.verdict));
             return Ok(searched);
         }
-        Asked::Deterministic(property) => property.check(system, job.settings.seed, job.meter, job.progress),
+        Asked::Deterministic(property) => {
+            property.check(system, job.settings.seed, kept.as_ref(), job.meter, job.progress)
+        }
         Asked::Claim(claim) => check_claim(system, &claim, how, job.meter, job.progress),
     };
-    forget_kept(kept.as_ref(), std::iter::once(&outcome.verdict));
+    kept::forget(kept.as_ref(), std::iter::once(&outcome.verdict));
     let statistics = outcome.statistics;
     let found = separated(question, outcome.verdict);
     Ok(Searched { found, statistics, model, options, unseen })
-}
-
-/// Removes the file of a search that has ended.
-fn forget_kept<'v>(kept: Option<&Checkpoint>, mut verdicts: impl Iterator<Item = &'v Verdict>) {
-    let open = |verdict: &Verdict| match verdict {
-        Verdict::Unknown(limit) => !matches!(limit, Limit::Depth { .. }),
-        _ => false,
-    };
-    if let Some(kept) = kept.filter(|_| !verdicts.any(open)) {
-        checkpoint::remove(&kept.path);
-    }
 }
 
 /// The never claim of a model, which is then the system as the claim sees it.

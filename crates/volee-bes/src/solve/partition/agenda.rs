@@ -7,9 +7,12 @@
 //! comes first). Doubling keeps the number of pauses logarithmic and what was expanded in vain within a
 //! constant of what had to be.
 
-use volee_system::part::{Level, Levels};
+use std::io;
 
+use volee_store::checkpoint::{Damaged, Reader, Refused, Writer};
 use volee_store::large::push;
+use volee_system::Meter;
+use volee_system::part::{Level, Levels};
 
 /// What the first grant of a block allows a worker to expand.
 const FIRST_GRANT: usize = 2;
@@ -65,6 +68,38 @@ impl Agenda {
             grant: FIRST_GRANT,
         };
         Agenda { queues: (0..blocks).map(queue).collect(), met: 0, ready: 0 }
+    }
+
+    /// Writes the agenda of one who is alone.
+    pub fn write(&self, out: &mut Writer) -> io::Result<()> {
+        out.value(&(self.queues.len(), self.met, self.ready))?;
+        self.queues.iter().try_for_each(|queue| {
+            out.value(&(queue.closed, queue.next, queue.allowed, queue.grant))?;
+            out.list(queue.met.iter())
+        })
+    }
+
+    pub fn read(&mut self, input: &mut Reader, meter: &Meter) -> Result<(), Refused> {
+        let queues: usize;
+        (queues, self.met, self.ready) = input.value()?;
+        if queues != self.queues.len() {
+            return Err(Damaged.into());
+        }
+        for queue in &mut self.queues {
+            (queue.closed, queue.next, queue.allowed, queue.grant) = input.value()?;
+            queue.met = input.list(meter)?;
+        }
+        Ok(())
+    }
+
+    /// Whether what was read fits together, and to this many variables.
+    pub fn is_sound(&self, variables: usize) -> bool {
+        let ready: usize = self.queues.iter().map(|queue| queue.pending().min(queue.allowed)).sum();
+        self.queues.iter().all(|queue| {
+            queue.closed <= queue.met.len()
+                && queue.next <= queue.met.len()
+                && queue.met.iter().all(|variable| (*variable as usize) < variables)
+        }) && self.ready == ready
     }
 
     /// A variable that was not met before.

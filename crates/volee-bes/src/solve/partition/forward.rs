@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use volee_system::part::{Level, Outbox, PartError};
 
 use super::record::{NONE, Record, missing};
@@ -18,6 +19,7 @@ use crate::variables::Pushing;
 use volee_store::prefetch_at as prefetch;
 
 /// An expanded variable and where its successors end in the batch.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Expanded {
     pub variable: u32,
     pub level: Level,

@@ -45,6 +45,7 @@ mod agenda;
 mod backward;
 mod ballot;
 mod forward;
+mod kept;
 mod record;
 mod spreading;
 
@@ -198,7 +199,7 @@ impl<G: BooleanGraph> Partition<G> {
     }
 
     #[inline]
-    fn is_decided(&self) -> bool {
+    pub(super) fn is_decided(&self) -> bool {
         self.root.is_some_and(|root| self.records[root as usize].is_stable())
     }
 

@@ -1,5 +1,6 @@
 //! What a worker keeps of a variable, and how variables and values are written down in four bytes each.
 
+use serde::{Deserialize, Serialize};
 use volee_system::Limit;
 
 use crate::graph::Operator;
@@ -18,7 +19,7 @@ pub(super) const MAXIMUM_RANK: u32 = (1 << 31) - 1;
 
 /// What is kept per variable: eight bytes, because reading them is half of an edge's cost. The block is asked
 /// for again in the rare case that it matters.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Record {
     /// Its first backward edge; once it is stable, its rank: nobody notes a dependency on a stable variable.
     pub link: u32,
@@ -55,7 +56,7 @@ impl Record {
 }
 
 /// The rank and the value of a stable variable.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Told(pub u32);
 
 impl Told {

@@ -1,17 +1,15 @@
 //! The arguments of `volee check` beside the model and the budget: one struct per heading of its help.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::Args;
 use volee::names::{
     APPROXIMATIONS, EMPTINESS, FAIRNESS, METHODS, NAMINGS, ORDERS, REDUCTIONS, REPLACEMENTS, RUNS, SOLVERS,
 };
 use volee::settings::{Approximation, Choice, Fairness, Order, Reduction, Replacement, Runs, Solver};
-use volee::system::parse_duration;
 use volee::{Emptiness, Naming, Question, Settings, files};
 
-use crate::args::named;
+use crate::args::{KeepingArgs, named};
 use crate::outcome::Failure;
 
 /// What is asked.
@@ -207,15 +205,8 @@ pub struct StorageArgs {
     #[arg(long, value_name = "NUMBER", default_value_t = 0, help_heading = "Budget")]
     seed: u64,
 
-    /// Keep the search in a file now and then, and at a limit or a signal: `volee resume FILE` goes on with
-    /// it
-    #[arg(long, value_name = "FILE", help_heading = "Long searches")]
-    pub checkpoint: Option<PathBuf>,
-
-    /// With --checkpoint: the time between two of them
-    #[arg(long, value_name = "TIME", default_value = "5min", value_parser = parse_duration, requires = "checkpoint",
-          help_heading = "Long searches")]
-    pub checkpoint_every: Duration,
+    #[command(flatten)]
+    pub keeping: KeepingArgs,
 
     /// Keep the states that memory does not hold in files of this folder: breadth-first and exact
     #[arg(long, value_name = "FOLDER", help_heading = "Long searches")]

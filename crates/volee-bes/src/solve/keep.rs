@@ -1,0 +1,128 @@
+//! The loop of every strategy: it does one thing after the other, looks at the clock now and then, and keeps
+//! the resolution in a file where that is asked for.
+//!
+//! Between two steps nothing is under way, so that what is written there is all that the strategy has: its
+//! table, places in the order of their numbers, and its stacks, which are numbers. Whoever reads them gives
+//! every place the number that it had and goes on with the very next step. What is solved is kept as well,
+//! because the certificate is still to be checked.
+
+use std::io;
+
+use volee_store::checkpoint::{Checkpoint, Damaged, Keeper, Reader, Refused, Writer};
+use volee_system::{Limit, Meter, Progress, Snapshot};
+
+use super::{SolveError, Statistics};
+
+/// Bytes that a variable takes until it is in a file, roughly.
+const VARIABLE: usize = 32;
+
+/// How a graph is solved, step by step.
+pub(crate) trait Strategy {
+    /// What a file of this strategy begins with.
+    const KIND: u64;
+    /// Steps between two looks at the clock.
+    const PATIENCE: u32 = 4096;
+
+    /// Begins with the main variable.
+    fn begin(&mut self) -> Result<(), SolveError>;
+
+    /// Whether there is nothing left to do.
+    fn is_done(&self) -> bool;
+
+    /// Does one thing.
+    fn step(&mut self) -> Result<(), SolveError>;
+
+    /// What it cost so far, and how much waits.
+    fn costs(&self) -> (Statistics, u64);
+
+    /// Writes all that it has.
+    fn write(&mut self, out: &mut Writer) -> io::Result<()>;
+
+    /// Reads what was written, in the place of having begun.
+    fn read(&mut self, input: &mut Reader, meter: &Meter) -> Result<(), Refused>;
+
+    /// Whether what was read fits together.
+    fn is_sound(&self) -> bool;
+}
+
+/// Solves from the beginning or from a file.
+pub(crate) fn run<S: Strategy>(
+    strategy: &mut S,
+    kept: Option<&Checkpoint>,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> Result<(), SolveError> {
+    let mut keeper = kept.map(|kept| Keeper::new(kept.clone(), meter));
+    match &mut keeper {
+        Some(keeper) if keeper.checkpoint.resume => restore(strategy, keeper, meter)?,
+        _ => strategy.begin()?,
+    }
+    let (mut patience, worked) = (0, !strategy.is_done());
+    while !strategy.is_done() {
+        strategy.step()?;
+        if patience > 0 {
+            patience -= 1;
+            continue;
+        }
+        patience = S::PATIENCE;
+        look(strategy, keeper.as_mut(), meter, progress)?;
+    }
+    if let Some(keeper) = keeper.as_mut().filter(|_| worked) {
+        keep(strategy, keeper, meter, progress);
+    }
+    Ok(())
+}
+
+/// Looks at the clock, and at the budget, and shows progress.
+#[cold]
+fn look<S: Strategy>(
+    strategy: &mut S,
+    keeper: Option<&mut Keeper>,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> Result<(), Limit> {
+    let (statistics, pending) = strategy.costs();
+    progress.report(&Snapshot {
+        states: statistics.places,
+        transitions: statistics.edges,
+        depth: statistics.depth,
+        max_depth: statistics.depth,
+        pending,
+        memory: statistics.memory,
+    });
+    let needs =
+        || format!("{} variables and {} edges of the boolean graph", statistics.variables, statistics.edges);
+    let mut checked = meter.check().and_then(|()| meter.check_memory(statistics.memory, needs));
+    if let Some(keeper) = keeper {
+        checked = checked.and_then(|()| keeper.last_moment(meter, statistics.variables, VARIABLE));
+        if checked.is_err() || keeper.is_time(meter) {
+            keep(strategy, keeper, meter, progress);
+        }
+    }
+    checked
+}
+
+fn keep<S: Strategy>(strategy: &mut S, keeper: &mut Keeper, meter: &Meter, progress: &mut dyn Progress) {
+    let variables = strategy.costs().0.variables;
+    let failed = keeper.keep(variables, meter, |out| {
+        out.number(S::KIND)?;
+        strategy.write(out)
+    });
+    if let Some(failed) = failed {
+        progress.say(&failed);
+    }
+}
+
+fn restore<S: Strategy>(strategy: &mut S, keeper: &mut Keeper, meter: &Meter) -> Result<(), Limit> {
+    let path = &keeper.checkpoint.path;
+    let restored = Reader::open(path).map_err(Refused::from).and_then(|mut input| {
+        if input.number()? != S::KIND {
+            return Err(Damaged.into());
+        }
+        strategy.read(&mut input, meter)?;
+        if strategy.is_sound() { Ok(()) } else { Err(Damaged.into()) }
+    });
+    restored.map_err(|refused| refused.into_limit(path))?;
+    keeper.restored(meter);
+    Ok(())
+}
