@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use volee_program::{ProctypeId, Program, Transition as Move};
 use volee_system::{Action, Diagnostic};
 
-use super::identity::{Me, NAMES, Orphan, SELF, counts, is_name, name as name_of};
+use super::identity::{Me, NAMES, Orphan, SELF, counts, index, is_name, name as name_of};
+use super::occurrences::Occurrences;
 use super::property::{Property, Seen};
 use super::step::{Done, Local, Wrong, birth, steps};
 use super::valuation::Valuation;
@@ -73,6 +74,11 @@ pub(super) struct Builder<'p> {
     /// For each local state, and each pair that could meet, how many valuations were looked at.
     looked: Vec<usize>,
     pub looked_together: HashMap<(usize, usize), usize>,
+    /// Where names can be held, and how much of that was known when all was looked at last.
+    pub occurrences: Occurrences,
+    known: usize,
+    /// Local states with names, and pairs of which one has a name, whose steps are known for a valuation.
+    pub done: HashSet<(usize, usize, usize)>,
     /// Steps that wait for bystanders.
     pub orphans: Vec<Orphan>,
 }
@@ -102,6 +108,9 @@ pub fn build(
         names_in: Vec::new(),
         looked: Vec::new(),
         looked_together: HashMap::new(),
+        occurrences: Occurrences::new(&world),
+        known: 0,
+        done: HashSet::new(),
         orphans: Vec::new(),
     };
     builder.start(users)?;
@@ -177,6 +186,7 @@ impl Builder<'_> {
                 return Err(self.unbounded());
             }
             self.names_in.push(self.held_in(&globals));
+            self.occurrences.add_valuation(&globals, index);
             self.globals.push(globals);
         }
         Ok(id)
@@ -219,6 +229,7 @@ impl Builder<'_> {
                 return Err(refused(message, proctype.place.clone()));
             }
             self.names_of.push(counts(&local.values));
+            self.occurrences.add_local(class, &local);
             self.looked.push(0);
             self.locals.push((class, local));
         }
@@ -259,10 +270,32 @@ impl Builder<'_> {
             }
             any |= self.meetings()?;
             any |= self.adopt()?;
+            any |= self.look_again();
             if !any {
                 return Ok(());
             }
         }
+    }
+
+    /// Whether names can be held where it was not known; then whoever has one is looked at again.
+    fn look_again(&mut self) -> bool {
+        self.occurrences.close();
+        if self.occurrences.size() == self.known {
+            return false;
+        }
+        self.known = self.occurrences.size();
+        let locals = &self.locals;
+        let named = |l: usize| locals[l].1.me.is_some();
+        (0..locals.len()).filter(|&l| named(l)).for_each(|l| self.looked[l] = 0);
+        self.looked_together.retain(|(l, m), _| !named(*l) && !named(*m));
+        self.orphans.iter_mut().for_each(Orphan::look_again);
+        true
+    }
+
+    /// Whether the steps of a local state with a name, or of two that meet, are not known for a valuation.
+    pub(super) fn is_new(&mut self, l: usize, m: usize, g: usize) -> bool {
+        let named = |l: usize| self.locals.get(l).is_some_and(|(_, local)| local.me.is_some());
+        !(named(l) || named(m)) || self.done.insert((l, m, g))
     }
 
     pub(super) fn record(&mut self, found: Found) -> Result<(), FamilyError> {
@@ -275,7 +308,7 @@ impl Builder<'_> {
 
     /// The steps of one process in local state `l`.
     fn alone(&mut self, l: usize, g: usize) -> Result<(), FamilyError> {
-        if self.locals[l].1.node == UNSTARTED || !self.agree(l, g) {
+        if self.locals[l].1.node == UNSTARTED || !self.agree(l, g) || !self.is_new(l, usize::MAX, g) {
             return Ok(());
         }
         let (class, local) = self.locals[l].clone();

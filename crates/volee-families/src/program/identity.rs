@@ -11,6 +11,8 @@
 //! they are held: of all the ways in which n processes can stand in a queue there is one. Processes whose name
 //! changes by that take part in the step as bystanders.
 
+use std::collections::HashSet;
+
 use volee_system::Diagnostic;
 
 use super::build::{Builder, Found};
@@ -71,8 +73,16 @@ pub(super) struct Orphan {
     /// Who they are, the next one last.
     left: Vec<Bystander>,
     renaming: Renaming,
-    /// Local states that were looked at already.
+    /// Local states that were looked at already, and those that it was done with.
     seen: usize,
+    done: HashSet<usize>,
+}
+
+impl Orphan {
+    /// More may be known of where names are held.
+    pub(super) fn look_again(&mut self) {
+        self.seen = 0;
+    }
 }
 
 /// A process whose name a step changes, or that holds one which it changes.
@@ -102,7 +112,8 @@ fn in_order(cells: &[i32], counts: &[i32]) -> Renaming {
     new
 }
 
-fn index(value: i32) -> Option<usize> {
+/// Which name a cell holds.
+pub(super) fn index(value: i32) -> Option<usize> {
     usize::try_from(value.wrapping_sub(FIRST)).ok().filter(|k| *k < NAMES)
 }
 
@@ -151,7 +162,9 @@ impl Builder<'_> {
         let (class, local) = &self.locals[l];
         match self.counted_at(*class) {
             Some(at) => self.globals[g][at..at + NAMES] == self.names_of[l],
-            None => local.me.is_none_or(|k| self.names_in[g][usize::from(k)]),
+            None => {
+                local.me.is_none_or(|k| self.names_in[g][usize::from(k)] && self.occurrences.may_be(l, k, g))
+            }
         }
     }
 
@@ -201,11 +214,11 @@ impl Builder<'_> {
             let first = after.len() - NAMES * self.world.holders;
             let (known, still) = (self.names_in[before], self.held_in(&after));
             renaming = in_order(&after[..first], &after[first..]);
+            let own: Vec<Option<u8>> = moved.iter().map(|(_, local)| local.me).collect();
             let named = (0..NAMES).filter(|&k| known[k] || fresh == Some(k as u8) || still[k]);
             for k in named.filter(|&k| !still[k] || usize::from(renaming[k]) != k) {
-                let to = still[k].then_some(renaming[k]);
-                if !moved.iter().any(|(_, local)| local.me == Some(k as u8)) {
-                    left.push(Bystander::Owner(k as u8, to));
+                if !own.contains(&Some(k as u8)) {
+                    left.push(Bystander::Owner(k as u8, still[k].then_some(renaming[k])));
                 }
             }
             for (_, local) in &mut moved {
@@ -219,15 +232,25 @@ impl Builder<'_> {
                 let old = counts.to_vec();
                 (0..NAMES).for_each(|k| counts[usize::from(renaming[k])] = old[k]);
             }
-            found.globals = Some((before, self.global(after)?));
+            let after = self.global(after)?;
+            found.globals = Some((before, after));
+            for k in (0..NAMES).filter(|&k| known[k] && still[k] && !own.contains(&Some(k as u8))) {
+                self.occurrences.shift((before, k), (after, usize::from(renaming[k])));
+            }
         }
         for (i, (class, local)) in moved.into_iter().enumerate() {
+            let name = local.me;
             found.gives[i] = self.local(class, local)?;
+            match (name, found.globals) {
+                (Some(k), Some((_, after))) => self.occurrences.own(found.gives[i], k, after),
+                (Some(_), None) => self.occurrences.walk(found.takes[i], found.gives[i]),
+                (None, _) => {}
+            }
         }
         if left.is_empty() {
             return self.record(found);
         }
-        self.orphans.push(Orphan { found, left, renaming, seen: 0 });
+        self.orphans.push(Orphan { found, left, renaming, seen: 0, done: HashSet::new() });
         Ok(())
     }
 
@@ -247,7 +270,11 @@ impl Builder<'_> {
         let (class, local) = &self.locals[l];
         let mut local = local.clone();
         match orphan.left.last()? {
-            Bystander::Owner(k, to) if self.classes[*class].user && local.me == Some(*k) => local.me = *to,
+            Bystander::Owner(k, to) if self.classes[*class].user && local.me == Some(*k) => {
+                let (before, _) = orphan.found.globals?;
+                self.occurrences.may_be(l, *k, before).then_some(())?;
+                local.me = *to;
+            }
             Bystander::Holder(holder) if holder == class => {
                 let (before, _) = orphan.found.globals?;
                 self.agree(l, before).then_some(())?;
@@ -267,6 +294,9 @@ impl Builder<'_> {
                 let l = self.orphans[o].seen;
                 self.orphans[o].seen += 1;
                 let Some(local) = self.renamed(l, &self.orphans[o]) else { continue };
+                if !self.orphans[o].done.insert(l) {
+                    continue;
+                }
                 let Orphan { found, left, renaming, .. } = &self.orphans[o];
                 let (mut found, mut left, renaming) = (found.clone(), left.clone(), *renaming);
                 left.pop();
@@ -274,7 +304,9 @@ impl Builder<'_> {
                 found.gives.push(self.local(self.locals[l].0, local)?);
                 match left.is_empty() {
                     true => self.record(found)?,
-                    false => self.orphans.push(Orphan { found, left, renaming, seen: 0 }),
+                    false => {
+                        self.orphans.push(Orphan { found, left, renaming, seen: 0, done: HashSet::new() });
+                    }
                 }
                 any = true;
             }

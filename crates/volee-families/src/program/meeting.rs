@@ -32,7 +32,7 @@ impl Builder<'_> {
                 }
                 let mut g = self.looked_together.get(&(l, m)).copied().unwrap_or(0);
                 while g < self.globals.len() && !self.settled.contains(&(l, m)) {
-                    if self.agree(l, g) && self.agree(m, g) {
+                    if self.agree(l, g) && self.agree(m, g) && self.is_new(l, m, g) {
                         self.meeting(l, m, g)?;
                     }
                     any = true;

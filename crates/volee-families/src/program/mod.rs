@@ -13,6 +13,7 @@ mod follow;
 mod identity;
 mod meeting;
 mod names;
+mod occurrences;
 mod property;
 mod step;
 mod valuation;

@@ -73,6 +73,15 @@ impl<'p> World<'p> {
         world
     }
 
+    /// What each cell that is no count belongs to: the globals, or a channel.
+    pub fn regions(&self) -> Vec<u16> {
+        let mut all = vec![0; self.cells - NAMES * self.holders];
+        for (number, channel) in self.channels.iter().enumerate().filter(|(_, c)| c.capacity > 0) {
+            all[channel.start..channel.slot(channel.capacity)].fill(number as u16 + 1);
+        }
+        all
+    }
+
     /// Whether there is a channel on which processes meet.
     pub fn has_rendezvous(&self) -> bool {
         self.channels.iter().any(|c| c.capacity == 0)
