@@ -105,6 +105,7 @@ mod tests {
         let mut proviso = Proviso::default();
         assert!(!proviso.is_on());
         proviso.start();
+        assert!(proviso.is_on());
         let mut held: Vec<StateRef> = Vec::new();
         for round in 0..20_000_u64 {
             let name = StateRef(round * 0x1234_5678_9ABC);
@@ -124,5 +125,7 @@ mod tests {
         assert!(strangers < 3_500, "{strangers} of 10,000 are held without reason");
         held.drain(..).for_each(|name| proviso.release(name));
         assert!(proviso.counters.iter().all(|&count| count == 0));
+        assert!(!proviso.is_crowded() && proviso.held == 0);
+        assert!(proviso.bytes() >= (LEAST_SHARE * 6_000) as u64, "counters for all that were held");
     }
 }

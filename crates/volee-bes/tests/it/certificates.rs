@@ -148,7 +148,7 @@ pub fn small_system(seed: u64) -> Explicit {
     equations(shape, seed)
 }
 
-fn assembled(graph: &WithConstants<'_>, claims: &Claims) -> (Solution, Vec<Vec<u8>>) {
+pub fn assembled(graph: &WithConstants<'_>, claims: &Claims) -> (Solution, Vec<Vec<u8>>) {
     let given: Vec<(Vec<u8>, bool, u32)> = (0u32..)
         .zip(claims)
         .filter_map(|(v, claim)| claim.map(|(value, rank)| (v.to_le_bytes().to_vec(), value, rank)))
