@@ -6,19 +6,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
-use volee_logic::formula::parse;
-use volee_logic::ltl::translate;
+use volee_logic::formula::{Shape, parse, random_formula};
+use volee_logic::ltl::{translate, translate_to_buchi};
 use volee_search::{
-    BoundAtom, Check, Claim, ClaimOptions, ClaimOutcome, Crew, Fairness, Order, Outcome, check, check_claim,
-    check_with,
+    BoundAtom, Check, Claim, ClaimOptions, ClaimOutcome, Crew, DeterministicProperty, Fairness, Names, Order,
+    Outcome, bind, check, check_claim, check_with,
 };
 use volee_store::checkpoint::{Checkpoint, read_header};
 use volee_system::{
-    Budget, Components, Fault, FaultId, Flow, Label, Limit, Meter, PredicateId, Quiet, Random, Sink, System,
-    Verdict,
+    Budget, Components, Fault, FaultId, Flow, Label, Limit, Meter, PredicateId, Progress, Quiet, Random,
+    Sink, Snapshot, System, Verdict,
 };
 
 use crate::graph::Graph;
+use crate::liveness::random_graph;
 use crate::parallel::Walk;
 
 /// Two graphs side by side, which interrupts whoever searches it after this many expansions.
@@ -279,4 +280,48 @@ fn a_search_for_lassos_goes_on_where_it_was_cut() {
         }
     }
     assert!(cuts > 10 && violated > 2, "{cuts} were cut, {violated} violated");
+}
+
+/// Interrupts whoever reports to it: at every look at the clock, of which the first comes after one step.
+struct Impatient(Arc<AtomicBool>);
+
+impl Progress for Impatient {
+    fn report(&mut self, _: &Snapshot) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn cut_after_every_step_a_deterministic_property_is_searched_all_the_same() {
+    let (mut random, mut compared, mut cuts) = (Random::new(92), 0, 0);
+    while compared < 30 {
+        let mut graph = random_graph(&mut random, compared % 2 == 0);
+        let formula = random_formula(&mut random, Shape { atoms: 2, operators: 1 + compared % 5 });
+        let mut automaton = translate_to_buchi(&formula).expect("small");
+        if automaton.nondeterministic_state().is_some() {
+            continue;
+        }
+        compared += 1;
+        let atoms = bind(&mut graph, &formula, Names::States, "", "f").expect("binds");
+        let property = DeterministicProperty::new(automaton, atoms).expect("deterministic");
+        let meter = Meter::start(Budget::default());
+        let whole = property.check(&mut graph, 1, None, &meter, &mut Quiet);
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, every) = (folder.path().join("search"), Duration::from_secs(3600));
+        let mut kept = Checkpoint { path, every, header: Vec::new(), resume: false };
+        let pieces = loop {
+            let cancelled = Arc::new(AtomicBool::new(false));
+            let meter = Meter::start(Budget { cancelled: Arc::clone(&cancelled), ..Budget::default() });
+            let outcome = property.check(&mut graph, 1, Some(&kept), &meter, &mut Impatient(cancelled));
+            if outcome.verdict != Verdict::Unknown(Limit::Cancelled) {
+                break outcome;
+            }
+            (kept.resume, cuts) = (true, cuts + 1);
+        };
+        let figures = |o: &ClaimOutcome| {
+            (o.verdict.clone(), o.statistics.states, o.statistics.transitions, o.statistics.max_depth)
+        };
+        assert_eq!(figures(&pieces), figures(&whole), "{formula} on {graph:?}");
+    }
+    assert!(cuts > 100, "only {cuts}");
 }

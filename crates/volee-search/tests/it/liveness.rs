@@ -1,9 +1,6 @@
 //! Infinite runs, against the explicit product and its components.
 
 use std::borrow::Cow;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use volee_logic::automaton::Automaton;
 use volee_logic::formula::{Formula, Shape, parse, random_formula};
@@ -12,16 +9,15 @@ use volee_search::{
     BoundAtom, Claim, ClaimOptions, ClaimOutcome, DeterministicProperty, Emptiness, Fairness, LtlQuestion,
     Names, NestedStore, bind, check_claim, is_fair,
 };
-use volee_store::checkpoint::Checkpoint;
 use volee_system::{
-    Budget, Diagnostic, Draft, FaultId, Flow, Label, Limit, Marks, Meter, PredicateId, Progress, Quiet,
-    Random, Sink, Snapshot, Step, System, Verdict, Witness, replay,
+    Budget, Diagnostic, Draft, FaultId, Flow, Label, Marks, Meter, PredicateId, Quiet, Random, Sink, Step,
+    System, Verdict, Witness, replay,
 };
 
 /// An explicit graph. Bit `i` of a state's colour is the predicate `p<i>`; steps have processes and the
 /// labels `a`, `b`.
 #[derive(Debug, Clone)]
-struct Graph {
+pub struct Graph {
     colours: Vec<u8>,
     /// Process, label, target.
     steps: Vec<Vec<(u8, u32, u8)>>,
@@ -69,7 +65,7 @@ impl Draft for Graph {
     }
 }
 
-fn random_graph(random: &mut Random, has_predicates: bool) -> Graph {
+pub fn random_graph(random: &mut Random, has_predicates: bool) -> Graph {
     let n = 1 + random.below(7);
     let steps = (0..n)
         .map(|_| {
@@ -334,50 +330,6 @@ fn deterministic_properties_agree_with_the_general_search_also_with_little_memor
         }
     }
     assert!(compared > 500, "{compared}");
-}
-
-/// Interrupts whoever reports to it: at every look at the clock, of which the first comes after one step.
-struct Impatient(Arc<AtomicBool>);
-
-impl Progress for Impatient {
-    fn report(&mut self, _: &Snapshot) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-#[test]
-fn cut_after_every_step_a_deterministic_property_is_searched_all_the_same() {
-    let (mut random, mut compared, mut cuts) = (Random::new(92), 0, 0);
-    while compared < 30 {
-        let mut graph = random_graph(&mut random, compared % 2 == 0);
-        let formula = random_formula(&mut random, Shape { atoms: 2, operators: 1 + compared % 5 });
-        let mut automaton = translate_to_buchi(&formula).expect("small");
-        if automaton.nondeterministic_state().is_some() {
-            continue;
-        }
-        compared += 1;
-        let atoms = bind(&mut graph, &formula, Names::States, "", "f").expect("binds");
-        let property = DeterministicProperty::new(automaton, atoms).expect("deterministic");
-        let meter = Meter::start(Budget::default());
-        let whole = property.check(&mut graph, 1, None, &meter, &mut Quiet);
-        let folder = tempfile::tempdir().expect("a folder");
-        let (path, every) = (folder.path().join("search"), Duration::from_secs(3600));
-        let mut kept = Checkpoint { path, every, header: Vec::new(), resume: false };
-        let pieces = loop {
-            let cancelled = Arc::new(AtomicBool::new(false));
-            let meter = Meter::start(Budget { cancelled: Arc::clone(&cancelled), ..Budget::default() });
-            let outcome = property.check(&mut graph, 1, Some(&kept), &meter, &mut Impatient(cancelled));
-            if outcome.verdict != Verdict::Unknown(Limit::Cancelled) {
-                break outcome;
-            }
-            (kept.resume, cuts) = (true, cuts + 1);
-        };
-        let figures = |o: &ClaimOutcome| {
-            (o.verdict.clone(), o.statistics.states, o.statistics.transitions, o.statistics.max_depth)
-        };
-        assert_eq!(figures(&pieces), figures(&whole), "{formula} on {graph:?}");
-    }
-    assert!(cuts > 100, "only {cuts}");
 }
 
 #[test]
