@@ -45,6 +45,7 @@ pub fn of_setting(setting: Setting) -> &'static str {
         Setting::Coverage => "--coverage",
         Setting::Checkpoint => "--checkpoint",
         Setting::Spill => "--spill",
+        Setting::Hunt => "--hunt",
     }
 }
 

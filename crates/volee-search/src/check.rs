@@ -12,7 +12,7 @@ use crate::explorer::Explorer;
 use crate::parallel::Crew;
 use crate::questions::Questions;
 use crate::reducing::Reducing;
-use crate::{approximate, breadth, counted, depth, replacement, spill};
+use crate::{approximate, breadth, counted, depth, hunt, replacement, spill};
 use volee_store::checkpoint::Checkpoint;
 use volee_store::{Exact, Replacement};
 
@@ -101,6 +101,8 @@ pub struct Check {
     pub spill: Option<PathBuf>,
     /// The number of goals, the last ones, that are asked about without a way to them.
     pub sides: usize,
+    /// Give everything to finding errors.
+    pub hunt: bool,
 }
 
 impl Default for Check {
@@ -122,6 +124,7 @@ impl Default for Check {
             checkpoint: None,
             spill: None,
             sides: 0,
+            hunt: false,
         }
     }
 }
@@ -211,6 +214,12 @@ impl Check {
         Check { sides, ..self }
     }
 
+    /// Whether everything is given to finding errors.
+    #[must_use]
+    pub fn hunt(self, hunt: bool) -> Self {
+        Check { hunt, ..self }
+    }
+
     /// Whether the system must make every step itself.
     #[must_use]
     pub fn counting(self, counting: bool) -> Self {
@@ -287,6 +296,32 @@ pub struct Statistics {
     pub turnover: Option<Turnover>,
     /// How many threads have seen all this, where it was not one alone.
     pub workers: u64,
+    /// What a hunt has looked at when memory was short, beyond what was counted above.
+    pub swarm: Option<Swarm>,
+}
+
+/// How a swarm of searches that remember bits went.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Swarm {
+    /// How many searches there were.
+    pub searches: u64,
+    /// The table of each, in bytes.
+    pub bytes: u64,
+    /// The states that the largest of them has told apart.
+    pub largest: u64,
+    /// An estimate of the states that it took for others when it first met them.
+    pub missed: f64,
+    /// Searches whose stack was as long as memory allows, so that they did not go deeper everywhere.
+    pub cut: u64,
+    /// Random walks, and their steps.
+    pub walks: u64,
+    /// The steps of all walks.
+    pub steps: u64,
+    /// An estimate of the distinct states that all have met together (HyperLogLog).
+    pub distinct: u64,
+    /// Its standard error, as a share.
+    pub distinct_error: f64,
 }
 
 /// How a search with replacement went (Jard and Jéron 1991, section 2.2).
@@ -329,14 +364,41 @@ pub fn check_with<S: System + ?Sized>(
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Outcome {
-    let alone = check.approximation.is_some()
+    if check.hunt {
+        return hunt_with(system, check, crew, meter, progress);
+    }
+    let alone = check.approximation == Some(Approximation::Compact)
         || check.counting
         || check.spill.is_some()
         || meter.budget().depth.is_some()
         || meter.budget().memory.is_some_and(|bytes| bytes < SHARED);
     let crew = crew.filter(|_| !alone);
     let mut questions = Questions::new(check);
-    let (mut statistics, limit) = search(system, &mut questions, crew, meter, progress);
+    let ended = search(system, &mut questions, crew, meter, progress);
+    outcome(system, questions, crew, meter, ended)
+}
+
+/// Looks for errors in all ways.
+fn hunt_with<S: System + ?Sized>(
+    system: &mut S,
+    check: &Check,
+    crew: Option<&Crew<'_>>,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> Outcome {
+    let shares = meter.budget().memory.is_none_or(|bytes| bytes >= SHARED);
+    let mut questions = Questions::new(check);
+    let ended = hunt::search(system, &mut questions, crew, shares, meter, progress);
+    outcome(system, questions, crew, meter, ended)
+}
+
+fn outcome<S: System + ?Sized>(
+    system: &mut S,
+    questions: Questions<'_>,
+    crew: Option<&Crew<'_>>,
+    meter: &Meter,
+    (mut statistics, limit): (Statistics, Option<Limit>),
+) -> Outcome {
     let limit = limit.or_else(|| system.left_out()).or_else(|| crew.and_then(Crew::left_out));
     statistics.seconds = meter.elapsed().as_secs_f64();
     statistics.bytes_per_state = statistics.memory_bytes as f64 / statistics.states.max(1) as f64;
@@ -354,7 +416,7 @@ fn search<S: System + ?Sized>(
 ) -> (Statistics, Option<Limit>) {
     let check = questions.check();
     if let Some(kind) = check.approximation {
-        return approximate::search(kind, system, questions, meter, progress);
+        return approximate::search(kind, system, questions, crew, meter, progress);
     }
     if let Some(most) = check.states {
         return counted::search(system, questions, meter, progress, most, check.seed);

@@ -212,11 +212,7 @@ pub(crate) fn run<S: System + ?Sized, V: Visited>(
 ) -> Flow {
     match explorer.restore(KIND, |explorer, input| restore(explorer, stack, input)) {
         Some(restored) => restored?,
-        None => {
-            explorer.stage_initial();
-            settle(explorer, stack)?;
-            stack.begin();
-        }
+        None => begin(explorer, stack)?,
     }
     go_on(explorer, stack)?;
     if !explorer.is_large() {
@@ -225,10 +221,21 @@ pub(crate) fn run<S: System + ?Sized, V: Visited>(
     match explorer.ask_crew(Some(stack.waiting_states())) {
         ControlFlow::Break(()) => Flow::Break(()),
         ControlFlow::Continue(Asked::Expects(crew, reached)) if !explorer.questions().goes_on() => {
-            race(explorer, stack, crew, reached.as_deref())
+            race(explorer, stack, crew, reached.as_deref(), u64::MAX)
         }
         ControlFlow::Continue(_) => go_on(explorer, stack),
     }
+}
+
+/// Puts the initial states on the stack.
+pub(crate) fn begin<S: System + ?Sized, V: Visited>(
+    explorer: &mut Explorer<'_, '_, S, V>,
+    stack: &mut Stack,
+) -> Flow {
+    explorer.stage_initial();
+    settle(explorer, stack)?;
+    stack.begin();
+    Flow::Continue(())
 }
 
 /// Searches on from a stack, perhaps with another store than before.

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `check`, `questions`, `explorer` | a check and its state, whatever the traversal |
 //! | `depth`, `breadth`, `replacement`, `counted`, `approximate` | traversals of safety questions |
-//! | `parallel`, `partition` | all cores over one table; one worker's part elsewhere |
+//! | `parallel`, `hunt`, `partition` | all cores over one table, or in all ways for errors; one worker's part elsewhere |
 //! | `atoms`, `product`, `monitor`, `ltl`, `deterministic` | formulas bound to a system, and products, which are systems |
 //! | `nested`, `liveness`, `terminal` | cycles: by nested searches, by components |
 //! | `reducing`, `proviso`, `memo` | fewer steps with the same answers, steps that are remembered |
@@ -26,6 +26,7 @@ mod depth;
 mod deterministic;
 mod effort;
 mod explorer;
+mod hunt;
 mod keeping;
 mod liveness;
 mod ltl;
@@ -49,7 +50,7 @@ mod terminal;
 pub use atoms::{BoundAtom, Names, bind, looks_at_events, watch_only};
 pub use audit::{Audit, audit_remembered_steps};
 pub use check::{
-    Answer, Approximation, Check, Order, Outcome, Reduction, Statistics, Turnover, check, check_with,
+    Answer, Approximation, Check, Order, Outcome, Reduction, Statistics, Swarm, Turnover, check, check_with,
 };
 pub use confirm::{is_fair, is_strongly_fair};
 pub use deterministic::DeterministicProperty;

@@ -100,6 +100,18 @@ impl Finding {
         self.violations.iter_mut().map(|v| &mut v.1).chain(&mut self.reached)
     }
 
+    /// Gives each way its run; what has none is taken away.
+    pub(crate) fn resolve(&mut self, mut run: impl FnMut(&Witness) -> Option<Witness>) {
+        self.violations.retain_mut(|(_, witness)| match run(witness) {
+            Some(found) => {
+                *witness = found;
+                true
+            }
+            None => false,
+        });
+        self.reached = self.reached.take().and_then(|witness| run(&witness));
+    }
+
     /// Adds what another worker has found; of two ways to the same the shorter is kept.
     pub(crate) fn join(&mut self, other: Finding) {
         self.errors += other.errors;
@@ -128,6 +140,13 @@ impl Finding {
             (true, Some(limit)) => Verdict::Unknown(limit.clone()),
         };
         Answer { question, verdict, errors: self.errors, witness: None }
+    }
+}
+
+/// Adds what another worker has found, question by question.
+pub(crate) fn join_findings(all: &mut [Finding], others: Vec<Finding>) {
+    for (finding, other) in all.iter_mut().zip(others) {
+        finding.join(other);
     }
 }
 

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`Tree`] | states of any length as 64-bit names, by tree compression |
 //! | [`Exact`], [`Bounded`], [`Bitstate`], [`Compact`] | sets of names: all, within a budget, or approximately ([`Visited`]) |
-//! | [`Concurrent`] | a set of all names for several threads |
+//! | [`Concurrent`], [`SharedBits`] | a set of all names for several threads, or of bits |
 //! | [`Places`], [`Hashed`], [`PackedStates`], [`Forgetful`] | states with dense numbers, and a set that forgets |
 //! | [`Pages`], [`Pieces`], [`large`] | arrays on large pages, and prefetching |
 //! | [`checkpoint`] | searches on disk, from which another process goes on |
@@ -44,6 +44,7 @@ mod pieces;
 mod places;
 mod policy;
 mod quotients;
+mod shared_bits;
 mod sketch;
 mod sleepers;
 mod slots;
@@ -68,7 +69,8 @@ pub use path::PackedPath;
 pub use pieces::Pieces;
 pub use places::{Hashed, Keys, Links, Places, Share, tag};
 pub use policy::Replacement;
-pub use sketch::Sketch;
+pub use shared_bits::SharedBits;
+pub use sketch::{Sketch, hash_state};
 pub use slots::{At, Slots};
 pub use stacked::Stacked;
 pub use table::Turnover;

@@ -33,10 +33,23 @@ impl Sketch {
     }
 
     pub fn add(&mut self, state: &[u8]) {
-        let hash = hash_bytes(state);
+        self.add_hash(hash_state(state));
+    }
+
+    /// Adds a state by its [`hash_state`].
+    #[inline]
+    pub fn add_hash(&mut self, hash: u64) {
         let rank = ((hash << self.bits) | (1 << (self.bits - 1))).leading_zeros() as u8 + 1;
         let register = &mut self.registers[(hash >> (64 - self.bits)) as usize];
         *register = rank.max(*register);
+    }
+
+    /// Adds what another sketch has seen; one of another size has seen nothing.
+    pub fn join(&mut self, other: &Sketch) {
+        if self.bits == other.bits {
+            let registers = self.registers.iter_mut().zip(&other.registers);
+            registers.for_each(|(own, other)| *own = (*own).max(*other));
+        }
     }
 
     /// The standard error of the estimate, as a share of it.
@@ -53,7 +66,9 @@ impl Sketch {
     }
 }
 
-fn hash_bytes(bytes: &[u8]) -> u64 {
+/// A state in 64 bits, the same on every machine.
+#[inline]
+pub fn hash_state(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut hash = bytes.len() as u64;
     for word in words {
@@ -80,5 +95,17 @@ mod tests {
             assert!(error < 4.0 * sketch.standard_error(), "{count}: {}", sketch.estimate());
         }
         assert_eq!(Sketch::new(0).bytes(), 1 << MIN_BITS);
+    }
+
+    #[test]
+    fn sketches_that_are_joined_have_seen_what_both_have() {
+        let of = |range: std::ops::Range<u64>| {
+            let mut sketch = Sketch::new(1 << 20);
+            range.for_each(|i| sketch.add(&i.to_le_bytes()));
+            sketch
+        };
+        let mut joined = of(0..30_000);
+        joined.join(&of(20_000..50_000));
+        assert_eq!(joined.registers, of(0..50_000).registers);
     }
 }

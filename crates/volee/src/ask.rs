@@ -433,6 +433,7 @@ impl Explored {
         total.memory_bytes = total.memory_bytes.max(more.memory_bytes);
         total.table_bytes = total.table_bytes.max(more.table_bytes);
         total.disk_bytes = total.disk_bytes.max(more.disk_bytes);
+        total.swarm = total.swarm.take().or(more.swarm);
         if more.turnover.is_some() {
             total.turnover = more.turnover;
         }

@@ -379,6 +379,24 @@ fn contradiction(asked: &Asked<'_>) -> Option<Refusal> {
     {
         return pair(Setting::Spill, other);
     }
+    // A hunt has its own orders and its own memory, ends at the first error and knows no depth.
+    if s.hunt {
+        let others = [
+            Setting::Order,
+            Setting::Depth,
+            Setting::AllErrors,
+            Setting::MaxErrors,
+            Setting::Replacement,
+            Setting::States,
+            Setting::Approximation,
+            Setting::Coverage,
+            Setting::Checkpoint,
+            Setting::Spill,
+        ];
+        if let Some(other) = others.into_iter().find(|other| asked.is_given(*other)) {
+            return pair(Setting::Hunt, other);
+        }
+    }
     if asked.is_given(Setting::Parameters) && asked.is_given(Setting::Direction) {
         return pair(Setting::Direction, Setting::Parameters);
     }
@@ -537,6 +555,8 @@ impl Way {
                 Way::Families | Way::Counters | Way::Channels => Err(self.not_a_search(REACHABILITY)),
                 _ => Err(self.no_effect("only the states of a search for states go to the disk")),
             },
+            Setting::Hunt if self == Way::Search => Ok(()),
+            Setting::Hunt => Err(self.not_a_search(REACHABILITY)),
             Setting::Fairness | Setting::Emptiness if self == Way::Cycles => Ok(()),
             Setting::Fairness | Setting::Emptiness => Err(self.not_a_search(INFINITE)),
             Setting::Runs if self == Way::Monitor => Ok(()),

@@ -76,6 +76,8 @@ pub struct Settings {
     pub checkpoint: Option<Keep>,
     /// A folder for the states that memory does not hold.
     pub spill: Option<PathBuf>,
+    /// Give everything to finding errors.
+    pub hunt: bool,
     /// What was said in so many words, be it the default: nobody may ignore that in silence either.
     pub said: Vec<Setting>,
 }
@@ -108,6 +110,7 @@ impl Default for Settings {
             coverage: false,
             checkpoint: None,
             spill: None,
+            hunt: false,
             said: Vec::new(),
         }
     }
@@ -150,11 +153,12 @@ pub enum Setting {
     Coverage,
     Checkpoint,
     Spill,
+    Hunt,
 }
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Setting; 33] = [
+    pub const ALL: [Setting; 34] = [
         Setting::Defines,
         Setting::Plain,
         Setting::Copies,
@@ -188,6 +192,7 @@ impl Setting {
         Setting::Coverage,
         Setting::Checkpoint,
         Setting::Spill,
+        Setting::Hunt,
     ];
 
     /// What it is, in words.
@@ -226,6 +231,7 @@ impl Setting {
             Setting::Coverage => "counting how often statements run",
             Setting::Checkpoint => "keeping the search in a file",
             Setting::Spill => "keeping states on disk",
+            Setting::Hunt => "a hunt for errors",
         }
     }
 }
@@ -286,6 +292,7 @@ impl Asked<'_> {
             Setting::Coverage => s.coverage,
             Setting::Checkpoint => s.checkpoint.is_some(),
             Setting::Spill => s.spill.is_some(),
+            Setting::Hunt => s.hunt,
         }
     }
 

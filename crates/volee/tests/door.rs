@@ -65,6 +65,7 @@ fn set(setting: Setting) -> (Settings, Options, Budget) {
         Setting::Coverage => s.coverage = true,
         Setting::Checkpoint => s.checkpoint = Some(volee::Keep::new("kept.ck")),
         Setting::Spill => s.spill = Some("spilled".into()),
+        Setting::Hunt => s.hunt = true,
     }
     (s, o, b)
 }

@@ -73,6 +73,7 @@ const TABLE: &[(&str, &str)] = &[
     ("--max-depth 2", "OOOOrOrrr"),
     ("--search bfs", "oooororrr"),
     ("--search dfs", "oooororrr"),
+    ("--hunt", "oorrrorrr"),
     ("--all-errors", "oorrrorrr"),
     ("--max-errors 3", "oooororrr"),
     ("--max-errors 1", "oooororrr"),

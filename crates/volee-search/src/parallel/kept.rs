@@ -14,7 +14,8 @@ use volee_store::checkpoint::{CheckpointError, Damaged, Keeper, Reader, Refused,
 use volee_store::{Concurrent, Names, StateRef, Tuples};
 use volee_system::{Limit, Meter, Progress};
 
-use super::worker::{Waiting, Worker};
+use super::next::Waiting;
+use super::worker::Worker;
 use super::{Common, Sums};
 
 /// What a kept search of this kind begins with.

@@ -28,22 +28,24 @@ struct Lane {
 }
 
 /// Goes on to what the crew has met; `reached` are the goals it has, where it has met no error among all
-/// states.
+/// states. Neither search goes on after `most` states.
 pub(crate) fn race<S: System + ?Sized, V: Visited>(
     explorer: &mut Explorer<'_, '_, S, V>,
     stack: &mut Stack,
     crew: &Crew<'_>,
     reached: Option<&[bool]>,
+    most: u64,
 ) -> Flow {
-    let fewest = Arc::new(AtomicU64::new(u64::MAX));
+    let fewest = Arc::new(AtomicU64::new(most));
     explorer.race(Some(Arc::clone(&fewest)));
     let meter = explorer.meter();
     let (flow, lane) = std::thread::scope(|scope| {
         let lane = scope.spawn(|| breadth_first(crew, reached, meter, &fewest));
         let flow = depth::go_on(explorer, stack);
         let own = if explorer.questions().has_found() { explorer.visited.len() } else { u64::MAX };
-        // A store that is about to forget needs the memory of both.
-        let most = if explorer.visited.replaces() { 0 } else { own };
+        // A store that is about to forget needs the memory of both, and who has seen everything needs nobody.
+        let complete = flow.is_continue() && own == u64::MAX && !explorer.is_large();
+        let most = if explorer.visited.replaces() || complete { 0 } else { own };
         fewest.fetch_min(most, Ordering::Relaxed);
         (flow, lane.join().ok().flatten().filter(|lane| lane.states < most))
     });

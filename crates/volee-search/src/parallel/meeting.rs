@@ -119,11 +119,15 @@ impl Worker<'_, '_> {
         if renaming.is_none() {
             return;
         }
-        let Names::Tuples(tuples) = &mut self.explorer.names else { return };
-        let mut translate = |name| translated(tuples, renaming, waiting, name);
+        let Names::Tuples(mut tuples) = std::mem::replace(&mut self.explorer.names, Names::lasting()) else {
+            return;
+        };
+        let mut translate = |name| translated(&mut tuples, renaming, waiting, name);
         self.explorer.staged.iter_mut().for_each(|staged| staged.name = translate(staged.name));
         let kept = self.kept.iter_mut().flat_map(|kept| &mut kept.names);
         self.stack.names.iter_mut().chain(kept).for_each(|name| *name = translate(*name));
+        self.rename_trail(translate);
+        self.explorer.names = Names::Tuples(tuples);
     }
 
     pub(super) fn tuples(&mut self) -> Option<&mut Tuples> {

@@ -18,10 +18,13 @@
 //! because what a stack tells one worker another does not know. So the states that are explored do not depend
 //! on the order or the number of workers.
 
+pub(crate) mod bits;
 pub(crate) mod kept;
 mod lanes;
 mod meeting;
+mod next;
 mod pause;
+mod trail;
 mod worker;
 mod yard;
 
@@ -37,6 +40,7 @@ use kept::{Desk, Keeping};
 pub(crate) use lanes::race;
 use meeting::Plan;
 pub(crate) use pause::Asked;
+pub(crate) use trail::{Trail, caught};
 use yard::{End, Seen, Yard};
 
 /// Time between two snapshots of progress.
@@ -74,8 +78,19 @@ impl<'a> Crew<'a> {
         Crew { from: states, ..self }
     }
 
-    pub(crate) fn begins(&self) -> u64 {
-        if self.workers > 1 { self.from } else { u64::MAX }
+    /// From how many states on it takes part. One alone is asked only if it looks differently.
+    pub(crate) fn begins(&self, hunts: bool) -> u64 {
+        if self.workers > 1 || hunts { self.from } else { u64::MAX }
+    }
+
+    /// How many threads there are.
+    pub(crate) fn size(&self) -> usize {
+        self.workers
+    }
+
+    /// The system and the questions once more.
+    pub(crate) fn another(&self) -> Option<(Box<dyn System>, Check)> {
+        (self.another)()
     }
 
     /// How often the workers have executed each statement, in the order in which a system tells of them;
@@ -122,6 +137,8 @@ pub(crate) struct Start<'s> {
     pub levels: bool,
     /// Goals that are still open.
     pub goals: Vec<bool>,
+    /// Workers look in all ways and keep the runs to what they find; the seed of what is left to chance.
+    pub hunts: Option<u64>,
 }
 
 /// What a crew has found.
@@ -130,6 +147,8 @@ pub(crate) struct Found {
     /// For each goal, whether some worker has reached it.
     pub reached: Vec<bool>,
     pub ending: Ending,
+    /// What workers that hunt have come by.
+    pub trails: Vec<Trail>,
 }
 
 /// How a crew has ended.
@@ -153,6 +172,7 @@ struct Common {
     /// Whether the search is kept, and where all hand in what they have for that.
     keeps: bool,
     desk: Mutex<Desk>,
+    trails: Mutex<Vec<Trail>>,
 }
 
 /// Figures of all workers.
@@ -194,7 +214,7 @@ pub(crate) fn search(
         reached: start.goals.iter().map(|open| !open).collect(),
         depth: start.depth,
     };
-    let yard = Yard::new(crew.workers, &std::mem::take(&mut start.waiting));
+    let yard = Yard::of_names(crew.workers, &std::mem::take(&mut start.waiting));
     let common = Common {
         yard,
         plan: Mutex::new(None),
@@ -202,6 +222,7 @@ pub(crate) fn search(
         wants_layout: Mutex::new(false),
         keeps: keeping.is_some(),
         desk: Desk::new(crew.workers),
+        trails: Mutex::default(),
     };
     let last = std::thread::scope(|scope| {
         for number in 0..crew.workers {
@@ -228,7 +249,8 @@ pub(crate) fn search(
         End::Decided => Ending::Decided,
         End::Limit(limit) => Ending::Limit(limit),
     };
-    Found { statistics, reached: sums.reached, ending }
+    let trails = common.trails.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Found { statistics, reached: sums.reached, ending, trails }
 }
 
 /// What the watching thread saw last.

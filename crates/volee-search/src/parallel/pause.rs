@@ -8,7 +8,7 @@ use volee_store::{Concurrent, Names, StateRef, Tuple, Tuples, Visited};
 use volee_system::{Flow, Limit, Meter, System};
 
 use super::kept::{self, Keeping, Restored};
-use super::{Crew, Ending, Start, table_for};
+use super::{Crew, Ending, Found, Start, table_for};
 use crate::check::{Order, Statistics};
 use crate::explorer::Explorer;
 use crate::memo::Memo;
@@ -20,6 +20,19 @@ pub(crate) enum Asked<'a> {
     InVain,
     /// There is something to be found; where no error is, these goals.
     Expects(&'a Crew<'a>, Option<Vec<bool>>),
+    /// Memory or names were short; what was seen by then.
+    Short(Box<Statistics>, Limit),
+    /// What a crew that hunts has found.
+    Caught(Box<Caught>),
+}
+
+/// What a crew that hunts has found.
+pub(crate) struct Caught {
+    /// With runs.
+    pub findings: Vec<Finding>,
+    /// Where all states were seen and no error is among them, the goals that can be reached.
+    pub reached: Option<Vec<bool>>,
+    pub statistics: Statistics,
 }
 
 /// What a crew begins with.
@@ -37,7 +50,8 @@ struct Begun {
 impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
     /// Several threads take over when there are many states.
     pub(crate) fn with_crew(mut self, crew: Option<&'a Crew<'a>>) -> Self {
-        (self.crew, self.crew_begins) = (crew, crew.map_or(u64::MAX, Crew::begins));
+        let hunts = self.questions.check().hunt;
+        (self.crew, self.crew_begins) = (crew, crew.map_or(u64::MAX, |crew| crew.begins(hunts)));
         self
     }
 
@@ -73,6 +87,7 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
             reduces: self.reducing.pays(),
             levels: self.questions.check().order == Order::BreadthFirst,
             goals: open,
+            hunts: self.questions.check().hunt.then(|| self.questions.check().seed),
         };
         let left_out = self.system.left_out().map(|limit| limit.to_string());
         let left_out = left_out.or_else(|| self.left_out.clone());
@@ -84,6 +99,7 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         found.statistics.transitions += before.transitions;
         found.statistics.max_depth = found.statistics.max_depth.max(before.max_depth);
         match found.ending {
+            Ending::Complete | Ending::Decided if !found.trails.is_empty() => self.hunted(found),
             Ending::Complete => {
                 self.elsewhere = Some(found.statistics);
                 self.questions.settle(&found.reached)?;
@@ -98,8 +114,29 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
                 self.expects = true;
                 ControlFlow::Continue(Asked::Expects(crew, None))
             }
-            Ending::Limit(_) => ControlFlow::Continue(Asked::InVain),
+            Ending::Limit(limit) => {
+                let limit = limit.unwrap_or_else(|| Limit::Memory {
+                    budget: self.budget(),
+                    needed: "names of states need more bits than there are".into(),
+                });
+                ControlFlow::Continue(Asked::Short(Box::new(found.statistics), limit))
+            }
         }
+    }
+
+    /// What a crew that hunts has come by, with the runs.
+    fn hunted(&mut self, found: Found) -> ControlFlow<(), Asked<'a>> {
+        let Found { statistics, reached, ending, trails } = found;
+        let findings = super::caught(trails, self.system).unwrap_or_default();
+        let complete = matches!(ending, Ending::Complete);
+        if complete {
+            self.elsewhere = Some(statistics.clone());
+            self.questions.settle(&reached)?;
+        } else {
+            self.expects = true;
+        }
+        let reached = complete.then_some(reached);
+        ControlFlow::Continue(Asked::Caught(Box::new(Caught { findings, reached, statistics })))
     }
 
     /// What a crew begins with: what waits, where everything else was expanded in full, or the initial
@@ -127,7 +164,10 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
             }
         };
         let table = table_for(crew, tuples, &known)?;
-        let (tuples, open) = (tuples.clone(), self.questions.open_goals());
+        let mut open = self.questions.open_goals();
+        // Those that hunt begin at the start, and tell the way to every goal.
+        open.iter_mut().for_each(|open| *open |= self.questions.check().hunt);
+        let tuples = tuples.clone();
         Some(Begun { tuples, table, waiting, later: Vec::new(), before, open })
     }
 

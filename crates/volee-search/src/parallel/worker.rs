@@ -1,28 +1,31 @@
 //! One worker of a crew: a stack of names, expanded a batch at a time.
 //!
-//! It is the loop of a depth-first search without a path: nobody asks a worker for runs. What is popped is
-//! expanded, its targets are staged and looked up together, and the new ones are pushed. Between two batches
-//! it looks whether somebody waits for work, all are to meet, or the search has ended.
+//! It is the loop of a depth-first search without a path: nobody asks a worker for runs, but where it hunts
+//! ([`trail`](super::trail)). What is popped is expanded, its targets are staged and looked up together, and
+//! the new ones are pushed. Between two batches it looks whether somebody waits for work, all are to meet, or
+//! the search has ended.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 
-use volee_store::{Concurrent, Names, StateRef, Visited, mix};
-use volee_system::{Limit, Meter, Quiet, System, Witness};
+use volee_store::{Concurrent, Names, StateRef, Visited};
+use volee_system::{Limit, Meter, Quiet, System};
 
+use super::next::{Next, Waiting};
+use super::trail::{Notes, Place, Trail};
 use super::yard::{End, Package, Taken};
 use super::{Common, Crew, Start, Sums};
 use crate::check::Check;
 use crate::explorer::Explorer;
-use crate::paths::Paths;
 use crate::questions::Questions;
 
 /// States of a batch, at most.
 const LARGEST_BATCH: u32 = 1 << 7;
-/// States that are handed over at a time, at most.
-const LARGEST_PACKAGE: usize = 1 << 14;
 /// Batches between two accounts to the others.
 const ACCOUNT: u32 = 1 << 8;
+/// Batches between two looks at who is less deep.
+const LEVELS: u32 = 1 << 4;
+/// Batches of a turn, where workers take turns.
+const TURN: u64 = 1 << 10;
 /// New states before they are counted in the table.
 const COUNTED: u64 = 1 << 8;
 
@@ -73,93 +76,6 @@ impl Visited for Handle {
     }
 }
 
-/// Workers know no runs.
-struct Nowhere;
-
-impl Paths<Handle> for Nowhere {
-    fn witness<S: System + ?Sized>(
-        &self,
-        _: &mut S,
-        _: &mut Names,
-        _: &Handle,
-        _: usize,
-        _: Option<u32>,
-    ) -> Witness {
-        Witness::default()
-    }
-}
-
-/// Which of the states that wait is expanded next. Workers differ, so that a shallow error does not wait for
-/// a deep search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
-    Last,
-    First,
-    /// Any: by a generator that is the same in each search.
-    Any(u64),
-}
-
-impl Next {
-    fn of(worker: usize) -> Self {
-        match worker % 4 {
-            1 => Next::First,
-            3 => Next::Any(worker as u64),
-            _ => Next::Last,
-        }
-    }
-}
-
-/// States that wait, with how deep they are.
-#[derive(Default)]
-pub(super) struct Waiting {
-    pub names: VecDeque<StateRef>,
-    depths: VecDeque<u32>,
-}
-
-impl Waiting {
-    fn of(states: &[(StateRef, u32)]) -> Self {
-        let (names, depths) = states.iter().copied().unzip();
-        Waiting { names, depths }
-    }
-
-    fn push(&mut self, name: StateRef, depth: u32) {
-        self.names.push_back(name);
-        self.depths.push_back(depth);
-    }
-
-    fn pop(&mut self, next: &mut Next) -> Option<(StateRef, u32)> {
-        match next {
-            Next::Last => self.names.pop_back().zip(self.depths.pop_back()),
-            Next::First => self.names.pop_front().zip(self.depths.pop_front()),
-            Next::Any(random) => {
-                *random = mix(*random);
-                let at = *random as usize % self.names.len().max(1);
-                self.names.swap_remove_back(at).zip(self.depths.swap_remove_back(at))
-            }
-        }
-    }
-
-    /// Half of them, those that would be popped last.
-    fn split(&mut self, next: Next) -> Package {
-        let len = self.names.len();
-        let half = (len / 2).min(LARGEST_PACKAGE);
-        let range = if next == Next::First { len - half..len } else { 0..half };
-        Package {
-            names: self.names.drain(range.clone()).collect(),
-            depths: self.depths.drain(range).collect(),
-        }
-    }
-
-    /// All of them.
-    pub fn all(&self) -> impl Iterator<Item = (StateRef, u32)> + '_ {
-        self.names.iter().copied().zip(self.depths.iter().copied())
-    }
-
-    fn bytes(&self) -> u64 {
-        (self.names.capacity() * 8 + self.depths.capacity() * 4) as u64
-    }
-}
-
 pub(super) struct Worker<'w, 'c> {
     pub(super) number: usize,
     pub(super) common: &'w Common,
@@ -168,8 +84,12 @@ pub(super) struct Worker<'w, 'c> {
     next: Next,
     /// Level by level: what is new waits here.
     pub(super) kept: Option<Waiting>,
-    /// How deep the states of the batch are.
-    batch: Vec<u32>,
+    /// The states of the batch, with how deep they are.
+    batch: Vec<(StateRef, u32)>,
+    place: Place,
+    /// Where it hunts: the ways it has come, and how many turns it has had.
+    notes: Option<Notes>,
+    batches: u64,
     deepest: u32,
     until_account: u32,
 }
@@ -212,23 +132,40 @@ pub(super) fn run(
         common,
         explorer,
         stack: Waiting::default(),
-        next: if start.levels { Next::Last } else { Next::of(number) },
+        next: match (start.levels, start.hunts) {
+            (true, _) => Next::Last,
+            (false, None) => Next::of(number),
+            (false, Some(seed)) => Next::hunting(number, crew.workers, 0, seed),
+        },
         kept: start.levels.then(|| Waiting::of(if number == 0 { &start.later } else { &[] })),
         batch: Vec::new(),
+        place: Place::new(),
+        notes: start.hunts.map(|_| Notes::new()),
+        batches: 0,
         deepest: 0,
         until_account: ACCOUNT,
     };
-    worker.work();
+    worker.work(start.hunts.map(|seed| (crew.workers, seed)));
     worker.explorer.visited.count();
     worker.account();
-    drop(worker);
+    let Worker { notes, place, explorer, .. } = worker;
+    let names = explorer.names;
+    if let Some(notes) = notes {
+        let trail = Trail::new(notes, place, questions.into_findings(), names);
+        common.trails.lock().unwrap_or_else(PoisonError::into_inner).push(trail);
+    }
     crew.note_left_out(system.as_ref());
     crew.note_executed(system.as_mut());
 }
 
 impl Worker<'_, '_> {
-    fn work(&mut self) {
+    /// Works to the end; those that hunt take turns, by their number and a seed.
+    fn work(&mut self, hunts: Option<(usize, u64)>) {
         while !self.common.yard.has_ended() {
+            self.batches += 1;
+            if let Some((workers, seed)) = hunts.filter(|_| self.batches.is_multiple_of(TURN)) {
+                self.next = Next::hunting(self.number, workers, self.batches / TURN, seed);
+            }
             if self.stack.names.is_empty() {
                 self.explorer.visited.count();
                 self.account();
@@ -251,8 +188,7 @@ impl Worker<'_, '_> {
         if let Some(tuples) = self.tuples() {
             tuples.catch_up();
         }
-        self.stack.names = package.names.into();
-        self.stack.depths = package.depths.into();
+        self.stack = Waiting::from_package(package);
     }
 
     /// Expands a batch of states, and pushes what is new. `None` when the search has ended.
@@ -260,15 +196,14 @@ impl Worker<'_, '_> {
         self.batch.clear();
         for parent in 0..LARGEST_BATCH {
             let Some((name, depth)) = self.stack.pop(&mut self.next) else { break };
-            let soon =
-                if self.next == Next::First { self.stack.names.front() } else { self.stack.names.back() };
-            if let Some(&soon) = soon {
+            if let Some(soon) = self.stack.soon(self.next) {
                 self.explorer.soon(soon);
             }
-            self.batch.push(depth);
+            self.batch.push((name, depth));
+            self.place.name.set(name);
             self.deepest = self.deepest.max(depth);
             let (waits, bytes) = (self.stack.names.len() as u64, self.waiting_bytes());
-            if self.explorer.visit(name, parent, u64::from(depth), &Nowhere, 0).is_break() {
+            if self.explorer.visit(name, parent, u64::from(depth), &self.place, 0).is_break() {
                 return self.end();
             }
             if self.explorer.tick(u64::from(depth), waits, bytes).is_break() {
@@ -283,8 +218,13 @@ impl Worker<'_, '_> {
         }
         self.look_around()?;
         let (stack, batch) = (self.kept.as_mut().unwrap_or(&mut self.stack), &self.batch);
+        let notes = &mut self.notes;
         let flow = self.explorer.settle(|state| {
-            stack.push(state.name, batch[state.parent as usize].saturating_add(1));
+            let (parent, depth) = batch[state.parent as usize];
+            if let Some(notes) = notes {
+                notes.push((state.name, parent));
+            }
+            stack.push(state.name, depth.saturating_add(1));
         });
         if flow.is_break() {
             return self.end();
@@ -295,11 +235,34 @@ impl Worker<'_, '_> {
         if self.common.yard.is_hungry() && self.stack.names.len() > 1 {
             self.common.yard.give(self.stack.split(self.next));
         }
+        if self.until_account.is_multiple_of(LEVELS) && self.kept.is_none() {
+            self.share_levels();
+        }
         Some(())
     }
 
+    /// Who goes by the first takes what the others have that is less deep; these give it.
+    fn share_levels(&mut self) {
+        let yard = &self.common.yard;
+        if self.next == Next::First {
+            if let Some(package) = yard.take_spare() {
+                if let Some(tuples) = self.explorer.names.tuples() {
+                    tuples.catch_up();
+                }
+                self.stack.join(package);
+            }
+            yard.note_level(self.stack.first_depth());
+        } else if yard.level() > self.stack.first_depth().unwrap_or(u32::MAX)
+            && let Some(package) = self.stack.above(yard.level())
+        {
+            yard.give(package);
+        }
+    }
+
     fn waiting_bytes(&self) -> u64 {
-        self.stack.bytes() + self.kept.as_ref().map_or(0, Waiting::bytes)
+        let notes =
+            self.notes.as_ref().map_or(0, |notes| notes.capacity() * size_of::<(StateRef, StateRef)>());
+        self.stack.bytes() + self.kept.as_ref().map_or(0, Waiting::bytes) + notes as u64
     }
 
     /// Does what is due between two batches.
@@ -331,9 +294,18 @@ impl Worker<'_, '_> {
         kept
     }
 
+    /// Names have changed: those of what it has come by too.
+    pub(super) fn rename_trail(&mut self, mut translate: impl FnMut(StateRef) -> StateRef) {
+        let Some(notes) = &mut self.notes else { return };
+        notes.iter_mut().for_each(|(new, from)| (*new, *from) = (translate(*new), translate(*from)));
+        self.batch.iter_mut().for_each(|(name, _)| *name = translate(*name));
+        self.place.rename(translate);
+    }
+
     /// What was staged and is not looked up yet, with how deep it is.
     pub(super) fn arrivals(&self) -> Vec<(StateRef, u32)> {
-        let depth = |parent: u32| self.batch.get(parent as usize).map_or(0, |depth| depth.saturating_add(1));
+        let depth =
+            |parent: u32| self.batch.get(parent as usize).map_or(0, |state| state.1.saturating_add(1));
         self.explorer.staged.iter().map(|staged| (staged.name, depth(staged.parent))).collect()
     }
 

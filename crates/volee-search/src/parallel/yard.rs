@@ -12,7 +12,7 @@
 //! A meeting is a barrier that everybody comes to: those that work look at a flag between two batches, those
 //! that wait are woken. When the search ends, nobody is kept waiting.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -38,8 +38,8 @@ pub(super) struct Package {
 }
 
 /// What a worker without work gets.
-pub(super) enum Taken {
-    Package(Package),
+pub(super) enum Taken<P> {
+    Package(P),
     /// All are asked to meet.
     Meeting,
     /// The next level begins, with what everybody has kept.
@@ -47,9 +47,8 @@ pub(super) enum Taken {
     End,
 }
 
-#[derive(Default)]
-struct State {
-    packages: Vec<Package>,
+struct State<P> {
+    packages: Vec<P>,
     waiting: usize,
     arrived: usize,
     meetings: u64,
@@ -75,13 +74,16 @@ pub(super) enum Seen {
     End(End),
 }
 
-pub(super) struct Yard {
+pub(super) struct Yard<P = Package> {
     workers: usize,
-    state: Mutex<State>,
+    state: Mutex<State<P>>,
     changed: Condvar,
-    /// Workers that wait for work that is not there. All three are hints: what they tell is looked at again
-    /// under the lock.
+    /// Workers that wait for work that is not there. All five are hints: what they tell is looked at again
+    /// under the lock, or does not matter.
     hungry: AtomicUsize,
+    spare: AtomicBool,
+    /// How deep those are that go by the first.
+    level: AtomicU32,
     is_meeting: AtomicBool,
     has_ended: AtomicBool,
     /// The size of the table, for those who only watch.
@@ -91,18 +93,52 @@ pub(super) struct Yard {
 
 impl Yard {
     /// For a number of workers, each with its share of what is to be done first.
-    pub fn new(workers: usize, first: &[(StateRef, u32)]) -> Self {
+    pub fn of_names(workers: usize, first: &[(StateRef, u32)]) -> Self {
         let share = |worker: usize| {
             let (names, depths) = first.iter().skip(worker).step_by(workers).copied().unzip();
             Package { names, depths }
         };
-        let packages = (0..workers.min(first.len())).map(share).collect();
-        let state = State { packages, alive: workers, ..State::default() };
+        Yard::new(workers, (0..workers.min(first.len())).map(share).collect())
+    }
+
+    /// What waits for nobody in particular.
+    pub fn packages(&self) -> Vec<(StateRef, u32)> {
+        let state = self.lock();
+        let states = |p: &Package| p.names.iter().copied().zip(p.depths.iter().copied()).collect::<Vec<_>>();
+        state.packages.iter().flat_map(states).collect()
+    }
+
+    /// Changes the names of all packages.
+    pub fn rename(&self, translate: &mut dyn FnMut(StateRef) -> StateRef) {
+        let mut state = self.lock();
+        let names = state.packages.iter_mut().flat_map(|package| &mut package.names);
+        names.for_each(|name| *name = translate(*name));
+    }
+}
+
+impl<P> Yard<P> {
+    /// For a number of workers, with what is to be done first.
+    pub fn new(workers: usize, packages: Vec<P>) -> Self {
+        let state = State {
+            packages,
+            alive: workers,
+            waiting: 0,
+            arrived: 0,
+            meetings: 0,
+            levels: 0,
+            kept: 0,
+            end: None,
+            handed: 0,
+            written: 0,
+            is_kept: false,
+        };
         Yard {
             workers,
             state: Mutex::new(state),
             changed: Condvar::new(),
             hungry: AtomicUsize::new(0),
+            spare: AtomicBool::new(false),
+            level: AtomicU32::new(0),
             is_meeting: AtomicBool::new(false),
             has_ended: AtomicBool::new(false),
             states: AtomicU64::new(0),
@@ -110,11 +146,11 @@ impl Yard {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State<P>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+    fn wait<'s>(&self, state: MutexGuard<'s, State<P>>) -> MutexGuard<'s, State<P>> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -135,7 +171,7 @@ impl Yard {
         self.is_meeting.load(Ordering::Relaxed)
     }
 
-    pub fn give(&self, package: Package) {
+    pub fn give(&self, package: P) {
         let mut state = self.lock();
         state.packages.push(package);
         self.note_hunger(&state);
@@ -143,13 +179,35 @@ impl Yard {
     }
 
     /// Who waits while there is a package for him has not woken up yet, and needs no other.
-    fn note_hunger(&self, state: &State) {
+    fn note_hunger(&self, state: &State<P>) {
         self.hungry.store(state.waiting.saturating_sub(state.packages.len()), Ordering::Relaxed);
+        self.spare.store(state.packages.len() > state.waiting, Ordering::Relaxed);
+    }
+
+    /// A package that nobody waits for.
+    pub fn take_spare(&self) -> Option<P> {
+        if !self.spare.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mut state = self.lock();
+        let package = if state.packages.len() > state.waiting { state.packages.pop() } else { None };
+        self.note_hunger(&state);
+        package
+    }
+
+    /// How deep those are that go by the first; 0 where nobody does.
+    #[inline]
+    pub fn level(&self) -> u32 {
+        self.level.load(Ordering::Relaxed)
+    }
+
+    pub fn note_level(&self, depth: Option<u32>) {
+        self.level.store(depth.unwrap_or(0), Ordering::Relaxed);
     }
 
     /// Work for a worker that has none and has kept this many states for the next level; the last to ask when
     /// there is none ends the level, and the search if nobody has kept any.
-    pub fn take(&self, kept: usize) -> Taken {
+    pub fn take(&self, kept: usize) -> Taken<P> {
         let mut state = self.lock();
         let level = state.levels;
         loop {
@@ -193,7 +251,7 @@ impl Yard {
         self.end_with(&mut self.lock(), end);
     }
 
-    fn end_with(&self, state: &mut State, end: End) {
+    fn end_with(&self, state: &mut State<P>, end: End) {
         state.end.get_or_insert(end);
         self.has_ended.store(true, Ordering::Relaxed);
         self.changed.notify_all();
@@ -249,13 +307,6 @@ impl Yard {
         self.changed.notify_all();
     }
 
-    /// What waits for nobody in particular.
-    pub fn packages(&self) -> Vec<(StateRef, u32)> {
-        let state = self.lock();
-        let states = |p: &Package| p.names.iter().copied().zip(p.depths.iter().copied()).collect::<Vec<_>>();
-        state.packages.iter().flat_map(states).collect()
-    }
-
     /// Waits for all others; one of them is told to lead. `None` when the search has ended.
     pub fn meet(&self) -> Option<bool> {
         let mut state = self.lock();
@@ -279,13 +330,6 @@ impl Yard {
         Some(false)
     }
 
-    /// Changes the names of all packages.
-    pub fn rename(&self, translate: &mut dyn FnMut(StateRef) -> StateRef) {
-        let mut state = self.lock();
-        let names = state.packages.iter_mut().flat_map(|package| &mut package.names);
-        names.for_each(|name| *name = translate(*name));
-    }
-
     pub fn note_size(&self, states: u64, bytes: u64) {
         self.states.fetch_max(states, Ordering::Relaxed);
         self.bytes.store(bytes, Ordering::Relaxed);
@@ -299,7 +343,7 @@ impl Yard {
     /// For the thread that watches: waits for something to see, and not longer than this.
     pub fn watch(&self, most: Duration) -> Seen {
         let state = self.lock();
-        let goes_on = |state: &mut State| state.alive > 0 && state.handed < self.workers;
+        let goes_on = |state: &mut State<P>| state.alive > 0 && state.handed < self.workers;
         let waited = self.changed.wait_timeout_while(state, most, goes_on);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         match &state.end {

@@ -4,6 +4,7 @@ mod approximate;
 mod checkpoints;
 mod commit;
 mod graph;
+mod hunt;
 mod limits;
 mod liveness;
 mod monitor;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use volee_program::{Machine, MachineOptions};
 use volee_promela::{Lowered, Options, lower, parse};
-use volee_search::{Check, Crew, Order, Outcome, Reduction, check, check_with};
+use volee_search::{Approximation, Check, Crew, Order, Outcome, Reduction, check, check_with};
 use volee_system::{
     Budget, Components, Draft as _, Flow, Label, Meter, PredicateId, Quiet, Sink, Step, System, Verdict,
     replay,
@@ -73,6 +73,7 @@ fn compare(machine: &mut Machine, seed: u64) {
     let goal = machine.predicate("g0 == 1").expect("as the other");
     let questions = Check::new().invariant(invariant, predicate).goal("g0 == 1", goal);
     let (depth, breadth) = (Order::DepthFirst, Order::BreadthFirst);
+    compare_hunts(machine, &questions, seed);
     for (order, reduction, all_errors) in [
         (depth, Reduction::None, true),
         (depth, Reduction::None, false),
@@ -104,6 +105,33 @@ fn compare(machine: &mut Machine, seed: u64) {
                 assert_eq!((&crew.answers, figures(&crew)), (&other.answers, figures(other)), "{context}");
             }
             crews.extend((workers > 1).then_some(crew));
+        }
+    }
+}
+
+/// Whether there are other errors than goals that are not reached.
+fn has_errors(outcome: &Outcome) -> bool {
+    outcome.answers.iter().any(|answer| answer.errors > 0 && !answer.question.starts_with("reachable"))
+}
+
+/// Hunts, and bits by all cores: what they decide is so.
+fn compare_hunts(machine: &mut Machine, questions: &Check, seed: u64) {
+    for reduction in [Reduction::None, Reduction::Both] {
+        let questions = questions.clone().reduction(reduction).seed(seed);
+        let alone = check(&mut machine.clone(), &questions, &meter(), &mut Quiet);
+        if alone.statistics.states > 20_000 {
+            return;
+        }
+        let expected = verdicts(&alone);
+        for workers in [1, 2, 3, 8] {
+            let context = format!("seed {seed}, {workers} workers, {reduction:?}");
+            let hunt = by_crew(machine, &questions.clone().hunt(true), workers, seed % 40);
+            assert_eq!(verdicts(&hunt), expected, "{context}");
+            assert_replays(machine, &hunt);
+            let bits = questions.clone().approximation(Some(Approximation::Bitstate));
+            let bits = by_crew(machine, &bits, workers, seed % 40);
+            assert_eq!(has_errors(&bits), has_errors(&alone), "{context}");
+            assert_replays(machine, &bits);
         }
     }
 }

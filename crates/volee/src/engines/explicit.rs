@@ -4,8 +4,8 @@ use std::num::NonZero;
 
 use volee_report::{bytes, count, seconds};
 use volee_search::{
-    Answer as Found, Check, Crew, MOST_CREW, Order, Reduction, Statistics, Turnover, check, check_with,
-    left_sides,
+    Answer as Found, Check, Crew, MOST_CREW, Order, Reduction, Statistics, Swarm, Turnover, check,
+    check_with, left_sides,
 };
 use volee_store::checkpoint;
 use volee_system::{Budget, Draft, Limit, Meter, PredicateId, Quiet, System, Unreached, Verdict, coverage};
@@ -202,6 +202,7 @@ pub(super) fn stored(check: Check, settings: &Settings, plain: bool) -> Check {
         .reduction(settings.reduction.unwrap_or(usual))
         .seed(settings.seed)
         .counting(settings.coverage)
+        .hunt(settings.hunt)
 }
 
 /// The figures of the searches of a call; `complete` when every reachable state was seen.
@@ -240,6 +241,7 @@ pub(crate) fn figures(s: &Statistics, complete: bool, job: &Job<'_>, answers: &m
         figures.set("disk_bytes", s.disk_bytes);
         answers.remarks.push(format!("the memory did not hold them all: {} on disk", bytes(s.disk_bytes)));
     }
+    answers.remarks.extend(s.swarm.as_ref().map(|swarm| swarmed(swarm, figures)));
     let shared = answers.fields.contains_key("workers");
     if !shared {
         let seed = job.settings.seed;
@@ -248,6 +250,32 @@ pub(crate) fn figures(s: &Statistics, complete: bool, job: &Job<'_>, answers: &m
             .remarks
             .extend(s.turnover.as_ref().map(|turnover| forgotten(turnover, seed, &mut answers.figures)));
     }
+}
+
+/// What a swarm has looked at, as figures and as a sentence.
+fn swarmed(swarm: &Swarm, figures: &mut Figures) -> String {
+    figures.set("swarm_searches", swarm.searches);
+    figures.set("swarm_largest", swarm.largest);
+    figures.set("swarm_missed", swarm.missed);
+    figures.set("swarm_cut", swarm.cut);
+    figures.set("swarm_walks", swarm.walks);
+    figures.set("swarm_distinct", swarm.distinct);
+    figures.set("estimate_error", swarm.distinct_error);
+    let cut = match swarm.cut {
+        0 => String::new(),
+        cut => format!("; {} of them did not go deeper than memory allows", count(cut)),
+    };
+    format!(
+        "then a swarm of {} searches with {} of bits each, and {} random walks, met about {} different states in \
+         all (± {:.1} %); the largest told {} apart and took about {:.0} for others{cut}",
+        count(swarm.searches),
+        bytes(swarm.bytes),
+        count(swarm.walks),
+        count(swarm.distinct),
+        swarm.distinct_error * 100.0,
+        count(swarm.largest),
+        swarm.missed,
+    )
 }
 
 /// What was forgotten, as figures and as a sentence.

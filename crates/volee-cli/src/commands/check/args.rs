@@ -185,6 +185,11 @@ pub struct StorageArgs {
     #[arg(long, value_name = "ORDER", value_parser = named(&ORDERS), default_value = "dfs")]
     search: Order,
 
+    /// Give everything to finding errors: look in all ways at once, and when memory is short go on with many
+    /// searches that remember bits; says what it covered, and `holds` only if it has seen all states
+    #[arg(long)]
+    hunt: bool,
+
     /// What a depth-first search does when the memory is used up: which state it forgets to make room, or
     /// `none` to end
     #[arg(long, value_name = "POLICY", value_parser = named(&REPLACEMENTS), default_value = "random", help_heading = "Budget")]
@@ -230,6 +235,7 @@ impl StorageArgs {
         settings.approximation = self.approximate;
         settings.seed = self.seed;
         settings.spill.clone_from(&self.spill);
+        settings.hunt = self.hunt;
     }
 }
 
