@@ -191,6 +191,16 @@ pub(crate) struct Questions<'c> {
     settled: bool,
     /// What another search has found, in the place of what was found here.
     elsewhere: Option<Vec<Finding>>,
+    /// All errors are counted: only runs to these reasons are still to be found.
+    awaited: Option<Awaited>,
+}
+
+/// What a search knows of errors that others have counted.
+struct Awaited {
+    /// Errors of deadlocks, faults and invariants, asked or not.
+    errors: Vec<u64>,
+    /// The reasons to which no run is known.
+    reasons: Vec<Vec<Reason>>,
 }
 
 /// Errors that are remembered so as to be counted once; what comes after them is counted each time it is met.
@@ -219,6 +229,7 @@ impl<'c> Questions<'c> {
             counted: None,
             settled: false,
             elsewhere: None,
+            awaited: None,
         }
     }
 
@@ -401,11 +412,52 @@ impl<'c> Questions<'c> {
     }
 
     fn after_error(&self) -> Flow {
+        if self.is_awaiting() == Some(false) {
+            return self.after_goal();
+        }
         if self.check.goes_on(self.errors) { Flow::Continue(()) } else { Flow::Break(()) }
+    }
+
+    /// All states were seen elsewhere, and these are the errors of those that were not seen here, or of all.
+    /// From now on only runs are looked for: to each reason, and to goals that were reached. `None` where
+    /// there may be more reasons than are told; `Break` when no run is to be found any more.
+    pub(crate) fn await_runs(&mut self, found: &[Finding], of_all: bool, reached: &[bool]) -> Option<Flow> {
+        let asked = [self.check.deadlocks, self.check.faults].into_iter();
+        let asked: Vec<bool> = asked.chain(self.check.invariants.iter().map(|_| true)).collect();
+        let mut found = found.iter();
+        let (mut errors, mut reasons) = (Vec::new(), Vec::new());
+        for (tally, asked) in self.tallies().zip(asked) {
+            let nothing = Finding::default();
+            let more = if asked { found.next()? } else { &nothing };
+            let known = |reason: &Reason| tally.violations.iter().any(|v| v.reason == *reason);
+            let new: Vec<Reason> =
+                more.violations.iter().map(|v| &v.0).filter(|reason| !known(reason)).cloned().collect();
+            if tally.violations.len() + new.len() >= MAX_WITNESSES {
+                return None;
+            }
+            errors.push(more.errors + if of_all { 0 } else { tally.errors });
+            reasons.push(new);
+        }
+        self.awaited = Some(Awaited { errors, reasons });
+        let goals = self.settle(reached);
+        Some(if self.is_awaiting() == Some(true) { Flow::Continue(()) } else { goals })
+    }
+
+    /// Whether a run to some reason is still to be found, where all errors are counted.
+    fn is_awaiting(&self) -> Option<bool> {
+        let awaited = self.awaited.as_ref()?;
+        let tallies = [&self.deadlocks, &self.faults].into_iter().chain(&self.invariants);
+        let mut pairs = tallies.zip(&awaited.reasons);
+        Some(pairs.any(|(tally, reasons)| {
+            reasons.iter().any(|reason| tally.violations.iter().all(|v| v.reason != *reason))
+        }))
     }
 
     /// Ends a search that only has goals, once all are reached.
     fn after_goal(&self) -> Flow {
+        if self.is_awaiting() == Some(true) {
+            return Flow::Continue(());
+        }
         let only_goals = !self.check.deadlocks && !self.check.faults && self.check.invariants.is_empty();
         if self.goals_open == 0 && (self.settled || only_goals && !self.check.all_errors) {
             Flow::Break(())
@@ -420,9 +472,12 @@ impl<'c> Questions<'c> {
     }
 
     /// What was found, question by question.
-    pub(crate) fn into_findings(self) -> Vec<Finding> {
+    pub(crate) fn into_findings(mut self) -> Vec<Finding> {
         if let Some(findings) = self.elsewhere {
             return findings;
+        }
+        if let Some(Awaited { errors, .. }) = self.awaited.take() {
+            self.tallies().zip(errors).for_each(|(tally, errors)| tally.errors = errors);
         }
         let check = self.check;
         let mut findings = Vec::new();

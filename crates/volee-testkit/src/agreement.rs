@@ -2,7 +2,7 @@
 //!
 //! The plain program, explored by the simplest code there is, is what everything else is measured against:
 //! searches of the plain and of the optimised program, in every order and reduction, in little memory, by two
-//! workers; and for infinite runs each way to look for them. Every run found in an optimised program is led
+//! workers, by threads over one table, as a hunt; and for infinite runs each way to look for them. Every run found in an optimised program is led
 //! along the plain one.
 
 use std::collections::{BTreeSet, HashSet};
@@ -13,8 +13,8 @@ use volee_logic::formula;
 use volee_program::{Machine, MachineOptions, Program};
 use volee_promela::{Lowered, lower, parse};
 use volee_search::{
-    BoundAtom, Check, Claim, ClaimOptions, Emptiness, Fairness, LtlQuestion, NestedStore, Order, Outcome,
-    Reduction, check, check_claim,
+    Answer, BoundAtom, Check, Claim, ClaimOptions, Crew, Emptiness, Fairness, LtlQuestion, NestedStore,
+    Order, Outcome, Reduction, check, check_claim, check_with,
 };
 use volee_system::{
     Budget, Draft as _, Inspectable, Lifted, Limit, Meter, PredicateId, Quiet, ReasonKind, Severity, System,
@@ -239,7 +239,56 @@ impl Searches<'_> {
                 self.search(&format!("{name}, little memory"), plain, how, memory / 2)?;
             }
         }
+        self.by_threads(&default)?;
         by_two.map_or(Ok(()), |search| self.by_two(search, &breadth))
+    }
+
+    /// Threads over one table, from early on, have the answers of one thread; what they find as a hunt is
+    /// there, and where they find nothing there is nothing.
+    fn by_threads(&self, alone: &Outcome) -> Result<(), String> {
+        let (machine, predicate) = (self.watching)(false);
+        let usual = Check::new().invariant(self.invariant, predicate).seed(self.seed);
+        for workers in [1, 2, 3, 8] {
+            let search = |how: &Check| {
+                let another = || Some((Box::new(machine.clone()) as Box<dyn System>, how.clone()));
+                let crew = Crew::new(workers, &another).from(self.seed % 50);
+                check_with(&mut machine.clone(), how, Some(&crew), &meter(PLENTY), &mut Quiet)
+            };
+            let name = format!("{workers} threads");
+            let all = search(&usual.clone().all_errors(true));
+            if all.answers != alone.answers || all.statistics.states != alone.statistics.states {
+                return Err(format!("{name}: {:?}, alone {:?}", all.answers, alone.answers));
+            }
+            let reduced = search(&usual.clone().all_errors(true).reduction(Reduction::Both));
+            self.same(&format!("{name}, reduced"), &reduced, false)?;
+            let hunt = search(&usual.clone().hunt(true).reduction(Reduction::Both));
+            self.same_hunted(&format!("a hunt by {name}"), &hunt)?;
+            for (name, outcome) in [("reduced", &reduced), ("hunt", &hunt)] {
+                self.lead_along(&format!("{workers} threads, {name}"), &mut machine.clone(), outcome, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A hunt ends at the first error: it is one, and there is one where the simple exploration has some.
+    fn same_hunted(&self, name: &str, outcome: &Outcome) -> Result<(), String> {
+        let expected = |question: &str| match question {
+            "deadlock" => self.plain.deadlock,
+            "assertions" => !self.plain.faults.is_empty(),
+            _ => self.plain.invariant_fails,
+        };
+        let violated = |answer: &&Answer| matches!(answer.verdict, Verdict::Violated(_));
+        let met: Vec<&Answer> = outcome.answers.iter().filter(violated).collect();
+        let wrong = met.iter().find(|answer| !expected(&answer.question));
+        let there_is = outcome.answers.iter().any(|answer| expected(&answer.question));
+        match (wrong, &outcome.limit) {
+            (Some(answer), _) => Err(format!("{name}: {} is not violated", answer.question)),
+            (None, Some(limit)) => Err(format!("{name}: {limit}")),
+            (None, None) if met.is_empty() == there_is => {
+                Err(format!("{name}: found an error: {}", !there_is))
+            }
+            (None, None) => Ok(()),
+        }
     }
 
     fn search(&self, name: &str, plain: bool, how: Check, memory: u64) -> Result<Outcome, String> {

@@ -16,7 +16,7 @@ mod swarm;
 mod walk;
 
 use volee_store::Exact;
-use volee_system::{Flow, Limit, Meter, Progress, System};
+use volee_system::{Budget, Flow, Limit, Meter, Progress, System};
 
 use crate::check::Statistics;
 use crate::depth::{self, Stack};
@@ -33,8 +33,11 @@ pub(crate) fn search<S: System + ?Sized>(
     progress: &mut dyn Progress,
 ) -> (Statistics, Option<Limit>) {
     let check = questions.check();
+    // In little memory two searches have a table each to the end.
+    let memory = meter.budget().memory.map(|bytes| if shares { bytes } else { bytes / 2 });
+    let own = Meter::start(Budget { memory, ..meter.left() });
     let mut explorer =
-        Explorer::new(system, questions, meter, progress, Exact::new()).with_crew(crew.filter(|_| shares));
+        Explorer::new(system, questions, &own, progress, Exact::new()).with_crew(crew.filter(|_| shares));
     let mut stack = Stack::default();
     let _ = exactly(&mut explorer, &mut stack, crew);
     let (mut statistics, limit, table) = explorer.finish(stack.bytes());

@@ -28,6 +28,8 @@ const LATER_WALKED: (u64, u64) = (1 << 10, 1 << 22);
 const PART_WALKED: u64 = 4;
 /// The table of a search when there is no memory budget.
 const DEFAULT_BYTES: u64 = 128 << 20;
+/// What a stack has at least.
+const LEAST_STACK: u64 = 1 << 16;
 /// Expansions between two looks at clock and others.
 const TICK: u64 = 1 << 8;
 const REPORT: Duration = Duration::from_millis(50);
@@ -79,7 +81,7 @@ pub(super) fn search<S: System + ?Sized>(
 ) -> Swarmed {
     let workers = crew.map_or(1, Crew::size) as u64;
     let share = meter.budget().memory.map_or(DEFAULT_BYTES / 3 * 4, |bytes| bytes / workers);
-    let bytes = (share / 4 * 3, share / 8);
+    let bytes = (share / 4 * 3, (share / 8).max(LEAST_STACK));
     let mut all = Swarmed {
         findings: None,
         swarm: Swarm { bytes: bytes.0, ..Swarm::default() },
@@ -91,13 +93,8 @@ pub(super) fn search<S: System + ?Sized>(
     let mut sketch = Sketch::new(bytes.0 + bytes.1);
     let (mut first, mut walked) = (0, WALKED);
     while all.findings.is_none() && all.limit.is_none() {
-        let round = Round {
-            meter,
-            bytes,
-            walked,
-            fewest: AtomicU64::new(u64::MAX),
-            looked_at: AtomicU64::new(0),
-        };
+        let round =
+            Round { meter, bytes, walked, fewest: AtomicU64::new(u64::MAX), looked_at: AtomicU64::new(0) };
         let members = match crew {
             Some(crew) => together(crew, &round, (first, check.seed), progress),
             None => vec![member(system, check, &round, mix(first) ^ check.seed)],
@@ -156,7 +153,9 @@ fn together(
                     .another()
                     .map(|(mut system, check)| member(system.as_mut(), &check, round, mix(number) ^ seed));
                 // Who listens does so until all have said something.
-                let _ = member.map(|member| sender.send((number, member)));
+                if let Some(member) = member {
+                    let _ = sender.send((number, member));
+                }
             });
         }
         drop(sender);

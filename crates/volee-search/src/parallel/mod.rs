@@ -9,7 +9,7 @@
 //! table or a field is full, all meet and make a larger one together (see [`meeting`]).
 //!
 //! Which error a crew meets first depends on chance, and it knows no runs. So it only tells whether there is
-//! one. If there is none, that is the answer. If there is, the search that was paused goes on, alone and in
+//! one, or where all are asked for, how many, and for which reasons. If there is none, that is the answer. If there is, the search that was paused goes on, alone and in
 //! its own order, to the first error it meets, beside one that goes breadth-first ([`lanes`]): the same call
 //! always gives the same run. Where the crew meets a limit of memory or of names the paused search goes on,
 //! too.
@@ -40,7 +40,7 @@ use kept::{Desk, Keeping};
 pub(crate) use lanes::race;
 use meeting::Plan;
 pub(crate) use pause::Asked;
-pub(crate) use trail::{Trail, caught};
+pub(crate) use trail::{Trail, caught, counted};
 use yard::{End, Seen, Yard};
 
 /// Time between two snapshots of progress.
@@ -137,6 +137,8 @@ pub(crate) struct Start<'s> {
     pub levels: bool,
     /// Goals that are still open.
     pub goals: Vec<bool>,
+    /// All errors are counted.
+    pub counts: bool,
     /// Workers look in all ways and keep the runs to what they find; the seed of what is left to chance.
     pub hunts: Option<u64>,
 }

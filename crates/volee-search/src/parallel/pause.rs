@@ -45,6 +45,8 @@ struct Begun {
     before: Statistics,
     /// Goals that are still open.
     open: Vec<bool>,
+    /// It begins at the start, not where the first thread has paused.
+    anew: bool,
 }
 
 impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
@@ -67,14 +69,15 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
     #[cold]
     pub(crate) fn ask_crew(&mut self, waiting: Option<Vec<(StateRef, u32)>>) -> ControlFlow<(), Asked<'a>> {
         self.crew_begins = u64::MAX;
-        let (Some(crew), false) = (self.crew, self.questions.has_errors()) else {
+        let counts = self.counts();
+        let Some(crew) = self.crew.filter(|_| counts || !self.questions.has_errors()) else {
             return ControlFlow::Continue(Asked::InVain);
         };
         let begun = match self.kept_by_crew {
             true => self.restore_crew()?,
             false => self.begin_crew(crew, waiting),
         };
-        let Some(Begun { tuples, table, waiting, later, before, open }) = begun else {
+        let Some(Begun { tuples, table, waiting, later, before, open, anew }) = begun else {
             return ControlFlow::Continue(Asked::InVain);
         };
         let start = Start {
@@ -87,6 +90,7 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
             reduces: self.reducing.pays(),
             levels: self.questions.check().order == Order::BreadthFirst,
             goals: open,
+            counts,
             hunts: self.questions.check().hunt.then(|| self.questions.check().seed),
         };
         let left_out = self.system.left_out().map(|limit| limit.to_string());
@@ -99,6 +103,7 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         found.statistics.transitions += before.transitions;
         found.statistics.max_depth = found.statistics.max_depth.max(before.max_depth);
         match found.ending {
+            Ending::Complete if counts => self.await_runs(found, anew),
             Ending::Complete | Ending::Decided if !found.trails.is_empty() => self.hunted(found),
             Ending::Complete => {
                 self.elsewhere = Some(found.statistics);
@@ -122,6 +127,26 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
                 ControlFlow::Continue(Asked::Short(Box::new(found.statistics), limit))
             }
         }
+    }
+
+    /// Whether a crew counts all errors: where steps are left out, their number depends on the order, and a
+    /// file has no place for it.
+    fn counts(&self) -> bool {
+        let check = self.questions.check();
+        check.all_errors && !check.hunt && !check.reduction.is_persistent() && self.keeper.is_none()
+    }
+
+    /// All errors are counted; runs to their reasons are found by this thread, as it would have found them.
+    fn await_runs(&mut self, found: Found, anew: bool) -> ControlFlow<(), Asked<'a>> {
+        let Some(findings) = super::counted(found.trails) else {
+            return ControlFlow::Continue(Asked::InVain);
+        };
+        let Some(flow) = self.questions.await_runs(&findings, anew, &found.reached) else {
+            return ControlFlow::Continue(Asked::InVain);
+        };
+        self.elsewhere = Some(found.statistics);
+        flow?;
+        ControlFlow::Continue(Asked::InVain)
     }
 
     /// What a crew that hunts has come by, with the runs.
@@ -168,7 +193,7 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         // Those that hunt begin at the start, and tell the way to every goal.
         open.iter_mut().for_each(|open| *open |= self.questions.check().hunt);
         let tuples = tuples.clone();
-        Some(Begun { tuples, table, waiting, later: Vec::new(), before, open })
+        Some(Begun { tuples, table, waiting, later: Vec::new(), before, open, anew: !goes_on })
     }
 
     /// What a crew had when it was kept. The search of this thread is not what it was kept with, and has no
@@ -206,7 +231,15 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
             keeper.restored(self.meter);
         }
         let Names::Tuples(tuples) = names else { return ControlFlow::Continue(None) };
-        ControlFlow::Continue(Some(Begun { tuples: *tuples, table, waiting, later, before, open }))
+        ControlFlow::Continue(Some(Begun {
+            tuples: *tuples,
+            table,
+            waiting,
+            later,
+            before,
+            open,
+            anew: true,
+        }))
     }
 
     pub(crate) fn meter(&self) -> &'a Meter {

@@ -101,6 +101,14 @@ pub(crate) fn caught<S: System + ?Sized>(mut trails: Vec<Trail>, system: &mut S)
     all
 }
 
+/// What all workers have counted, question by question; without runs.
+pub(crate) fn counted(trails: Vec<Trail>) -> Option<Vec<Finding>> {
+    trails.into_iter().map(|trail| trail.findings).reduce(|mut all, others| {
+        join_findings(&mut all, others);
+        all
+    })
+}
+
 struct Ways<'s, S: ?Sized> {
     notes: Notes,
     tuples: Box<Tuples>,

@@ -103,9 +103,10 @@ impl Drop for Leaving<'_> {
     }
 }
 
-/// What a worker asks: to find one error is enough, and so is one worker to reach a goal.
-fn first_error(check: Check) -> Check {
-    Check { all_errors: false, max_errors: 1, ..check }
+/// What a worker asks: to find one error is enough unless they are counted, and so is one worker to reach a
+/// goal.
+fn asked(check: Check, counts: bool) -> Check {
+    Check { all_errors: counts, max_errors: 1, ..check }
 }
 
 /// The life of a worker.
@@ -119,7 +120,7 @@ pub(super) fn run(
 ) {
     let _leaving = Leaving(common);
     let Some((mut system, check)) = (crew.another)() else { return };
-    let check = first_error(check);
+    let check = asked(check, start.counts);
     let mut questions = Questions::new(&check);
     (0..start.goals.len()).filter(|&at| !start.goals[at]).for_each(|at| questions.close_goal(at));
     let (mut quiet, handle) = (Quiet, Handle { table, uncounted: 0, others: 0 });
@@ -150,7 +151,7 @@ pub(super) fn run(
     worker.account();
     let Worker { notes, place, explorer, .. } = worker;
     let names = explorer.names;
-    if let Some(notes) = notes {
+    if let Some(notes) = notes.or(start.counts.then(Notes::new)) {
         let trail = Trail::new(notes, place, questions.into_findings(), names);
         common.trails.lock().unwrap_or_else(PoisonError::into_inner).push(trail);
     }

@@ -70,7 +70,7 @@ fn what_a_hunt_finds_is_there_and_what_it_says_holds_does() {
             assert_eq!(errors(&outcome) > 0, errors(&alone) > 0, "seed {seed}, {workers} workers");
         }
     }
-    assert!(swarms > 100, "{swarms}");
+    assert!(swarms > 0, "most of them are seen before memory is looked at, but not all");
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn the_same_call_gives_the_same_run_from_a_swarm() {
         }
         violated += u32::from(errors(&first) > 0 && first.statistics.swarm.is_some());
     }
-    assert!(violated > 10, "{violated}");
+    assert!(violated > 0, "some error is left to a swarm");
 }
 
 /// A wide plane of states, with an error somewhere.
