@@ -49,7 +49,7 @@ pub use formula::{Formula, Node, NodeId};
 pub use info::{Info, info};
 pub use labels::{LabelId, Labels, is_internal};
 pub use lts::{Edge, Lts, LtsBuilder, StateId};
-pub use onthefly::{Compared, compare_on_the_fly};
+pub use onthefly::{Compared, Naming, compare_on_the_fly};
 pub use reduce::{Certificate, CertificateError, Divergence, Method, Reduction, reduce};
 pub use relabel::{Meant, Relabelling, apply_all, relabel};
 pub use relation::Relation;

@@ -11,7 +11,6 @@
 //! assert!(compared.difference.is_none());
 //! ```
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +23,7 @@ use volee_lts::{
 };
 pub use volee_lts::{Format, Lts, LtsError, Method, Reduction, Relation, explore, write_as, write_file};
 use volee_report::Filter;
-use volee_system::{Diagnostic, Fault, FaultId, Flow, Label, Limit, Meter, Progress, Sink, System};
+use volee_system::{Diagnostic, Limit, Meter, Progress, System};
 
 use crate::answer::AskError;
 use crate::judge::Defect;
@@ -181,25 +180,28 @@ impl Graphs {
         Ok(Comparison { relation, difference, systems, lazily: None, warnings })
     }
 
-    /// Whether two systems are strongly bisimilar, without building either; `seed` chooses what is forgotten
-    /// where memory is short.
+    /// Whether two systems are bisimilar, without building either; `seed` chooses what is forgotten where
+    /// memory is short.
     ///
     /// # Errors
     /// What was asked for needs the whole graph, one of them cannot be read, or a limit is reached.
     pub fn compare_lazily(
         &self,
-        first: &Path,
-        second: &Path,
+        [first, second]: [&Path; 2],
+        relation: Relation,
         seed: u64,
         meter: &Meter,
         progress: &mut dyn Progress,
     ) -> Result<Comparison, AskError> {
+        let rules = self.rules()?;
+        let [mut one, mut other] =
+            [first, second].map(|path| |names: &[String]| self.lazy_name(path, names, &rules));
         let mut first = self.open_lazily(first)?;
         let mut second = self.open_lazily(second)?;
-        let (one, other) = (first.system.as_mut(), second.system.as_mut());
-        let compared = compare_on_the_fly(one, other, meter, progress, seed)?;
+        let systems: [&mut dyn System; 2] = [first.system.as_mut(), second.system.as_mut()];
+        let compared = compare_on_the_fly(systems, [&mut one, &mut other], relation, meter, progress, seed)?;
         Ok(Comparison {
-            relation: Relation::Strong,
+            relation,
             difference: compared.difference,
             systems: None,
             lazily: Some((compared.pairs, compared.traversals, compared.replaced)),
@@ -289,19 +291,22 @@ impl Graphs {
 
     /// A system to be explored step by step; what needs the whole graph is refused.
     fn open_lazily(&self, path: &Path) -> Result<Read<Box<dyn System>>, AskError> {
-        if self.needs_graph() {
-            let message = "hidden or renamed labels and parallel systems need the whole graph";
-            return Err(Diagnostic::error(message, None).into());
+        if !self.with.is_empty() {
+            return Err(AskError::new("parallel systems need the whole graph", "leave --on-the-fly out"));
         }
         if is_explicit(path) {
             return Ok(Read { system: Box::new(read_file(path)?), warnings: Vec::new() });
         }
-        let Read { system, warnings } = self.open_model(path)?;
-        let system = match self.labels {
-            Labels::Events => Box::new(Anonymous { system }),
-            Labels::Who | Labels::Text => system,
-        };
-        Ok(Read { system, warnings })
+        self.open_model(path)
+    }
+
+    /// What a step is called in a system that is not built: labels of a file are what they are.
+    fn lazy_name(&self, path: &Path, names: &[String], rules: &[Relabelling]) -> Option<String> {
+        match is_explicit(path) {
+            true if names.iter().any(|name| name == "i") => None,
+            true => apply_all(rules, names).map(|(text, _)| text),
+            false => self.name(names, rules),
+        }
     }
 
     fn rules(&self) -> Result<Vec<Relabelling>, AskError> {
@@ -366,33 +371,6 @@ fn meant_by(pattern: &str) -> Result<Meant, AskError> {
 fn without_who(text: &str) -> String {
     let event = |part: &'_ str| split_process(part).map_or(part, |(_, _, event)| event).to_owned();
     text.split("; ").map(event).collect::<Vec<_>>().join("; ")
-}
-
-/// A system whose labels do not tell who acts.
-struct Anonymous {
-    system: Box<dyn System>,
-}
-
-impl System for Anonymous {
-    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
-        self.system.initial(push)
-    }
-
-    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
-        self.system.steps(state, sink)
-    }
-
-    fn label(&self, label: Label) -> Cow<'_, str> {
-        without_who(&self.system.label(label)).into()
-    }
-
-    fn left_out(&self) -> Option<Limit> {
-        self.system.left_out()
-    }
-
-    fn fault(&self, fault: FaultId) -> Fault {
-        self.system.fault(fault)
-    }
 }
 
 /// Whether a file has the whole graph in it, so that it need not be explored.

@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use volee::Graphs;
 use volee::graphs::Relation;
 use volee::render::graphs::comparison;
 
 use crate::args::BudgetArgs;
 use crate::context::Context;
 use crate::explicit::{SourceArgs, Stop};
-use crate::outcome::{Ended, Failure, Outcome};
+use crate::outcome::{Ended, Outcome};
 use crate::progress::ProgressLine;
 
 #[derive(Debug, Args)]
@@ -22,7 +21,7 @@ weak-simulation-preorder (everything that A does, B does).
 Examples:
   volee compare spec.aut protocol.aut --relation branching
   volee compare spec.aut model.pml --hide 'ack.*' --relation weak-trace
-  volee compare big.pml bigger.pml --on-the-fly --memory 256M      strong, neither is built
+  volee compare big.pml bigger.pml --on-the-fly --memory 256M      neither is built
   volee compare impl.aut spec.aut --relation weak-trace-preorder   A does nothing that B does not")]
 pub struct Compare {
     /// The first system: a file of states and steps, or any model, which is then explored
@@ -37,7 +36,7 @@ pub struct Compare {
     #[arg(long, value_name = "RELATION", default_value = "strong")]
     relation: String,
 
-    /// Build neither system and stop at the first difference; only for strong, honours small --memory
+    /// Build neither system, stop at the first difference (strong, weak, branching); honours small --memory
     #[arg(long)]
     on_the_fly: bool,
 
@@ -63,8 +62,8 @@ impl Compare {
         let mut progress = ProgressLine::new(meter.budget().memory);
         let compared = match self.on_the_fly {
             true => {
-                self.refuse(relation, &graphs)?;
-                graphs.compare_lazily(&self.first, &self.second, self.seed, &meter, &mut progress)?
+                let both = [self.first.as_path(), &self.second];
+                graphs.compare_lazily(both, relation, self.seed, &meter, &mut progress)?
             }
             false => graphs.compare(&self.first, &self.second, relation, &meter, &mut progress)?,
         };
@@ -73,17 +72,5 @@ impl Compare {
         let names = [self.first.as_path(), &self.second];
         let seed = self.on_the_fly.then_some(self.seed);
         Ok(comparison(&compared, names, seed, &meter, context.palette))
-    }
-
-    /// What cannot be compared on the fly.
-    fn refuse(&self, relation: Relation, graphs: &Graphs) -> Result<(), Failure> {
-        let wrong = if relation != Relation::Strong {
-            format!("only strong bisimulation is compared on the fly, not {relation}")
-        } else if graphs.needs_graph() {
-            "--hide, --rename and --with need the whole graph".to_string()
-        } else {
-            return Ok(());
-        };
-        Err(Failure::new(wrong).with_help("leave --on-the-fly out"))
     }
 }
