@@ -292,7 +292,10 @@ impl Graphs {
     /// A system to be explored step by step; what needs the whole graph is refused.
     fn open_lazily(&self, path: &Path) -> Result<Read<Box<dyn System>>, AskError> {
         if !self.with.is_empty() {
-            return Err(AskError::new("parallel systems need the whole graph", "leave --on-the-fly out"));
+            return Err(AskError::new(
+                "parallel systems need the whole graph",
+                "compare them as graphs, not on the fly",
+            ));
         }
         if is_explicit(path) {
             return Ok(Read { system: Box::new(read_file(path)?), warnings: Vec::new() });

@@ -67,7 +67,7 @@ fn decide_program(job: &mut Job<'_>, questions: &[Question]) -> Result<Vec<Decid
     if all.is_empty() {
         return Err(AskError::new(
             "there is nothing to check: the model has no assertion that could fail",
-            "ask whether somebody can always move (--only deadlock), for an invariant, for points of control that must stay apart (--cover) or with a formula, or add an assertion",
+            "ask for deadlocks alone, for an invariant, for points of control that must stay apart or with a formula, or add an assertion",
         ));
     }
     Ok(all)
