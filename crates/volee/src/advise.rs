@@ -24,6 +24,7 @@ use crate::answer::AskError;
 use crate::claims::claims;
 use crate::engine::Engine;
 use crate::engines::families::relevant;
+use crate::engines::watching;
 use crate::model::{Model, Options};
 use crate::question::{Kind, Question};
 use crate::settings::{Asked, Settings};
@@ -239,6 +240,11 @@ fn counters(source: &Source, model: &Model) -> Use {
     let one =
         Use::new("counters", "integers taken as unbounded, by sets of them, also for any initial value");
     let mut one = with_questions(one, &Engine::Counters, source, model);
+    for (claim, decided) in one.claims.iter_mut().filter(|(claim, _)| matches!(claim, Question::Ltl { .. })) {
+        if let Some(why) = watching::refuses(claim, &Settings::default()) {
+            *decided = Err(why);
+        }
+    }
     let own_target = matches!(extension(source).as_str(), "fst" | "spec");
     one.answers.retain(|kind| match own_target {
         true => matches!(kind, Kind::Target | Kind::Invariant | Kind::Reachable),

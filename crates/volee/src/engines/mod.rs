@@ -10,7 +10,7 @@ pub(crate) mod families;
 mod recurring;
 mod retrace;
 pub(crate) mod temporal;
-mod watching;
+pub(crate) mod watching;
 pub(crate) mod workers;
 
 use serde_json::{Map, Value};

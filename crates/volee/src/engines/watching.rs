@@ -383,6 +383,13 @@ struct Plan {
     goal: bool,
 }
 
+/// Why a claim about runs is not decided, and what to do; nothing where it is.
+pub(crate) fn refuses(question: &Question, settings: &Settings) -> Option<String> {
+    let Err(AskError::Input(wrong)) = plan(question, settings) else { return None };
+    let first = wrong.into_iter().next()?;
+    Some(first.help.map_or_else(|| first.message.clone(), |help| format!("{}; {help}", first.message)))
+}
+
 fn plan(question: &Question, settings: &Settings) -> Result<Plan, AskError> {
     let because = |kind, message: &str| Reason { kind, message: message.into(), place: None };
     match question {
