@@ -566,3 +566,11 @@ fn every_search_for_accepted_runs_finds_what_the_definition_has() {
     let counts = [violated, held, reduced, settled, terminal as usize];
     assert!(counts.iter().all(|&count| count > 150), "{counts:?}");
 }
+
+/// Programs, unlike graphs, have steps that are remembered and names that are given anew; `cargo xtask temporal
+/// random` asks of many more.
+#[test]
+fn formulas_about_random_programs_are_answered_as_a_naive_evaluator_does() {
+    let compared = volee_testkit::products::compare(500, 0x5ea);
+    assert!(compared.violated > 20 && compared.smaller > 5, "{compared:?}");
+}
