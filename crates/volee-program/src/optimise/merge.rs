@@ -21,7 +21,8 @@
 //!
 //! SPIN merges less: only after statements that are themselves local. Not merged: what a property observes,
 //! labelled nodes, escapes, rendezvous sends (the sender may lose its turn), and everything where priorities,
-//! `provided`, `_last`, `enabled()` or `pc_value()` make the number of steps matter.
+//! `provided`, `_last`, `enabled()`, `pc_value()` or `np_` make the number of steps matter: `np_` is false where
+//! nobody moves, so that a step from a progress label to such a state may pass one where it is true.
 
 use super::effects::{extent, is_local, visit_stores};
 use super::failing::Failing;
@@ -95,9 +96,7 @@ fn d_step_of(action: &Action) -> Option<NodeId> {
 /// Per node, whether somebody sees that control is there. A step to such a node from one that is not is seen
 /// as well: what is done with the step before it would hide that control was elsewhere.
 fn seen_nodes(proctype: &Proctype, id: ProctypeId, observed: &Observed) -> Vec<bool> {
-    let nodes = proctype.nodes.iter().enumerate();
-    let is_seen = |n: usize| observed.nodes.contains(&(id, NodeId(n as u32)));
-    nodes.map(|(n, node)| is_seen(n) || (observed.progress && node.progress)).collect()
+    (0..proctype.nodes.len() as u32).map(|n| observed.nodes.contains(&(id, NodeId(n)))).collect()
 }
 
 /// Per node, the one transition that could be done together with what leads to the node.

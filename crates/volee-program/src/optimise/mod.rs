@@ -32,10 +32,8 @@ pub struct Observed {
     /// Globals: (offset of the first byte, bytes).
     pub globals: BTreeSet<(u32, u32)>,
     /// Somebody asks where a process stands or whether it could move, whatever the point of control is called
-    /// (`pc_value()`, `enabled()`): then every point matters.
+    /// (`pc_value()`, `enabled()`, `np_`): then every point matters.
     pub control: bool,
-    /// Somebody asks whether a process stands at a progress label (`np_`).
-    pub progress: bool,
 }
 
 impl Observed {
@@ -52,8 +50,7 @@ impl Observed {
             Expr::Load(location) if location.scope == crate::program::Scope::Global => {
                 self.globals.insert(effects::extent(location));
             }
-            Expr::Enabled(..) | Expr::PcValue(_) => self.control = true,
-            Expr::NonProgress => self.progress = true,
+            Expr::Enabled(..) | Expr::PcValue(_) | Expr::NonProgress => self.control = true,
             _ => {}
         });
     }
@@ -64,7 +61,6 @@ impl Observed {
         self.locals.extend(&other.locals);
         self.globals.extend(&other.globals);
         self.control |= other.control;
-        self.progress |= other.progress;
         self
     }
 

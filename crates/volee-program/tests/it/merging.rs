@@ -101,6 +101,8 @@ fn nothing_is_merged_where_somebody_asks_where_a_process_stands() {
     assert!(unseen.states < seen.states, "merging is not switched off for good");
     compare(source, &["pc_value(0) == 1", "pc_value(0) == 2"]);
     compare(source, &["enabled(0)"]);
+    // Where nobody moves any more, nothing lacks progress.
+    compare("chan c = [1] of { byte }; active proctype P() { progress: skip; skip; c?0 }", &["np_"]);
 }
 
 #[test]

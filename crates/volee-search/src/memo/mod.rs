@@ -572,6 +572,12 @@ impl<W: Word> Memo<W> {
         (0..left.len()).filter(|&record| left[record] != 0).for_each(|record| self.leave(record));
     }
 
+    /// What another system of the same program may begin with: steps are the same there, but it numbers what
+    /// processes mean for the choice of sets as it meets them.
+    pub(crate) fn for_another_system(&self) -> Self {
+        Memo { sets: self.sets.emptied(), ..self.clone() }
+    }
+
     /// Gives all memory back and is off for good: where memory is short, states need it more.
     pub(crate) fn close(&mut self) {
         *self = Memo { off: true, ..Memo::default() };

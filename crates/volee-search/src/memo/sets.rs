@@ -204,14 +204,29 @@ impl<W: Word> Sets<W> {
     /// Names are laid out anew: values keep their numbers, but not their places, and there may be more
     /// records.
     pub fn clear(&mut self, tuples: &Tuples) {
-        let records = tuples.len() - tuples.fixed();
-        self.ways = vec![Vec::new(); records];
+        *self = Sets {
+            masked: std::mem::take(&mut self.masked),
+            ..self.of_records(tuples.len() - tuples.fixed())
+        };
         self.masked.clear();
-        self.places = vec![0; FIRST_PLACES];
-        self.choices.clear();
-        self.stances.clear();
-        self.all.clear();
-        self.current = vec![0; records];
+    }
+
+    /// Without anything that the system has numbered.
+    pub fn emptied(&self) -> Self {
+        self.of_records(self.ways.len())
+    }
+
+    fn of_records(&self, records: usize) -> Self {
+        Sets {
+            off: self.off,
+            ways: vec![Vec::new(); records],
+            places: vec![0; FIRST_PLACES],
+            current: vec![0; records],
+            asked: self.asked,
+            misses: self.misses,
+            memories: self.memories,
+            ..Sets::default()
+        }
     }
 
     pub fn bytes(&self) -> u64 {

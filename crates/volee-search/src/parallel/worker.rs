@@ -126,7 +126,7 @@ pub(super) fn run(
     let (mut quiet, handle) = (Quiet, Handle { table, uncounted: 0, others: 0 });
     let mut explorer = Explorer::new(&mut *system, &mut questions, meter, &mut quiet, handle);
     explorer.names = Names::Tuples(Box::new(start.tuples.clone()));
-    explorer.remember((start.memo.clone(), start.wide_memo.clone()));
+    explorer.remember((start.memo.for_another_system(), start.wide_memo.for_another_system()));
     explorer.reducing.by_state_alone(start.reduces);
     let mut worker = Worker {
         number,

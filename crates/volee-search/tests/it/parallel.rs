@@ -262,6 +262,22 @@ fn without_memory_for_all_the_search_goes_on_alone() {
 }
 
 #[test]
+fn workers_choose_steps_by_what_they_have_numbered_themselves() {
+    // The first process goes round for ever, alone where nobody else is looked at.
+    let model = "byte g; active proctype P() { select (g : 0 .. 2) }
+        active proctype Q() { byte l, a[2]; for (l in a) { for (l in a) { break } } }";
+    let mut machine = lowered(model).expect("a program").machine(MachineOptions::default());
+    let predicate = machine.predicate("g < 2").expect("a predicate");
+    let how = Check::new().invariant("g < 2", predicate).reduction(Reduction::Both);
+    for from in 0..12 {
+        for all in [false, true] {
+            let outcome = by_crew(&machine, &how.clone().all_errors(all), 2, from);
+            assert_eq!(verdicts(&outcome), [("all", "violated")], "from {from} states on");
+        }
+    }
+}
+
+#[test]
 fn a_worker_that_cannot_begin_leaves_the_work_to_one() {
     let walk = Walk { states: 5_000, error: None };
     let crew = Crew::new(3, &|| None).from(100);
