@@ -575,7 +575,7 @@ impl<W: Word> Memo<W> {
     /// What another system of the same program may begin with: steps are the same there, but it numbers what
     /// processes mean for the choice of sets as it meets them.
     pub(crate) fn for_another_system(&self) -> Self {
-        Memo { sets: self.sets.emptied(), ..self.clone() }
+        Memo { sets: self.sets.for_another_system(), ..self.clone() }
     }
 
     /// Gives all memory back and is off for good: where memory is short, states need it more.

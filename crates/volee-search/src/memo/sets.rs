@@ -204,27 +204,26 @@ impl<W: Word> Sets<W> {
     /// Names are laid out anew: values keep their numbers, but not their places, and there may be more
     /// records.
     pub fn clear(&mut self, tuples: &Tuples) {
-        *self = Sets {
-            masked: std::mem::take(&mut self.masked),
-            ..self.of_records(tuples.len() - tuples.fixed())
-        };
-        self.masked.clear();
+        *self = self.emptied(tuples.len() - tuples.fixed());
     }
 
-    /// Without anything that the system has numbered.
-    pub fn emptied(&self) -> Self {
-        self.of_records(self.ways.len())
+    /// As much as another system may begin with, which gives other numbers.
+    pub fn for_another_system(&self) -> Self {
+        self.emptied(self.ways.len())
     }
 
-    fn of_records(&self, records: usize) -> Self {
+    fn emptied(&self, records: usize) -> Self {
+        let mut masked = Table::default();
+        masked.clear();
         Sets {
             off: self.off,
             ways: vec![Vec::new(); records],
+            memories: self.memories,
+            masked,
             places: vec![0; FIRST_PLACES],
             current: vec![0; records],
             asked: self.asked,
             misses: self.misses,
-            memories: self.memories,
             ..Sets::default()
         }
     }
