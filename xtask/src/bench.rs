@@ -1,7 +1,8 @@
 //! `cargo xtask bench WHAT`: measurements beside those of peers, stored in `bench/`.
 
 use crate::{
-    claims_bench, cluster, conform, counters, equations, lts, memory_bench, models, nets, temporal_bench,
+    claims_bench, cluster, conform, counters, equations, errors_bench, lts, memory_bench, models, nets,
+    temporal_bench,
 };
 
 /// A benchmark: its name, and how it runs.
@@ -14,6 +15,7 @@ const BENCHMARKS: &[Benchmark] = &[
     ("cores", xtask::cores::run),
     ("counters", counters::bench),
     ("equations", equations::bench),
+    ("errors", errors_bench::run),
     ("lts", lts::bench),
     ("memory", xtask::protocols::bench),
     ("models", models::bench),

@@ -6,11 +6,10 @@
 //! `bench/claims.csv`.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use crate::temporal::{CORPUS, named};
-use xtask::bench_promela::{built, median, store, timed};
+use crate::beside::Beside;
+use crate::temporal::named;
+use xtask::bench_promela::{median, store, timed};
 
 const RUNS: usize = 3;
 /// What is shorter for both says more about their start than about their search.
@@ -28,26 +27,15 @@ struct Asked<'t> {
 
 /// Runs the benchmark; an argument chooses the models whose path contains it.
 pub fn run(arguments: &[String]) -> Result<(), String> {
-    let corpus = Path::new(CORPUS);
-    let Ok(text) = std::fs::read_to_string(corpus.join("spin_ltl_oracle.csv")) else {
-        println!("skipped: no corpus beside the project");
-        return Ok(());
-    };
-    if Command::new("spin").arg("-V").output().is_err() {
-        println!("skipped: spin is not installed, so there is nothing to compare with");
-        return Ok(());
-    }
+    let Some(beside) = Beside::new("claims")? else { return Ok(()) };
+    let text =
+        std::fs::read_to_string(beside.corpus.join("spin_ltl_oracle.csv")).map_err(|e| e.to_string())?;
     let wanted = arguments.first().map_or("", String::as_str);
-    let folder = std::env::temp_dir().join(format!("volee-claims-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let bench =
-        Bench { volee: built(&root)?, folder, corpus: corpus.canonicalize().map_err(|e| e.to_string())? };
     let mut table = String::from("model,claim,reduced,exit,cpu_s,spin_errors,spin_cpu_s,ratio\n");
     let mut ratios = Vec::new();
     for asked in claims(&text).iter().filter(|a| a.model.contains(wanted)) {
         let Asked { model, claim, reduced, .. } = asked;
-        let Some(row) = bench.compare(asked)? else {
+        let Some(row) = asked.compare(&beside)? else {
             println!("{model:<28} {claim:<20} SPIN does not answer");
             continue;
         };
@@ -71,9 +59,9 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     println!("{summary}");
     let _ = writeln!(table, "# {summary}");
     if wanted.is_empty() {
-        store(&root, "claims.csv", &table)?;
+        store(&beside.root, "claims.csv", &table)?;
     }
-    std::fs::remove_dir_all(&bench.folder).map_err(|e| e.to_string())
+    Ok(())
 }
 
 /// Each claim once, with SPIN's reduction where it allows it.
@@ -100,43 +88,32 @@ struct Row {
     errors: String,
 }
 
-struct Bench {
-    volee: PathBuf,
-    folder: PathBuf,
-    corpus: PathBuf,
-}
-
-impl Bench {
-    fn compare(&self, asked: &Asked) -> Result<Option<Row>, String> {
-        let model = self.corpus.join(asked.model);
-        let (compile, flags) = match asked.kind {
-            "ltl" => ("", format!("-a -N {}", asked.claim)),
+impl Asked<'_> {
+    fn compare(&self, beside: &Beside) -> Result<Option<Row>, String> {
+        let (model, folder) = (beside.corpus.join(self.model), &beside.folder);
+        let (compile, flags) = match self.kind {
+            "ltl" => ("", format!("-a -N {}", self.claim)),
             "np" => ("-DNP", "-l".into()),
             _ => ("", "-a".into()),
         };
-        let reduce = if asked.reduced { "" } else { "-DNOREDUCE" };
-        let build = format!(
-            "spin -a {} >/dev/null && gcc -O2 -w {compile} {reduce} -DMEMLIM=4000 -o pan pan.c",
-            model.display()
-        );
-        let ready = Command::new("bash").args(["-c", &build]).current_dir(&self.folder).output();
-        if !ready.is_ok_and(|r| r.status.success()) {
+        let reduce = if self.reduced { "" } else { "-DNOREDUCE" };
+        if !beside.make_verifier(&model, &format!("{compile} {reduce}")) {
             return Ok(None);
         }
         let ours = format!(
             "{} check {} --workers 1 --time {PATIENCE}s {} --format json; echo exit $?",
-            self.volee.display(),
+            beside.volee.display(),
             model.display(),
-            named(asked.model, asked.claim, asked.kind).join(" ")
+            named(self.model, self.claim, self.kind).join(" ")
         );
         let mut row = Row { ours: f64::INFINITY, exit: -1, spin: f64::INFINITY, errors: String::new() };
         for _ in 0..RUNS {
-            let (seconds, text) = timed(&self.folder, &format!("{{ {ours}; }}"))?;
+            let (seconds, text) = timed(folder, &format!("{{ {ours}; }}"))?;
             row.ours = row.ours.min(seconds);
             row.exit = text.rsplit("exit ").next().and_then(|t| t.trim().parse().ok()).unwrap_or(-1);
             for size in [18, 22, 24] {
                 let (seconds, text) =
-                    timed(&self.folder, &format!("timeout {PATIENCE} ./pan {flags} -m1000000 -w{size}"))?;
+                    timed(folder, &format!("timeout {PATIENCE} ./pan {flags} -m1000000 -w{size}"))?;
                 row.spin = row.spin.min(seconds);
                 let told = text.split("errors: ").nth(1).and_then(|t| t.split_whitespace().next());
                 row.errors = told.unwrap_or("unknown").to_string();

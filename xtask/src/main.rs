@@ -4,12 +4,14 @@
 //! add one, add its module and its line in `dispatch`.
 
 mod bench;
+mod beside;
 mod browser;
 mod claims_bench;
 mod cluster;
 mod conform;
 mod counters;
 mod equations;
+mod errors_bench;
 mod families;
 mod limits;
 mod lts;
