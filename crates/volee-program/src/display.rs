@@ -2,7 +2,7 @@
 //!
 //! Nothing here is on a hot path.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use volee_system::{Action, Covered, Event, EventKind, Variable};
 
@@ -13,7 +13,7 @@ use crate::exec::{Executor, prepare};
 use crate::frame::{ChannelAt, Frame};
 use crate::moves::TakenMove;
 use crate::optimise::visit_action;
-use crate::program::{self, ChannelType, Expr, Node, Piece, Program, Statement, Transition};
+use crate::program::{self, ChannelType, Expr, Piece, Program, Statement, Transition};
 use crate::types::Kind;
 
 /// A value as a user writes it.
@@ -68,75 +68,96 @@ pub(crate) fn message_text(program: &Program, channel: &ChannelType, values: &[i
 
 /// All variables of a state: globals, channels, then each process with its locals.
 pub(crate) fn variables(program: &Program, compiled: &Compiled, frame: &Frame) -> Vec<Variable> {
-    variables_but(program, compiled, frame, |node| &node.dead)
+    Telling { program, compiled, frame, before: None }.variables()
 }
 
-fn variables_but(
-    program: &Program,
-    compiled: &Compiled,
-    frame: &Frame,
-    hidden: fn(&Node) -> &[(u32, u32)],
-) -> Vec<Variable> {
-    let mut all = Vec::new();
-    block(program, frame, &program.globals, &[], compiled.layout.globals_at, "", &mut all);
-    let names = channel_names(program, compiled, frame);
-    for (name, &channel) in names.iter().zip(&frame.channels) {
-        if program.channel_types[channel.shape as usize].capacity > 0 {
-            all.push(Variable { name: name.clone(), value: contents(program, compiled, frame, channel) });
+/// What is told of the variables of a state.
+struct Telling<'a> {
+    program: &'a Program,
+    compiled: &'a Compiled,
+    frame: &'a Frame,
+    /// Only what is not as in this state, which has the same processes; what a step forgets is told then.
+    before: Option<&'a Frame>,
+}
+
+impl Telling<'_> {
+    fn variables(&self) -> Vec<Variable> {
+        let (program, compiled, frame) = (self.program, self.compiled, self.frame);
+        let mut all = Vec::new();
+        self.block(&program.globals, &[], compiled.layout.globals_at, String::new, &mut all);
+        let names = channel_names(program, compiled, frame);
+        for (name, &channel) in names.into_iter().zip(&frame.channels) {
+            if program.channel_types[channel.shape as usize].capacity > 0 {
+                self.add(&mut all, || name, |frame| contents(program, compiled, frame, channel));
+            }
+        }
+        for pid in 0..frame.count() {
+            let proctype = &program.proctypes[frame.proctype(pid)];
+            let name = || process_name(program, frame, pid);
+            let line = |frame: &Frame| {
+                let node = &proctype.nodes[frame.control(&compiled.layout, pid)];
+                let at = node.transitions.iter().find_map(|t| t.statement.place.as_ref());
+                at.map_or_else(|| "end".to_owned(), |p| format!("line {}", p.line))
+            };
+            self.add(&mut all, || format!("{}@", name()), line);
+            let start = frame.base(pid) + compiled.layout.process_header;
+            let dead = &proctype.nodes[frame.control(&compiled.layout, pid)].dead;
+            let hidden = if self.before.is_some() { &[][..] } else { dead };
+            self.block(&proctype.locals, hidden, start, || format!("{}:", name()), &mut all);
+        }
+        all
+    }
+
+    /// Adds a variable, if it is to be told.
+    fn add(&self, all: &mut Vec<Variable>, name: impl FnOnce() -> String, value: impl Fn(&Frame) -> String) {
+        let now = value(self.frame);
+        if self.before.is_none_or(|before| value(before) != now) {
+            all.push(Variable { name: name(), value: now });
         }
     }
-    for pid in 0..frame.count() {
-        let proctype = &program.proctypes[frame.proctype(pid)];
-        let name = process_name(program, frame, pid);
-        let node = &proctype.nodes[frame.control(&compiled.layout, pid)];
-        let at = node.transitions.iter().find_map(|t| t.statement.place.as_ref());
-        let line = at.map_or_else(|| "end".to_owned(), |p| format!("line {}", p.line));
-        all.push(Variable { name: format!("{name}@"), value: line });
-        let start = frame.base(pid) + compiled.layout.process_header;
-        block(program, frame, &proctype.locals, hidden(node), start, &format!("{name}:"), &mut all);
-    }
-    all
-}
 
-/// Shows variables, except those whose value was forgotten: a zero there would be taken for their value.
-fn block(
-    program: &Program,
-    frame: &Frame,
-    variables: &[program::Variable],
-    dead: &[(u32, u32)],
-    start: usize,
-    prefix: &str,
-    all: &mut Vec<Variable>,
-) {
-    for variable in variables.iter().filter(|v| v.shown) {
-        each_element(variable, |name, offset| {
-            if dead.iter().any(|(first, length)| (*first..first + length).contains(&offset)) {
-                return;
-            }
-            let value = read_scalar(&frame.bytes, start + offset as usize, variable.scalar);
-            all.push(Variable {
-                name: format!("{prefix}{name}"),
-                value: value_text(program, variable.kind, value),
+    /// Tells variables, except those whose value was forgotten: a zero there would be taken for their value.
+    fn block(
+        &self,
+        variables: &[program::Variable],
+        dead: &[(u32, u32)],
+        start: usize,
+        prefix: impl Fn() -> String,
+        all: &mut Vec<Variable>,
+    ) {
+        for variable in variables.iter().filter(|v| v.shown) {
+            each_element(variable, |at, offset| {
+                let value =
+                    |frame: &Frame| read_scalar(&frame.bytes, start + offset as usize, variable.scalar);
+                let now = value(self.frame);
+                let is_dead = dead.iter().any(|(first, length)| (*first..first + length).contains(&offset));
+                if is_dead || self.before.is_some_and(|before| value(before) == now) {
+                    return;
+                }
+                let name = || format!("{}{}", prefix(), element_name(variable, at));
+                self.add(all, name, |frame| value_text(self.program, variable.kind, value(frame)));
             });
-        });
+        }
     }
 }
 
-/// Calls `f` with the name and offset of each element of a variable.
-fn each_element(variable: &program::Variable, mut f: impl FnMut(String, u32)) {
+/// The name of an element of a variable.
+fn element_name(variable: &program::Variable, at: &[u32]) -> String {
+    let mut parts = variable.name.split("[]");
+    let mut name = parts.next().unwrap_or_default().to_owned();
+    for (index, part) in at.iter().zip(parts) {
+        name.push_str(&format!("[{index}]{part}"));
+    }
+    name
+}
+
+/// Calls `f` with the indices and the offset of each element of a variable.
+fn each_element(variable: &program::Variable, mut f: impl FnMut(&[u32], u32)) {
     let mut counters = vec![0u32; variable.dimensions.len()];
     loop {
-        let mut name = String::new();
-        let mut parts = variable.name.split("[]");
-        name.push_str(parts.next().unwrap_or_default());
-        let mut offset = variable.offset;
-        for (k, part) in parts.enumerate() {
-            name.push_str(&format!("[{}]{part}", counters[k]));
-        }
-        for (k, (_, stride)) in variable.dimensions.iter().enumerate() {
-            offset += counters[k] * stride;
-        }
-        f(name, offset);
+        let strides = variable.dimensions.iter().map(|(_, stride)| stride);
+        let offset = counters.iter().zip(strides).fold(variable.offset, |sum, (at, by)| sum + at * by);
+        f(&counters, offset);
         let Some(k) = (0..counters.len()).rev().find(|&k| counters[k] + 1 < variable.dimensions[k].0) else {
             return;
         };
@@ -228,7 +249,7 @@ impl Teller<'_> {
 
     /// Executes a statement and gives the variables it changed, also those that the end of the step forgets.
     fn execute(&mut self, pid: usize, op: &Op, side: Side) -> Vec<Variable> {
-        let before = variables_but(self.program, self.compiled, &self.frame, |_| &[]);
+        let before = self.frame.clone();
         match (side, op) {
             (Side::Sender, Op::Send(send)) => {
                 let mut cx = Context::of(self.compiled, &self.frame, pid, false);
@@ -245,8 +266,15 @@ impl Teller<'_> {
         if matches!(op, Op::Run(..) | Op::End) {
             return Vec::new();
         }
-        let after = variables_but(self.program, self.compiled, &self.frame, |_| &[]);
-        after.into_iter().zip(before).filter(|(new, old)| new != old).map(|(new, _)| new).collect()
+        let (program, compiled, frame) = (self.program, self.compiled, &self.frame);
+        let kinds = |frame: &Frame| (0..frame.count()).map(|pid| frame.proctype(pid)).collect::<Vec<_>>();
+        if kinds(&before) == kinds(frame) {
+            return Telling { program, compiled, frame, before: Some(&before) }.variables();
+        }
+        let all = |frame| Telling { program, compiled, frame, before: None }.variables();
+        let old: HashMap<String, String> = all(&before).into_iter().map(|v| (v.name, v.value)).collect();
+        let is_other = |new: &Variable| old.get(&new.name).is_some_and(|old| *old != new.value);
+        all(frame).into_iter().filter(is_other).collect()
     }
 
     fn executor(&mut self, pid: usize) -> Executor<'_> {

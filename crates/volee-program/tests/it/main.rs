@@ -13,3 +13,4 @@ mod models;
 mod persistent;
 mod sequences;
 mod sleeping;
+mod telling;
