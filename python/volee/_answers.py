@@ -15,6 +15,7 @@ class Message:
     file: Optional[str] = None
     line: Optional[int] = None
     column: Optional[int] = None
+    length: Optional[int] = None
     help: Optional[str] = None
     code: Optional[str] = None
 
@@ -216,7 +217,7 @@ def _reason(value) -> Optional[Reason]:
 
 
 def _message(value) -> Message:
-    return Message(**{k: value.get(k) for k in ("message", "file", "line", "column", "help", "code")})
+    return Message(**{k: value.get(k) for k in ("message", "file", "line", "column", "length", "help", "code")})
 
 
 def _step(value) -> Step:

@@ -287,6 +287,9 @@ pub struct ErrorEntry {
     /// Where.
     #[serde(flatten)]
     place: PlaceFields,
+    /// How many characters from there on it is about, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    length: Option<u32>,
     /// What to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
@@ -303,8 +306,10 @@ impl ErrorEntry {
 
     /// The message again, as an error or a warning.
     pub fn diagnostic(&self, severity: Severity) -> Diagnostic {
+        let code = self.code.as_deref().map(Into::into);
+        let length = self.length.unwrap_or(0);
         let error = Diagnostic::error(self.message.clone(), self.place());
-        Diagnostic { severity, help: self.help.clone(), code: self.code.as_deref().map(Into::into), ..error }
+        Diagnostic { severity, length, help: self.help.clone(), code, ..error }
     }
 }
 
@@ -313,6 +318,7 @@ impl From<&Diagnostic> for ErrorEntry {
         ErrorEntry {
             message: diagnostic.message.clone(),
             place: diagnostic.place.as_ref().into(),
+            length: (diagnostic.length > 0).then_some(diagnostic.length),
             help: diagnostic.help.clone(),
             code: diagnostic.code.as_deref().map(str::to_owned),
         }

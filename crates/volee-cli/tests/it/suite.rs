@@ -61,6 +61,18 @@ fn a_model_that_is_wrong_does_not_keep_the_others_from_being_checked() {
 }
 
 #[test]
+fn a_message_marks_the_same_characters_in_one_model_and_among_several() {
+    let sandbox = models();
+    sandbox.write("m/wrong.pml", "byte x;\nactive proctype P() { while (x < 3) { x++ } }\n");
+    let (alone, among) = (sandbox.volee("check m/wrong.pml"), sandbox.volee("check m"));
+    let marked = |text: &str| text.lines().find(|line| line.contains("·")).map(str::to_owned);
+    assert!(marked(&alone.stderr).is_some_and(|line| line.contains("─────")), "{}", alone.stderr);
+    assert_eq!(marked(&alone.stderr), marked(&among.stderr));
+    let json = json(&sandbox.volee("check m/wrong.pml --format json"));
+    assert_eq!(json["errors"][0]["length"], "while".len());
+}
+
+#[test]
 fn a_project_is_checked_against_what_it_expects() {
     let sandbox = models();
     let project = "[defaults]\ntime = \"1m\"\n\n[[model]]\npath = \"m/good.pml\"\ninvariant = [\"x < 4\"]\n\n\
