@@ -128,4 +128,24 @@ mod tests {
         assert!(!proviso.is_crowded() && proviso.held == 0);
         assert!(proviso.bytes() >= (LEAST_SHARE * 6_000) as u64, "counters for all that were held");
     }
+
+    #[test]
+    fn a_counter_that_was_full_denies_nobody() {
+        let mut proviso = Proviso::default();
+        proviso.start();
+        let name = StateRef(17);
+        (0..300).for_each(|_| proviso.hold(name));
+        (0..299).for_each(|_| proviso.release(name));
+        assert!(proviso.holds(name), "one is held, whatever was counted");
+    }
+
+    #[test]
+    fn there_are_four_counters_for_each_state_that_is_held() {
+        let mut proviso = Proviso::default();
+        proviso.start();
+        for held in 1..=3 * FIRST_SIZE / LEAST_SHARE {
+            proviso.hold(StateRef(held as u64));
+            assert_eq!(proviso.is_crowded(), FIRST_SIZE < LEAST_SHARE * held, "{held} are held");
+        }
+    }
 }

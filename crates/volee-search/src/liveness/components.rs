@@ -89,7 +89,8 @@ pub(crate) fn search<S: System + ?Sized, const W: usize>(
     let ended = match search.restore(claim, meter) {
         Err(limit) => Some(limit),
         Ok(()) => {
-            if options.settles_first && search.product.reduces() && search.product.expansions.is_none() {
+            // What goes on from a file keeps to what it has settled, or has not.
+            if options.settles_first && search.product.reduces() && search.product.nodes.len() == 0 {
                 search.product.settle_expansions(usize::MAX, meter);
             }
             search.run(claim, options.faults, meter, progress)

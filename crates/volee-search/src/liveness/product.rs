@@ -442,3 +442,6 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 //! the last count.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
@@ -10,12 +11,12 @@ use volee_logic::formula::{Shape, parse, random_formula};
 use volee_logic::ltl::{translate, translate_to_buchi};
 use volee_search::{
     BoundAtom, Check, Claim, ClaimOptions, ClaimOutcome, Crew, DeterministicProperty, Fairness, Names, Order,
-    Outcome, bind, check, check_claim, check_with,
+    Outcome, Reduction, bind, check, check_claim, check_with,
 };
 use volee_store::checkpoint::{Checkpoint, read_header};
 use volee_system::{
-    Budget, Components, Fault, FaultId, Flow, Label, Limit, Meter, PredicateId, Progress, Quiet, Random,
-    Sink, Snapshot, System, Verdict,
+    Awake, Budget, Components, Fault, FaultId, Flow, Label, Limit, Meter, PersistentSet, PredicateId,
+    Progress, Quiet, Random, Reducible, Sink, SleepSet, Snapshot, Step, System, Verdict,
 };
 
 use crate::graph::Graph;
@@ -288,6 +289,105 @@ struct Impatient(Arc<AtomicBool>);
 impl Progress for Impatient {
     fn report(&mut self, _: &Snapshot) {
         self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A walk that has sets of steps that stand for all, in some of its states; who searches it has to believe
+/// them.
+struct Chosen(Walk);
+
+impl System for Chosen {
+    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
+        self.0.initial(push)
+    }
+
+    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        self.0.steps(state, sink)
+    }
+
+    fn label(&self, label: Label) -> Cow<'_, str> {
+        self.0.label(label)
+    }
+
+    fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
+        self.0.holds(predicate, state)
+    }
+
+    fn components(&self) -> Option<Components> {
+        self.0.components()
+    }
+
+    fn reducible(&mut self) -> Option<&mut dyn Reducible> {
+        Some(self)
+    }
+}
+
+impl Reducible for Chosen {
+    fn persistent_steps(
+        &mut self,
+        state: &[u8],
+        attempt: u32,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<(), Option<PersistentSet>> {
+        let number = Walk::number(state);
+        // Enough of the sets are of use, and few enough cut cycles, that a search never changes its mind.
+        let chance = number.wrapping_mul(0x9E37_79B9) >> 24;
+        if attempt > 0 || chance > 110 {
+            return ControlFlow::Continue(None);
+        }
+        let far = 2 * number + 2;
+        let target = if far < self.0.states { far } else { number / 2 };
+        sink.push(Step::labelled(0), &Walk::state(target))?;
+        let set = PersistentSet { others_may_be_ignored: false, cuts_cycles: chance > 98, next: 1 };
+        ControlFlow::Continue(Some(set))
+    }
+
+    fn awake_steps(
+        &mut self,
+        _: &[u8],
+        _: u64,
+        _: Option<u32>,
+        _: &mut dyn FnMut(Step, &[u8], SleepSet) -> Flow,
+    ) -> ControlFlow<(), Awake> {
+        ControlFlow::Continue(Awake::Unknown)
+    }
+}
+
+#[test]
+fn a_search_with_settled_expansions_goes_on_with_them_and_one_without_goes_on_without() {
+    let automaton = translate(&parse("<>[]!p", "f").expect("a formula")).expect("small");
+    let mut claim = Claim::new(automaton, vec![BoundAtom::Predicate(PredicateId(0))]);
+    claim.stutter_invariant = true;
+    let ask = |options: ClaimOptions<'_>, cancelled, progress: &mut dyn Progress| {
+        let mut system = Chosen(Walk { states: 16_000, error: None });
+        let meter = Meter::start(Budget { cancelled, ..Budget::default() });
+        let ClaimOutcome { verdict, statistics, letters } =
+            check_claim(&mut system, &claim, options, &meter, progress);
+        let figures = [statistics.states, statistics.transitions, statistics.max_depth, statistics.reduced];
+        (verdict, figures, letters)
+    };
+    let plain = ClaimOptions { reduction: Reduction::Persistent, ..ClaimOptions::default() };
+    let settled = ClaimOptions { settles_first: true, ..plain };
+    let whole = |options| ask(options, Arc::default(), &mut Quiet);
+    let figures = [whole(settled).1, whole(plain).1];
+    assert!(figures[0] != figures[1] && figures[0][3] > 1000 && figures[1][3] > 1000, "{figures:?}");
+    for is_settled in [true, false] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, every) = (folder.path().join("search"), Duration::from_secs(3600));
+        let mut kept = Checkpoint { path, every, header: Vec::new(), resume: false };
+        let mut cuts = 0;
+        let pieces = loop {
+            // Who is interrupted before the first step settles nothing.
+            let cancelled = Arc::new(AtomicBool::new(!is_settled && cuts == 0));
+            let options = ClaimOptions { checkpoint: Some(&kept), ..settled };
+            let outcome = ask(options, Arc::clone(&cancelled), &mut Impatient(cancelled));
+            if outcome.0 != Verdict::Unknown(Limit::Cancelled) {
+                break outcome;
+            }
+            (kept.resume, cuts) = (true, cuts + 1);
+        };
+        assert!(cuts > 5, "cut {cuts} times");
+        assert_eq!(pieces, whole(if is_settled { settled } else { plain }), "settled: {is_settled}");
     }
 }
 

@@ -155,7 +155,7 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    fn state(number: u32) -> [u8; 12] {
+    pub(crate) fn state(number: u32) -> [u8; 12] {
         let mixed = (u64::from(number) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes();
         let mut state = [0; 12];
         state[..8].copy_from_slice(&mixed);
@@ -163,7 +163,7 @@ impl Walk {
         state
     }
 
-    fn number(state: &[u8]) -> u32 {
+    pub(crate) fn number(state: &[u8]) -> u32 {
         u32::from_le_bytes([state[8], state[9], state[10], state[11]])
     }
 }

@@ -15,9 +15,9 @@ use volee_search::{
     Reduction, check_claim, is_fair,
 };
 use volee_system::{
-    Action, Awake, Budget, Components, Fault, FaultId, FaultKind, Flow, Label, Marks, Meter, PersistentSet,
-    PredicateId, Quiet, Random, ReasonKind, Records, Reducible, Sink, SleepSet, Step, System, Verdict,
-    Violation, collect_initial, collect_steps, replay,
+    Action, Awake, Budget, Components, Fault, FaultId, FaultKind, Flow, Label, Limit, Marks, Meter,
+    PersistentSet, PredicateId, Quiet, Random, ReasonKind, Records, Reducible, Sink, SleepSet, Step, System,
+    Verdict, Violation, collect_initial, collect_steps, replay,
 };
 
 /// Who may move.
@@ -34,7 +34,7 @@ struct Plan {
     /// By state: sets of steps, by their numbers, and whether they cut cycles.
     sets: Vec<Vec<(Vec<usize>, bool)>>,
     reducible: bool,
-    /// Whether it says what its states consist of, as if they had more to them.
+    /// Whether it says what its states consist of, as if they had more to them, and that it leaves some out.
     is_divided: bool,
 }
 
@@ -102,6 +102,9 @@ impl System for Plan {
     fn components(&self) -> Option<Components> {
         let records = Some(Records { count_at: 0, lengths: vec![2] });
         self.is_divided.then(|| Components { ends: vec![1], records })
+    }
+    fn left_out(&self) -> Option<Limit> {
+        self.is_divided.then_some(Limit::Depth { bound: 77 })
     }
     fn reducible(&mut self) -> Option<&mut dyn Reducible> {
         if self.reducible { Some(self) } else { None }
@@ -397,11 +400,12 @@ fn every_step_of_the_product_is_one_by_its_definition() {
         let mut telling = ClaimProduct::new(&mut told_of, &claim, wants);
         let mut product = ClaimProduct::new(&mut plan, &claim, wants);
         let faults = random.one_in(2);
-        let mut how = Check::new();
+        let mut how = Check::new().goal("nobody asks for it", PredicateId(1));
         how.faults = faults;
         let questions = product.questions(&how);
         let waiting = questions.invariants[0].1;
         assert!(!questions.deadlocks && questions.goals.is_empty() && questions.faults == faults);
+        assert_eq!(product.left_out(), Some(Limit::Depth { bound: 77 }));
         assert_eq!(product.components().expect("some").ends, [5]);
         assert_eq!(product.components().and_then(|c| c.records).expect("some").count_at, 4);
         let mut letters = BTreeSet::new();
