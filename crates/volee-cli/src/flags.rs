@@ -4,8 +4,9 @@
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 use volee::conformance::{NO_CHANNELS, NOTHING_VISIBLE};
+use volee::families::NO_FAMILY;
 use volee::system::Diagnostic;
-use volee::{AskError, Kind, NAME_OF_CLAIM, Refusal, Refused, Setting, Why};
+use volee::{AskError, Kind, NAME_OF_CLAIM, NOTHING_ASKED, Refusal, Refused, Setting, Why};
 
 use crate::outcome::Failure;
 
@@ -168,6 +169,11 @@ fn named(mut diagnostic: Diagnostic) -> Diagnostic {
             "say which are with --inputs and --outputs; without them inputs start with ? and outputs with !"
         }
         Some(NAME_OF_CLAIM) => "it is a property of the model: ask for it with --property",
+        Some(NOTHING_ASKED) => "ask something, as in --mu '[true*] <true> true' (there is no deadlock)",
+        Some(NO_FAMILY) => {
+            diagnostic.help = diagnostic.help.map(|help| format!("{help} (--for-any NAME)"));
+            ""
+        }
         _ => "",
     };
     if !help.is_empty() {

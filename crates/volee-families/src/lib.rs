@@ -50,7 +50,8 @@ pub use instance::{Found, search_instance, witness};
 pub use karp_miller::{KarpMiller, karp_miller};
 pub use linear::Inequality;
 pub use program::{
-    Asked, Family, Followed, Kind, Property, Questions, Reading, Seen, Successors, family_of, follow,
+    Asked, Family, Followed, Kind, NO_FAMILY, Property, Questions, Reading, Seen, Successors, family_of,
+    follow,
 };
 pub use ranking::{Edge, Ranking, Stage};
 pub use recurrence::{Recurrence, recurrence};

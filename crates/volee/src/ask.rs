@@ -277,9 +277,10 @@ impl<'a> Ask<'a> {
                 true => format!("nothing is asked that the engine `{}` answers", self.engine.name()),
                 false => format!("nothing is left to ask, given {}", words.join(", ")),
             };
-            let help =
-                if known.is_empty() { "ask a question".into() } else { format!("there are {}", names()) };
-            return Err(AskError::new(message, &help));
+            let help = if known.is_empty() { String::new() } else { format!("there are {}", names()) };
+            let code = known.is_empty().then(|| NOTHING_ASKED.into());
+            let error = Diagnostic::error(message, None).with_help(help);
+            return Err(Diagnostic { code, ..error }.into());
         }
         Ok(all)
     }
@@ -341,6 +342,9 @@ fn no_claim(wanted: &str, of_model: &[Question]) -> AskError {
         .with_help(help)
         .into()
 }
+
+/// The code of the message that nobody has asked what an engine answers.
+pub const NOTHING_ASKED: &str = "nothing-asked";
 
 /// The code of the message that a formula is the name of a claim of the model.
 pub const NAME_OF_CLAIM: &str = "name-of-a-claim";

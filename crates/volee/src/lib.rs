@@ -53,7 +53,7 @@ pub use advise::{Advice, advise};
 pub use answer::{
     Answer, Answers, AskError, Certificate, ExplanationForm, Figures, LONGEST_RUN, Role, ShownRun,
 };
-pub use ask::{Ask, NAME_OF_CLAIM, ask, ask_system, usual_memory};
+pub use ask::{Ask, NAME_OF_CLAIM, NOTHING_ASKED, ask, ask_system, usual_memory};
 pub use conformance::{Contract, Goal};
 pub use engine::{Cluster, Engine, Refusal, Refused, Why};
 pub use engines::counters::{ReachableSets, reachable};

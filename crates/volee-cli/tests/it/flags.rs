@@ -234,3 +234,17 @@ fn the_table_has_every_flag_of_the_help() {
         assert!(known(&option.to_string()), "{option} is not in the table");
     }
 }
+
+#[test]
+fn who_asks_an_engine_nothing_is_told_how_to_ask() {
+    let sandbox = Sandbox::new();
+    sandbox.write("m.pml", "byte x; active proctype Some() { do :: x = 1 - x od }\n");
+    for (call, told) in [
+        ("check m.pml --engine families", "this model has Some (--for-any NAME)"),
+        ("check m.pml --engine equations", "--mu '[true*] <true> true'"),
+    ] {
+        let answered = sandbox.volee(call);
+        assert_eq!(answered.code, 2, "{call}");
+        assert!(answered.stderr.contains(told), "{call}: {}", answered.stderr);
+    }
+}

@@ -59,6 +59,9 @@ struct Class<'p> {
     inside: bool,
 }
 
+/// The code of the message that nobody has said which processes come in any number.
+pub const NO_FAMILY: &str = "no-family-named";
+
 impl Class<'_> {
     fn refuse(&mut self, what: &str, place: &Option<Place>, help: Option<&str>) {
         let place = place.clone().or_else(|| self.here.clone());
@@ -73,10 +76,9 @@ impl Class<'_> {
     fn find_users(&mut self, for_any: &[String]) {
         if for_any.is_empty() {
             let names: Vec<&str> = self.program.proctypes.iter().map(|p| p.name.as_str()).collect();
-            self.errors.push(
-                Diagnostic::error("which processes come in any number?", None)
-                    .with_help(format!("name them; this model has {}", names.join(", "))),
-            );
+            let error = Diagnostic::error("which processes come in any number?", None);
+            let error = error.with_help(format!("name them; this model has {}", names.join(", ")));
+            self.errors.push(Diagnostic { code: Some(NO_FAMILY.into()), ..error });
         }
         for name in for_any {
             match self.program.proctypes.iter().position(|p| p.name == *name) {

@@ -22,6 +22,7 @@ mod write;
 
 use volee_program::{NodeId, ProctypeId, Program};
 
+pub use class::NO_FAMILY;
 pub use follow::{Followed, follow};
 pub use property::{Property, Reading, Seen, Successors};
 
