@@ -52,7 +52,7 @@ pub fn work_on_claim<S: System + ?Sized>(
     let mut walk = part.finish(found);
     driver.run(&mut walk)?;
     let letters = Some(product.letters().to_vec());
-    Ok(PartialRuns { outcome: walk.finish(), letters, reduced: product.reduced, account: driver.account() })
+    Ok(PartialRuns { outcome: walk.finish(), letters, reduced: product.reduced(), account: driver.account() })
 }
 
 /// One worker's part of the search for a run of which a finite-trace formula is false.

@@ -8,13 +8,10 @@
 //! * a meta-state accepts if some member does, and refuses only if all members do;
 //! * refused members of a mixed set are followed, because what they may output is allowed.
 //!
-//! This is not the product of system and automaton that searches have (`volee-search/src/product.rs`), and
-//! cannot be one. Pairs are never visited: only sets of them are, and the sets are stored. A purpose is
-//! deterministic and takes every label, so that a pair needs no more than a table from labels to its states;
-//! the automaton of a claim reads conditions of states, refuses steps and repeats the end of a run. And
-//! quiescence belongs to the specification's state alone: in a product that is a system it would be lost.
-//! What is shared is what both read: the names of steps, one grammar of patterns, the automata of
-//! finite-trace formulas.
+//! Pairs are stepped by the one product of a system and what watches it ([`volee_search::Pairing`]): the
+//! system is the specification, whose states are numbers and whose steps are kept in rows, the purpose is the
+//! observer. What comes after is of this room: pairs are never stored, only sets of them are; and quiescence
+//! is asked of the specification, because in a product that is a system it would be lost.
 //!
 //! Sets are hash-consed, closures are computed by a search with a small table, and whatever accepts or
 //! refuses is not stored at all.
@@ -22,7 +19,10 @@
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 use volee_lts::PackedStates;
+use volee_search::{Pair, Pairing};
+use volee_system::{Flow, Step};
 
+use crate::followed::{Followed, Watching, Which};
 use crate::purpose::{ACCEPT, REFUSE};
 use crate::sets::{Member, decode, encode};
 use crate::{ActionId, ConformError, DELTA, Purpose, Specification};
@@ -53,12 +53,12 @@ pub type Moves = Vec<(ActionId, MetaId)>;
 /// A suspended, determinised product.
 pub struct Determinised<'s> {
     specification: Specification<'s>,
-    purpose: Purpose,
-    /// The state of the purpose after each label, from each of its states.
-    columns: Vec<u16>,
+    purpose: Watching,
+    pairing: Pairing,
     sets: PackedStates,
     seen: HashSet<Member, FixedState>,
     members: Vec<Member>,
+    steps: Vec<(u32, Member)>,
     gathered: Vec<(ActionId, Member)>,
     encoded: Vec<u8>,
 }
@@ -68,11 +68,12 @@ impl<'s> Determinised<'s> {
     pub fn new(specification: Specification<'s>, purpose: Purpose) -> Self {
         Determinised {
             specification,
-            purpose,
-            columns: Vec::new(),
+            purpose: Watching::new(purpose),
+            pairing: Pairing::default(),
             sets: PackedStates::new(),
             seen: HashSet::with_hasher(FixedState::default()),
             members: Vec::new(),
+            steps: Vec::new(),
             gathered: Vec::new(),
             encoded: Vec::new(),
         }
@@ -89,7 +90,14 @@ impl<'s> Determinised<'s> {
 
     /// The purpose.
     pub fn purpose(&self) -> &Purpose {
-        &self.purpose
+        self.purpose.purpose()
+    }
+
+    /// What the purpose and the interface speak of and nothing met so far is.
+    pub fn unmatched(&self) -> Vec<String> {
+        let mut all = self.purpose().unmatched();
+        all.extend(self.specification.unmatched());
+        all
     }
 
     /// How many meta-states were met.
@@ -99,8 +107,24 @@ impl<'s> Determinised<'s> {
 
     /// The product states of the start, not closed.
     pub(crate) fn seeds(&mut self) -> Result<Vec<Member>, ConformError> {
-        let purpose = self.purpose.initial();
+        let purpose = self.purpose().initial();
         Ok(self.specification.initial()?.into_iter().map(|s| Member::new(s, purpose)).collect())
+    }
+
+    /// Pushes the steps of a product state, each with the specification's label, until it is enough.
+    #[inline]
+    pub(crate) fn follow(
+        &mut self,
+        member: Member,
+        which: Which,
+        mut push: impl FnMut(u32, Member) -> Flow,
+    ) -> Result<(), ConformError> {
+        let mut followed = Followed::new(&mut self.specification, which);
+        let (at, own) = (member.purpose().to_le_bytes(), member.state().to_le_bytes());
+        let push = |step: Step, _, pair: Pair<'_>| push(step.label.0, Member::of(pair));
+        let _ = self.pairing.steps(&mut followed, &mut self.purpose, (&at, &own), push);
+        followed.ended()?;
+        self.purpose.ended()
     }
 
     /// Where everything starts.
@@ -141,7 +165,7 @@ impl<'s> Determinised<'s> {
 
     /// Bytes in use beside the specification.
     pub(crate) fn memory(&self) -> u64 {
-        self.sets.memory() + self.columns.capacity() as u64 * 2
+        self.sets.memory() + self.purpose.memory()
     }
 
     /// Puts what visible steps of a meta-state lead to into `out`, sorted by action, not closed.
@@ -165,31 +189,19 @@ impl<'s> Determinised<'s> {
 
     /// The visible steps of a member, quiescence among them.
     fn visible(&mut self, member: Member, out: &mut Vec<(ActionId, Member)>) -> Result<(), ConformError> {
-        for at in self.specification.row(member.state())? {
-            let edge = self.specification.edge(at);
-            if let Some(action) = self.specification.action(edge.label) {
-                let purpose = self.step(member.purpose(), edge.label)?;
-                out.push((action, Member::new(edge.target, purpose)));
-            }
-        }
+        let mut steps = std::mem::take(&mut self.steps);
+        steps.clear();
+        self.follow(member, Which::Visible, |label, next| {
+            steps.push((label, next));
+            Flow::Continue(())
+        })?;
+        let seen = |&(label, next): &(u32, Member)| Some((self.specification.action(label)?, next));
+        out.extend(steps.iter().filter_map(seen));
+        self.steps = steps;
         if self.specification.quiescent(member.state())? {
             out.push((DELTA, member));
         }
         Ok(())
-    }
-
-    /// The state of the purpose after a label.
-    pub(crate) fn step(&mut self, purpose: u16, label: u32) -> Result<u16, ConformError> {
-        if purpose >= ACCEPT {
-            return Ok(purpose);
-        }
-        let width = self.purpose.len();
-        let at = label as usize * width;
-        while self.columns.len() <= at {
-            let next = self.columns.len() / width;
-            self.purpose.column(&self.specification.labels()[next], &mut self.columns)?;
-        }
-        Ok(self.columns[at + usize::from(purpose)])
     }
 
     /// The meta-state of some product states and all that internal steps lead to.
@@ -232,18 +244,22 @@ impl<'s> Determinised<'s> {
             let member = members[at];
             at += 1;
             self.specification.tick()?;
-            for edge in self.specification.row(member.state())? {
-                let edge = self.specification.edge(edge);
-                if self.specification.action(edge.label).is_some() {
-                    continue;
-                }
-                let next = Member::new(edge.target, self.step(member.purpose(), edge.label)?);
+            let mut accepts = false;
+            let mut seen = std::mem::take(&mut self.seen);
+            let followed = self.follow(member, Which::Internal, |_, next| {
                 if next.purpose() == ACCEPT {
-                    return Ok(true);
+                    accepts = true;
+                    return Flow::Break(());
                 }
-                if self.seen.insert(next) {
+                if seen.insert(next) {
                     members.push(next);
                 }
+                Flow::Continue(())
+            });
+            self.seen = seen;
+            followed?;
+            if accepts {
+                return Ok(true);
             }
         }
         Ok(false)

@@ -26,6 +26,7 @@ use volee_system::{Flow, Meter, Progress};
 
 use crate::ConformError;
 use crate::determinised::Determinised;
+use crate::followed::Which;
 use crate::purpose::{ACCEPT, REFUSE};
 use crate::select::{Selected, build, sizes, start};
 use crate::sets::Member;
@@ -102,8 +103,8 @@ fn place(member: Member) -> [u8; 6] {
 }
 
 fn member(place: &[u8]) -> Member {
-    let state = u32::from_le_bytes([place[0], place[1], place[2], place[3]]);
-    Member::new(state, u16::from_le_bytes([place[4], place[5]]))
+    let (state, purpose) = place.split_at(4);
+    Member::of((purpose, state))
 }
 
 /// The variables X that the diagnostic visits.
@@ -148,12 +149,10 @@ impl Equations<'_, '_> {
         if from.purpose() >= ACCEPT {
             return Ok(());
         }
-        for at in self.product.specification_mut().row(from.state())? {
-            let edge = self.product.specification().edge(at);
-            let purpose = self.product.step(from.purpose(), edge.label)?;
-            out.push(Member::new(edge.target, purpose));
-        }
-        Ok(())
+        self.product.follow(from, Which::All, |_, next| {
+            out.push(next);
+            Flow::Continue(())
+        })
     }
 
     /// The size of the raw graph.

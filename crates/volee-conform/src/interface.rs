@@ -1,8 +1,8 @@
 //! Which labels are inputs, which are outputs; all others are hidden.
 //!
 //! A pattern is a name (the label itself, or the part before its first space, offer or bracket: `PUT` means
-//! `PUT !1` and the channel `c` means `c!msg`), a prefix (`PUT*`), or a regular expression for the whole
-//! label (`/PUT.*/`). Without patterns labels that start with `?` are inputs and those that start with `!`
+//! `PUT !1` and the channel `c` means `c!msg`), an array of channels (`q[*]`), a prefix (`PUT*`), or a
+//! regular expression for the whole label (`/PUT.*/`). Without patterns labels that start with `?` are inputs and those that start with `!`
 //! outputs, as papers write them. When only inputs are named, everything else is an output, as for TGV; and
 //! the other way round.
 
@@ -17,6 +17,8 @@ use crate::{ConformError, Kind};
 pub enum Matcher {
     /// A label or its gate.
     Name(String),
+    /// Any channel of an array: `q[*]`.
+    Array(String),
     /// The beginning of a label.
     Prefix(String),
     /// A regular expression for the whole label.
@@ -38,6 +40,9 @@ impl Matcher {
         }
         if let Some(event) = event(text) {
             return Ok(Matcher::Event(text.into(), event));
+        }
+        if let Some(array) = text.strip_suffix("[*]").or_else(|| text.strip_suffix("[_]")) {
+            return Ok(Matcher::Array(array.into()));
         }
         Ok(match text.strip_suffix('*') {
             Some(prefix) => Matcher::Prefix(prefix.into()),
@@ -61,6 +66,7 @@ impl Matcher {
         match self {
             Matcher::Name(name) => name.clone(),
             Matcher::Event(text, _) => text.clone(),
+            Matcher::Array(name) => format!("{name}[*]"),
             Matcher::Prefix(prefix) => format!("{prefix}*"),
             Matcher::Line(line) => format!("line {line}"),
             Matcher::Regex(regex) => {
@@ -77,6 +83,7 @@ impl Matcher {
     pub fn matches(&self, label: &str) -> bool {
         match self {
             Matcher::Name(name) => label == name || gate(label) == name,
+            Matcher::Array(name) => gate(label).strip_prefix(name.as_str()).is_some_and(is_index),
             Matcher::Prefix(prefix) => label.starts_with(prefix.as_str()),
             Matcher::Regex(regex) => regex.is_match(label),
             Matcher::Line(_) => false,
@@ -100,6 +107,15 @@ pub(crate) fn whole(pattern: &str) -> Result<Regex, ConformError> {
         let last = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
         ConformError::input(format!("`{pattern}` is not a regular expression: {last}"))
     })
+}
+
+/// `q` of `q[1]`.
+fn array(channel: &str) -> &str {
+    channel.split('[').next().unwrap_or(channel)
+}
+
+fn is_index(text: &str) -> bool {
+    text.starts_with('[') && text.ends_with(']')
 }
 
 fn gate(label: &str) -> &str {
@@ -163,6 +179,18 @@ impl Interface {
         })
     }
 
+    /// The patterns that mean none of these labels, or none of the channels of these events, as they are
+    /// written.
+    pub(crate) fn unmatched<'l>(&self, labels: impl Iterator<Item = &'l str> + Clone) -> Vec<String> {
+        let means = |pattern: &Matcher, label: &str| match self.channels {
+            true => pattern.matches(gate(label)) || pattern.matches(array(gate(label))),
+            false => pattern.matches(label),
+        };
+        let patterns = self.inputs.iter().chain(&self.outputs).chain(&self.hidden);
+        let silent = patterns.filter(|pattern| !labels.clone().any(|label| means(pattern, label)));
+        silent.map(Matcher::text).collect()
+    }
+
     /// Whether messages on this channel are seen; `c` names all of an array `c[0]`, `c[1]`, ….
     pub(crate) fn names_channel(&self, channel: &str) -> bool {
         self.channel_kind(channel).map_or(true, |kind| kind != Kind::Internal)
@@ -170,9 +198,8 @@ impl Interface {
 
     /// What messages on a channel are.
     pub(crate) fn channel_kind(&self, channel: &str) -> Result<Kind, ConformError> {
-        let bare = channel.split('[').next().unwrap_or(channel);
         match self.kind(channel)? {
-            Kind::Internal => self.kind(bare),
+            Kind::Internal => self.kind(array(channel)),
             kind => Ok(kind),
         }
     }
@@ -194,6 +221,22 @@ mod tests {
             ["PUT !1", "PUTS", "ask_again", "GET !1", "GET !3", "i"].map(|l| i.kind(l).expect("one way"));
         use Kind::{Input, Internal, Output};
         assert_eq!(kinds, [Input, Internal, Input, Output, Internal, Internal]);
+    }
+
+    #[test]
+    fn an_array_of_channels_is_named_by_a_star() {
+        for pattern in ["q[*]", "q[_]"] {
+            let i = Interface { channels: true, ..interface("ask", pattern) };
+            let kinds = ["q[0]", "q[12]", "qq[0]", "ask"].map(|c| i.channel_kind(c).expect("one way"));
+            assert_eq!(kinds, [Kind::Output, Kind::Output, Kind::Internal, Kind::Input]);
+        }
+    }
+
+    #[test]
+    fn patterns_that_mean_nothing_are_known() {
+        let i = Interface { channels: true, ..interface("ask,nix", "q,r[*]") };
+        assert_eq!(i.unmatched(["ask!1", "q[1]?REQ,2", "r!3"].into_iter()), ["nix", "r[*]"]);
+        assert_eq!(interface("PUT", "GET*,SET").unmatched(["PUT !1", "GETS"].into_iter()), ["SET"]);
     }
 
     #[test]

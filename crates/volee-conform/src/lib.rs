@@ -14,6 +14,7 @@ mod determinised;
 mod equations;
 mod error;
 mod files;
+mod followed;
 mod graph;
 mod interface;
 mod ioco;

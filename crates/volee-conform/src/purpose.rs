@@ -267,8 +267,8 @@ fn follow(arrows: &mut [Arrow], met: &SpecLabel, targets: &mut [u16]) -> Result<
         let arrow = &mut arrows[at];
         let hit = match &arrow.pattern {
             Pattern::Otherwise => false,
-            Pattern::Text => arrow.text == label,
-            Pattern::Regex(regex) => arrow.text == label || regex.is_match(label),
+            Pattern::Text => names(met, &arrow.text),
+            Pattern::Regex(regex) => names(met, &arrow.text) || regex.is_match(label),
         };
         if !hit && !arrow.event.as_ref().is_some_and(|event| means(event, met)) {
             continue;
@@ -331,9 +331,16 @@ fn standing_of(lts: &Lts, state: StateId) -> Result<Standing, ConformError> {
     }
 }
 
+/// Whether a text is the label, or an event that it is, with or without who does it.
+fn names(label: &SpecLabel, text: &str) -> bool {
+    let is_event = |event: &String| event == text || without_process(event) == text;
+    label.name == text || label.events.iter().any(is_event)
+}
+
 fn covers(matcher: &Matcher, label: &SpecLabel) -> bool {
     match matcher {
         Matcher::Line(line) => return label.lines.contains(line),
+        Matcher::Name(name) if names(label, name) => return true,
         Matcher::Event(_, event) if means(event, label) => return true,
         _ => {}
     }
@@ -342,7 +349,7 @@ fn covers(matcher: &Matcher, label: &SpecLabel) -> bool {
 }
 
 /// `c!msg` of `Sender[2] c!msg`.
-fn without_process(statement: &str) -> &str {
+pub(crate) fn without_process(statement: &str) -> &str {
     split_process(statement).map_or(statement, |(_, _, text)| text)
 }
 

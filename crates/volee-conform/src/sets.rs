@@ -1,6 +1,8 @@
 //! Sets of product states as bytes, so that equal sets are found by one look-up: runs of states that share a
 //! state of the purpose, which is one run for most purposes. A member is `purpose << 32 | state`.
 
+use volee_search::Pair;
+
 /// A state of the specification with a state of the purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Member(u64);
@@ -16,6 +18,14 @@ impl Member {
 
     pub fn purpose(self) -> u16 {
         (self.0 >> 32) as u16
+    }
+
+    /// The pair of the product: two bytes of the purpose, four of the specification.
+    #[inline]
+    pub fn of((purpose, state): Pair<'_>) -> Self {
+        let purpose = purpose.try_into().expect("a state of a purpose has two bytes");
+        let state = state.try_into().expect("a state of a specification is its number");
+        Member::new(u32::from_le_bytes(state), u16::from_le_bytes(purpose))
     }
 }
 
@@ -51,5 +61,7 @@ mod tests {
         encode(&members, &mut bytes);
         decode(&bytes, &mut back);
         assert_eq!(back, members);
+        let pair = |m: Member| Member::of((&m.purpose().to_le_bytes(), &m.state().to_le_bytes()));
+        assert_eq!(members.map(pair), members);
     }
 }

@@ -17,6 +17,7 @@ use volee_system::{
     collect_initial,
 };
 
+use crate::purpose::without_process;
 use crate::{ActionId, Actions, ConformError, Interface, Kind};
 
 /// Whether going on internally for ever counts as being quiet.
@@ -205,6 +206,15 @@ impl<'s> Specification<'s> {
         &self.actions
     }
 
+    /// The patterns of the interface by which nothing is meant that was met so far.
+    pub(crate) fn unmatched(&self) -> Vec<String> {
+        let channels = self.interface.channels;
+        let own = |label: &&SpecLabel| !channels || label.action.is_some();
+        let names = self.labels.iter().filter(own).map(|label| label.name.as_str());
+        let events = self.labels.iter().filter(|_| channels).flat_map(|label| &label.events);
+        self.interface.unmatched(names.chain(events.map(|event| without_process(event))))
+    }
+
     /// The labels met so far.
     pub fn labels(&self) -> &[SpecLabel] {
         &self.labels
@@ -239,6 +249,7 @@ impl<'s> Specification<'s> {
     }
 
     /// The steps of a state as a range for [`Specification::edge`].
+    #[inline]
     pub(crate) fn row(&mut self, state: u32) -> Result<std::ops::Range<usize>, ConformError> {
         if self.rows[state as usize] == UNEXPANDED {
             self.expand(state)?;

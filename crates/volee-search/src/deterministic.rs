@@ -24,9 +24,9 @@ use volee_system::{
 
 use crate::atoms::BoundAtom;
 use crate::check::Statistics;
+use crate::claimed::ClaimProduct;
 use crate::liveness::{Claim, ClaimOutcome};
 use crate::pairs::{Arc, Faults, Pair, STUTTER, Stop, split};
-use crate::product::ClaimProduct;
 
 /// Steps between two looks at the clock.
 const PATIENCE: u32 = 4096;

@@ -9,7 +9,7 @@
 //! | `check`, `questions`, `explorer` | a check and its state, whatever the traversal |
 //! | `depth`, `breadth`, `replacement`, `counted`, `approximate` | traversals of safety questions |
 //! | `parallel`, `hunt`, `partition` | all cores over one table, or in all ways for errors; one worker's part elsewhere |
-//! | `atoms`, `product`, `monitor`, `ltl`, `deterministic` | formulas bound to a system, and products, which are systems |
+//! | `atoms`, `product`, `claimed`, `monitor`, `ltl`, `deterministic` | formulas bound to a system, and products, which are systems |
 //! | `nested`, `liveness`, `terminal` | cycles: by nested searches, by components |
 //! | `reducing`, `proviso`, `memo` | fewer steps with the same answers, steps that are remembered |
 //! | `keeping`, `spill` | searches on disk |
@@ -20,6 +20,7 @@ mod atoms;
 mod audit;
 mod breadth;
 mod check;
+mod claimed;
 mod confirm;
 mod counted;
 mod depth;
@@ -52,12 +53,13 @@ pub use audit::{Audit, audit_remembered_steps};
 pub use check::{
     Answer, Approximation, Check, Order, Outcome, Reduction, Statistics, Swarm, Turnover, check, check_with,
 };
+pub use claimed::{ClaimObserver, ClaimProduct};
 pub use confirm::{is_fair, is_strongly_fair};
 pub use deterministic::DeterministicProperty;
 pub use liveness::{Claim, ClaimOptions, ClaimOutcome, Emptiness, Fairness, check_claim};
 pub use ltl::{LtlQuestion, left_sides};
-pub use monitor::{Monitored, Runs, TlQuestion};
+pub use monitor::{MonitorObserver, Monitored, Runs, TlQuestion};
 pub use nested::NestedStore;
 pub use parallel::{Another, Crew, LARGE, MOST_CREW};
-pub use product::ClaimProduct;
+pub use product::{Beside, Observer, Pair, Pairing};
 pub use volee_store::Replacement;

@@ -6,18 +6,17 @@
 //! system meets exist. Because the product is a system, every traversal and every store can be under it, and
 //! because it has the ordinals of the system's own steps, its witnesses are witnesses of the system.
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 use volee_logic::formula::Formula;
 use volee_logic::tl::{Alphabet, DfaState, Limits, Monitor, MonitorState, Verdict3};
 use volee_system::{
-    Action, Budget, Diagnostic, Draft, Fault, FaultId, Flow, Label, Limit, Marks, Meter, PredicateId,
-    Progress, Quiet, Reason, ReasonKind, Sink, Step, System, Variable, Verdict,
+    Budget, Diagnostic, Draft, FaultId, Flow, Label, Meter, PredicateId, Progress, Quiet, Reason, ReasonKind,
+    Step, System, Verdict,
 };
 
 use crate::atoms::{BoundAtom, Names, Valuation, bind};
 use crate::check::{Check, Outcome, check};
+use crate::product::{Beside, Observer, Pair};
 use crate::silence::silent;
 
 /// Which runs must satisfy a finite-trace formula.
@@ -100,7 +99,7 @@ impl TlQuestion {
 
     /// The system beside the formula's monitor: a system again, whose runs are those of the system.
     pub fn beside<'a, S: System + ?Sized>(&'a self, system: &'a mut S, runs: Runs) -> Monitored<'a, S> {
-        Monitored::new(system, self, runs)
+        Beside::of(system, MonitorObserver::new(self, runs), false)
     }
 
     /// The question of a search through the system beside its monitor.
@@ -142,7 +141,8 @@ impl TlQuestion {
         }
         let memory = meter.budget().memory.unwrap_or(u64::MAX).min(MEMORY_TO_LOOK_ON);
         let budget = Budget { memory: Some(memory), ..meter.left() };
-        let mut product = Monitored { looks_on: true, ..self.beside(system, runs) };
+        let mut product = self.beside(system, runs);
+        product.observer.looks_on = true;
         let everything = self.questions(&Check::new().replacement(None));
         let outcome = check(&mut product, &everything, &Meter::start(budget), &mut Quiet);
         let letters = product.letters().filter(|_| outcome.limit.is_none());
@@ -161,70 +161,50 @@ fn broken(reason: Reason, runs: Runs) -> Reason {
     Reason { kind: ReasonKind::Formula, message: message.into(), place: None }
 }
 
-/// A system with a monitor: see [`TlQuestion::beside`]. A state is the system's, followed by one number per
-/// conjunct.
-pub struct Monitored<'a, S: System + ?Sized> {
-    system: &'a mut S,
+/// A system with a monitor: see [`TlQuestion::beside`].
+pub type Monitored<'a, S> = Beside<'a, S, MonitorObserver<'a>>;
+
+/// A monitor at work. Its state is one number per conjunct; it reads a step together with the state after it.
+pub struct MonitorObserver<'a> {
     monitor: &'a Monitor,
     valuation: Valuation<'a>,
     runs: Runs,
     /// Bytes of each conjunct's state.
     widths: Vec<usize>,
-    tail: usize,
-    steps: Vec<(Step, usize)>,
-    targets: Vec<u8>,
-    product: Vec<u8>,
     at: MonitorState,
+    bytes: Vec<u8>,
     /// Somewhere the formula was satisfied for good, and what follows was not looked at.
     cut: bool,
     /// What follows is looked at all the same.
     looks_on: bool,
 }
 
-impl<'a, S: System + ?Sized> Monitored<'a, S> {
-    fn new(system: &'a mut S, question: &'a TlQuestion, runs: Runs) -> Self {
+impl<'a> MonitorObserver<'a> {
+    fn new(question: &'a TlQuestion, runs: Runs) -> Self {
         let monitor = &question.monitor;
         let width = |states: usize| match states {
             ..=0x100 => 1,
             0x101..=0x1_0000 => 2,
             _ => 4,
         };
-        let widths: Vec<usize> = (0..monitor.len()).map(|i| width(monitor.part(i).len())).collect();
-        Monitored {
-            system,
+        MonitorObserver {
             monitor,
             valuation: Valuation::new(&question.atoms),
             runs,
-            tail: widths.iter().sum(),
-            widths,
-            steps: Vec::new(),
-            targets: Vec::new(),
-            product: Vec::new(),
+            widths: (0..monitor.len()).map(|i| width(monitor.part(i).len())).collect(),
             at: monitor.initial(),
+            bytes: Vec::new(),
             cut: false,
             looks_on: false,
         }
     }
 
-    /// The letters met, unless somewhere the formula was satisfied for good and what follows was not looked
-    /// at.
-    pub fn letters(&self) -> Option<&[u64]> {
-        (!self.cut).then(|| self.valuation.letters())
-    }
-
-    fn own<'s>(&self, state: &'s [u8]) -> &'s [u8] {
-        &state[..state.len() - self.tail]
-    }
-
-    fn read(&self, state: &[u8]) -> MonitorState {
-        let mut bytes = &state[state.len() - self.tail..];
-        let mut parts = Vec::with_capacity(self.widths.len());
-        for &width in &self.widths {
-            let (part, rest) = bytes.split_at(width);
-            parts.push(DfaState(part.iter().rev().fold(0, |n, &b| n << 8 | u32::from(b))));
+    fn read(&mut self, mut bytes: &[u8]) {
+        for (part, &width) in self.at.0.iter_mut().zip(&self.widths) {
+            let (own, rest) = bytes.split_at(width);
+            *part = DfaState(own.iter().rev().fold(0, |n, &b| n << 8 | u32::from(b)));
             bytes = rest;
         }
-        MonitorState(parts)
     }
 
     fn write(widths: &[usize], at: &MonitorState, out: &mut Vec<u8>) {
@@ -232,109 +212,72 @@ impl<'a, S: System + ?Sized> Monitored<'a, S> {
             out.extend_from_slice(&part.0.to_le_bytes()[..width]);
         }
     }
+}
 
-    /// Nothing after a state in which the formula is satisfied for good can matter.
-    fn is_settled(&self, at: &MonitorState) -> bool {
-        self.monitor.verdict(at) == Verdict3::Satisfied
+impl<S: System + ?Sized> Monitored<'_, S> {
+    /// The letters met, unless somewhere the formula was satisfied for good and what follows was not looked
+    /// at.
+    pub fn letters(&self) -> Option<&[u64]> {
+        (!self.observer.cut).then(|| self.observer.valuation.letters())
     }
 }
 
-impl<S: System + ?Sized> System for Monitored<'_, S> {
-    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
-        let (widths, initial) = (&self.widths, self.monitor.initial());
-        self.system.initial(&mut |state| {
-            let mut product = state.to_vec();
-            Self::write(widths, &initial, &mut product);
-            push(&product)
-        })
+impl<S: System + ?Sized> Observer<S> for MonitorObserver<'_> {
+    type Known = [u8; 0];
+
+    fn width(&self) -> usize {
+        self.widths.iter().sum()
     }
 
-    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
-        let at = self.read(state);
-        if !self.looks_on && self.is_settled(&at) {
-            self.cut = true;
-            return Flow::Continue(());
-        }
-        self.steps.clear();
-        self.targets.clear();
-        let own = &state[..state.len() - self.tail];
-        let (steps, targets) = (&mut self.steps, &mut self.targets);
-        let _ = self.system.steps(own, &mut |step: Step, target: &[u8]| {
-            targets.extend_from_slice(target);
-            steps.push((step, targets.len()));
-            Flow::Continue(())
-        });
-        let mut start = 0;
-        for &(mut step, end) in &self.steps {
-            let target = &self.targets[start..end];
-            start = end;
-            self.at.0.clone_from(&at.0);
-            if !step.stays {
-                self.valuation.look_at_step(&*self.system, Some(step.label));
-                if let Err(fault) = self.valuation.look_at_state(self.system, target) {
-                    step.fault.get_or_insert(fault);
-                }
-                self.valuation.meet();
-                self.monitor.step(&mut self.at, |atom| self.valuation.sees(atom as u32));
-            }
-            self.product.clear();
-            self.product.extend_from_slice(target);
-            Self::write(&self.widths, &self.at, &mut self.product);
-            sink.push(step, &self.product)?;
-        }
-        Flow::Continue(())
+    fn start(&self, out: &mut Vec<u8>) {
+        Self::write(&self.widths, &self.monitor.initial(), out);
     }
 
-    fn label(&self, label: Label) -> Cow<'_, str> {
-        self.system.label(label)
+    /// Nothing after a state in which the formula is satisfied for good can matter.
+    fn is_settled(&mut self, at: &[u8]) -> bool {
+        self.read(at);
+        let is_settled = !self.looks_on && self.monitor.verdict(&self.at) == Verdict3::Satisfied;
+        self.cut |= is_settled;
+        is_settled
     }
 
-    fn is_valid_end(&mut self, state: &[u8]) -> bool {
-        let own = self.own(state);
-        self.system.is_valid_end(own)
+    fn follow(
+        &mut self,
+        system: &mut S,
+        at: &[u8],
+        (label, target): (Option<Label>, &[u8]),
+        mut push: impl FnMut(Option<FaultId>, &[u8]) -> Flow,
+    ) -> Flow {
+        self.valuation.look_at_step(&*system, label);
+        let fault = self.valuation.look_at_state(system, target).err();
+        self.valuation.meet();
+        self.read(at);
+        self.monitor.step(&mut self.at, |atom| self.valuation.sees(atom as u32));
+        self.bytes.clear();
+        Self::write(&self.widths, &self.at, &mut self.bytes);
+        push(fault, &self.bytes)
     }
 
-    fn left_out(&self) -> Option<Limit> {
-        self.system.left_out()
-    }
-
-    fn fault(&self, fault: FaultId) -> Fault {
-        self.system.fault(fault)
-    }
-
-    fn explain(&mut self, state: &[u8], ordinal: usize) -> Vec<Action> {
-        let own = self.own(state);
-        self.system.explain(own, ordinal)
-    }
-
-    fn variables(&self, state: &[u8]) -> Vec<Variable> {
-        self.system.variables(self.own(state))
-    }
-
-    fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
-        let own = self.own(state);
+    fn holds(
+        &mut self,
+        system: &mut S,
+        predicate: PredicateId,
+        (at, own): Pair<'_>,
+    ) -> Option<Result<bool, FaultId>> {
         if predicate != ACCEPTING {
-            return self.system.holds(predicate, own);
+            return None;
         }
-        let at = self.read(state);
-        if self.monitor.rejecting(&at).is_none() {
-            return Ok(true);
+        self.read(at);
+        if self.monitor.rejecting(&self.at).is_none() {
+            return Some(Ok(true));
         }
-        match self.runs {
-            Runs::Prefixes => Ok(false),
-            Runs::Maximal => {
-                let mut moves = false;
-                let _ = self.system.steps(own, &mut |step: Step, _: &[u8]| {
-                    moves |= !step.stays;
-                    if moves { Flow::Break(()) } else { Flow::Continue(()) }
-                });
-                Ok(moves)
-            }
+        let mut moves = false;
+        if self.runs == Runs::Maximal {
+            let _ = system.steps(own, &mut |step: Step, _: &[u8]| {
+                moves |= !step.stays;
+                if moves { Flow::Break(()) } else { Flow::Continue(()) }
+            });
         }
-    }
-
-    fn marks(&mut self, state: &[u8]) -> Marks {
-        let own = self.own(state);
-        self.system.marks(own)
+        Some(Ok(moves))
     }
 }

@@ -19,13 +19,6 @@ pub(crate) struct Arc {
     pub ordinal: u32,
 }
 
-/// Puts a pair together.
-pub(crate) fn pair(state: &[u8], at: u32, out: &mut Vec<u8>) {
-    out.clear();
-    out.extend_from_slice(&at.to_le_bytes());
-    out.extend_from_slice(state);
-}
-
 /// Takes a pair apart.
 #[inline]
 pub(crate) fn split(pair: &[u8]) -> (&[u8], u32) {

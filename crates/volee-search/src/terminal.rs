@@ -11,8 +11,8 @@ use volee_logic::automaton::components;
 use volee_system::{Meter, Progress, ReasonKind, System, Verdict};
 
 use crate::check::{Check, check};
+use crate::claimed::ClaimProduct;
 use crate::liveness::{Claim, ClaimOptions, ClaimOutcome, reason};
-use crate::product::ClaimProduct;
 
 impl Claim {
     /// Whether no cycle need be looked for.
@@ -38,7 +38,7 @@ impl Claim {
         let questions = product.questions(&how.clone().faults(options.faults));
         let outcome = check(&mut product, &questions, meter, progress);
         let mut statistics = outcome.statistics;
-        statistics.reduced = product.reduced;
+        statistics.reduced = product.reduced();
         let letters = product.letters().to_vec();
         let mut violations = Vec::new();
         let mut open = None;

@@ -29,9 +29,9 @@ use volee_system::{
 
 use self::colours::{BLUE, Colours, RED};
 use crate::check::{Reduction, Statistics};
+use crate::claimed::ClaimProduct;
 use crate::liveness::{Claim, ClaimOutcome, reason};
 use crate::pairs::{Arc, Faults, Pair, Stop, split};
-use crate::product::ClaimProduct;
 
 /// What a pair on a path costs beside its bytes, which are there twice: its frame, and where it stands.
 const FRAME: u64 = 128;
@@ -99,7 +99,7 @@ impl NestedClaim {
         let verdict = search.product.left_out().map_or(verdict, Verdict::Unknown);
         let bytes = search.bytes();
         let mut statistics = search.statistics;
-        statistics.reduced = search.product.reduced;
+        statistics.reduced = search.product.reduced();
         statistics.memory_bytes = statistics.memory_bytes.max(bytes);
         if let Some(turnover) = search.colours.turnover(search.longest) {
             statistics.states = turnover.distinct;

@@ -12,9 +12,9 @@ use volee_system::{
 
 use super::witness::{PartialOutcome, join};
 use crate::check::Check;
+use crate::claimed::ClaimProduct;
 use crate::liveness::{Claim, ClaimOptions, ClaimOutcome, Emptiness, check_claim, reason};
 use crate::pairs::split;
-use crate::product::ClaimProduct;
 
 /// A state was found from which an accepted cycle is reached.
 pub(super) fn open_cycle() -> Reason {

@@ -418,9 +418,9 @@ fn every_step_of_the_product_is_one_by_its_definition() {
                 continue;
             }
             let (at, q) = pair(&state);
-            let before = product.reduced;
+            let before = product.reduced();
             let found = collect_steps(&mut product, &state);
-            sets += product.reduced - before;
+            sets += product.reduced() - before;
             let wanted = expected(&twin, &claim, (at, q), &taken, &mut letters);
             let context = || format!("round {round}: {twin:?} at {at}, {q}");
             assert_eq!(found.len(), wanted.len(), "{}", context());
