@@ -24,7 +24,7 @@ use volee_system::{Budget, Diagnostic, Meter, Progress, System};
 use crate::answer::{Answer, Answers, AskError};
 use crate::audit;
 use crate::claims::claims;
-use crate::engine::{Engine, Way};
+use crate::engine::{Engine, Refusal, Refused, Way};
 use crate::engines::{self, Job, Part};
 use crate::model::Model;
 use crate::question::{Kind, Question};
@@ -144,9 +144,11 @@ impl<'a> Ask<'a> {
         let options = self.subject.options();
         let asked = Asked { settings: &self.settings, options: &options, budget: &self.budget };
         // What cannot be asked is refused before the model is read.
-        if let Some(refusal) =
-            self.engine.refuses_all(&self.questions, &asked).filter(|_| !self.questions.is_empty())
-        {
+        // Whether a setting concerns any question is known then only if the model has none of its own.
+        let alone = !self.usual && self.claims.is_empty();
+        let is_certain = |refusal: &Refusal| alone || !matches!(refusal.what, Refused::Setting(_));
+        let refusal = self.engine.refuses_all(&self.questions, &asked);
+        if let Some(refusal) = refusal.filter(|refusal| !self.questions.is_empty() && is_certain(refusal)) {
             return Err(refusal.into());
         }
         let read = engines::read(&self.subject, &self.engine)?;

@@ -397,7 +397,7 @@ impl Contract {
         let specification = Specification::new(system, interface, self.livelock, meter, progress);
         let mut product = Determinised::new(specification, purpose);
         let tests = make(&mut product)?;
-        let unmatched = product.purpose().unmatched();
+        let unmatched = product.unmatched();
         let labels = product.specification().labels().iter();
         let unseen = labels.filter(|l| l.action.is_none() && !matches!(l.name.as_str(), "i" | "tau"));
         let hidden = unseen.map(|label| label.name.clone()).collect();
@@ -410,7 +410,7 @@ impl Contract {
             Ok(lists?.concat())
         };
         let channels = model.promela.is_some();
-        if channels && (self.inputs.is_empty() || self.outputs.is_empty()) {
+        if channels && self.inputs.is_empty() && self.outputs.is_empty() {
             let message = "a program talks to its environment through channels, and none are named";
             return Err(coded(message, NO_CHANNELS));
         }

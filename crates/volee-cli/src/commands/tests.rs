@@ -176,7 +176,7 @@ impl Tests {
         context.warn(&made.warnings);
         let Some(selected) = &made.tests else { return Ok(telling.no_test(&made.unmatched)) };
         if !made.unmatched.is_empty() {
-            let message = format!("no label that was met matches {} of the purpose", some(&made.unmatched));
+            let message = format!("no label that was met matches {}", some(&made.unmatched));
             context.warn(&[Diagnostic::warning(message, None)]);
         }
         let reduced = match self.unreduced {

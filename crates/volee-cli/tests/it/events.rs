@@ -242,10 +242,51 @@ fn a_counter_that_nobody_reads_makes_no_question_about_events_endless() {
         &["check", "desk.pml", "--ltl", "[](ask!REQ,0 -> <> ask?REQ,0)"],
         &["check", "desk.pml", "--mu", r#"[true* . "back[2]!GRANT"] false"#],
         &["tests", "desk.pml", "--inputs", "ask", "--outputs", "back", "--tl", "<> back[1]!GRANT"],
+        &["check", "desk.pml", "--search", "bfs"],
+        &["check", "desk.pml", "--search", "bfs", "--reachable", "len(ask) == 2"],
     ] {
         let limited: Vec<&str> = words.iter().copied().chain(["--memory", "64M"]).collect();
         assert!(code(&sandbox, &limited) < 2, "{words:?}");
     }
+}
+
+#[test]
+fn tests_know_the_same_patterns_and_tell_those_that_mean_nothing() {
+    let sandbox = desk();
+    let named = DESK.replace("answer?GRANT od", "answer?GRANT; glad: skip od");
+    sandbox.write("named.pml", named);
+    sandbox.write("glad.aut", "des (0, 2, 2)\n(0, \"glad\", 1)\n(1, ACCEPT, 1)\n");
+    for words in [
+        &["named.pml", "--inputs", "ask", "--outputs", "back", "--cover", "glad"][..],
+        &["named.pml", "--inputs", "ask", "--outputs", "back", "--cover", "Client[*]:glad"],
+        &["named.pml", "--inputs", "ask", "--outputs", "back", "--purpose", "glad.aut"],
+        &["named.pml", "--inputs", "ask", "--outputs", "back[*]", "--tl", "<> \"back[_]!GRANT\""],
+        &["named.pml", "--outputs", "ask,back", "--after", "3"],
+        &["named.pml", "--inputs", "ask", "--after", "2"],
+    ] {
+        let answered = sandbox.volee_with(&[&["tests"], words].concat(), "");
+        assert_eq!(answered.code, 0, "{words:?}: {}{}", answered.stdout, answered.stderr);
+        assert!(!answered.stderr.contains("no label that was met"), "{words:?}: {}", answered.stderr);
+    }
+    for words in [
+        &["--inputs", "ask,nix", "--outputs", "back", "--after", "3"][..],
+        &["--inputs", "ask", "--outputs", "back", "--hide", "nix", "--after", "3", "--workers", "2"],
+    ] {
+        let told = sandbox.volee_with(&[&["tests", "desk.pml"], words].concat(), "");
+        assert!(told.stderr.contains("no label that was met matches `nix`"), "{words:?}: {}", told.stderr);
+    }
+}
+
+#[test]
+fn a_setting_for_claims_of_the_model_is_obeyed_whatever_else_is_asked() {
+    let sandbox = Sandbox::new();
+    let turns = "byte x; active proctype P() { do :: x = 1 - x od }
+        active proctype Q() { do :: x = x od }\nltl turns { []<>(x == 1) }\n";
+    sandbox.write("turns.pml", turns);
+    let ask = |call: &str| json_of(&sandbox.volee(&format!("check turns.pml {call} --format json")));
+    assert_eq!(ask("--invariant x<2")["verdict"], "violated");
+    assert_eq!(ask("--invariant x<2 --fair")["verdict"], "holds");
+    assert_eq!(ask("--invariant x<2 --skip claims --fair")["verdict"], "error", "nobody asks about runs");
 }
 
 const LOCK: &str = "byte held; byte kept = 3;

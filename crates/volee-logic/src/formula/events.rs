@@ -5,7 +5,7 @@
 //! is its label, `PUT !1`. A bare name means what has exactly this text, or whose gate (the part before a
 //! space or an offer) has it; a quoted text means exactly itself; a regular expression must match the whole;
 //! `c!msg` means the sending of `msg` on `c` whatever else travels with it. `_` stands for any value, `[*]`
-//! for any number, and a process in front restricts an event to the steps of that process.
+//! or `[_]` for any number, and a process in front restricts an event to the steps of that process.
 
 use std::fmt;
 
@@ -159,26 +159,37 @@ impl EventMatcher {
 
 /// The initial process is written `init`, and known as `:init:`.
 fn is_process(wanted: &str, name: &str) -> bool {
-    wanted.trim_matches(':') == name.trim_matches(':')
+    wanted == "_" || wanted.trim_matches(':') == name.trim_matches(':')
 }
 
 /// `Sender[2]:c!msg` and `Sender[2] c!msg` as `Sender`, 2, `c!msg`.
 pub fn split_process(text: &str) -> Option<(&str, u32, &str)> {
     let open = text.find('[')?;
     let close = open + text[open..].find(']')?;
-    let rest = text[close + 1..].strip_prefix([':', ' '])?;
+    let rest = text[close + 1..].strip_prefix([':', ' ']).filter(|rest| !is_assigned(rest))?;
     let name = &text[..open];
     is_word(name.trim_matches(':')).then_some(())?;
     Some((name, text[open + 1..close].parse().ok()?, rest))
 }
 
+/// What stands in front is then no process but an element of an array: `a[1] = 3`.
+fn is_assigned(rest: &str) -> bool {
+    rest.starts_with('=')
+}
+
 /// The same for a pattern, whose process may have no number, or any.
-fn split_pattern(text: &str) -> Option<(Who, &str)> {
+fn split_pattern<'t>(text: &'t str) -> Option<(Who, &'t str)> {
     if let Some((name, pid, rest)) = split_process(text) {
         return Some(((name.into(), Some(pid)), rest));
     }
+    let any = |text: &'t str| ["[*]", "[_]"].iter().find_map(|mark| text.split_once(mark));
+    if let Some((name, rest)) = any(text)
+        && is_word(name.trim_matches(':'))
+        && let Some(rest) = rest.strip_prefix([':', ' ']).filter(|rest| !is_assigned(rest))
+    {
+        return (!rest.is_empty()).then(|| ((name.into(), None), rest));
+    }
     let (name, rest) = text.split_once(':')?;
-    let name = name.strip_suffix("[*]").unwrap_or(name);
     // `c?x:y` and `a : b` are not about processes.
     (is_word(name) && !rest.is_empty() && !rest.starts_with([':', ' '])).then(|| ((name.into(), None), rest))
 }
@@ -280,7 +291,8 @@ impl Operation {
 
     /// Whether this, as a pattern, means an operation that may carry more values.
     fn means(&self, given: &Operation) -> bool {
-        let channel_fits = match self.channel.strip_suffix("[*]") {
+        let array = ["[*]", "[_]"].iter().find_map(|mark| self.channel.strip_suffix(mark));
+        let channel_fits = match array {
             Some(array) => given.channel.strip_prefix(array).is_some_and(|rest| rest.starts_with('[')),
             None => self.channel == given.channel || self.channel == "_",
         };
@@ -349,6 +361,16 @@ mod tests {
             ("\"Client[*]:ask!_,1\"", "Client[1]:ask!REQ,1", true),
             ("init:r!7", ":init:[0]:r!7", true),
             ("q[*]!REQ", "P[0]:q[3]!REQ", true),
+            ("q[_]!REQ", "P[0]:q[3]!REQ", true),
+            ("Client[_]:ask!REQ", "Client[1]:ask!REQ,1", true),
+            ("_[*]:ask!REQ", "Client[1]:ask!REQ,1", true),
+            ("_:crit", "Client[1]:crit", true),
+            ("\"Client[*] n = me\"", "Client[1] n = me", true),
+            ("\"Client[*] n = me\"", "Server[1] n = me", false),
+            ("\"a[1] = 3\"", "Client[1]:a[1] = 3", true),
+            ("\"a[1] = 3\"", "Client[1] a[1] = 3", true),
+            ("\"Client[1]:a[1] = 3\"", "Client[1]:a[1] = 3", true),
+            ("\"a[1] = 3\"", "Client[1]:a[2] = 3", false),
             ("q[1]!REQ", "P[0]:q[3]!REQ", false),
             ("c!1", "P[0]:c!true", true),
             ("c?REQ", "P[0]:c?<REQ>", false),

@@ -14,7 +14,7 @@ use super::{Job, Part, told};
 use crate::answer::{Answers, AskError, Certificate, Figures};
 use crate::engine::{Engine, Way};
 use crate::kept;
-use crate::model::{Model, draft_of};
+use crate::model::{Model, Naming, Options, draft_of};
 use crate::near::how_near;
 use crate::question::Question;
 use crate::settings::Settings;
@@ -24,9 +24,9 @@ pub(crate) fn answer(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     let mut options = job.subject.options();
     let mut model = job.open()?;
     // Whoever asks for shortest runs means steps of the program as written: the shortest run in merged steps
-    // may be longer.
+    // may be longer. What nobody reads is forgotten all the same.
     if job.settings.order == Order::BreadthFirst && model.promela.is_some() && !options.plain {
-        options.plain = true;
+        options = Options { naming: Naming::Text, ..options.step_by_step() };
         model = job.open_as(&options)?;
     }
     // Threads share names, and names need components; what has none is divided among workers that send each
