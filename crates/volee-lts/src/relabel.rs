@@ -5,6 +5,7 @@
 //! before it; a hidden label is the internal step and no later rule sees it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use regex::Regex;
 
@@ -18,6 +19,8 @@ pub struct Relabelling {
     replacement: Option<String>,
     /// Other labels that are meant.
     also: Option<Meant>,
+    /// Whether some label was meant.
+    met: Arc<AtomicBool>,
 }
 
 /// Which labels are meant.
@@ -29,7 +32,7 @@ impl Relabelling {
     /// # Errors
     /// The pattern is not a regular expression.
     pub fn hide(pattern: &str) -> Result<Self, LtsError> {
-        Ok(Relabelling { pattern: whole(pattern)?, replacement: None, also: None })
+        Ok(Relabelling { pattern: whole(pattern)?, replacement: None, also: None, met: Arc::default() })
     }
 
     /// Labels that match get another text.
@@ -37,7 +40,8 @@ impl Relabelling {
     /// # Errors
     /// The pattern is not a regular expression.
     pub fn rename(pattern: &str, replacement: &str) -> Result<Self, LtsError> {
-        Ok(Relabelling { pattern: whole(pattern)?, replacement: Some(replacement.into()), also: None })
+        let replacement = Some(replacement.into());
+        Ok(Relabelling { pattern: whole(pattern)?, replacement, also: None, met: Arc::default() })
     }
 
     /// The rule applies to these labels too.
@@ -65,6 +69,11 @@ impl Relabelling {
         divided(rule).map(|(pattern, _)| pattern)
     }
 
+    /// Whether it was applied to some label.
+    pub fn is_met(&self) -> bool {
+        self.met.load(Ordering::Relaxed)
+    }
+
     /// What becomes of a step with these names; nothing if the rule does not mean it, and no text when it is
     /// hidden.
     fn applied<T: AsRef<str>>(&self, names: &[T]) -> Option<Option<String>> {
@@ -73,6 +82,7 @@ impl Relabelling {
         if groups.is_none() && !also() {
             return None;
         }
+        self.met.store(true, Ordering::Relaxed);
         Some(self.replacement.as_ref().map(|replacement| match groups {
             Some(groups) => {
                 let mut text = String::new();
@@ -159,7 +169,10 @@ mod tests {
         let text = "des (0, 4, 1)\n(0, \"PUT !1\", 0)\n(0, \"GET !2\", 0)\n(0, OUTPUT, 0)\n(0, i, 0)\n";
         let hide = Relabelling::hide("PUT.*").expect("sound");
         let rename = Relabelling::parse_rename("GET !(.*)=take $1").expect("sound");
-        assert_eq!(names(text, &[hide, rename]), ["i", "take 2", "OUTPUT", "i"]);
+        let never = Relabelling::hide("TAKE").expect("sound");
+        let rules = [hide, rename, never];
+        assert_eq!(names(text, &rules), ["i", "take 2", "OUTPUT", "i"]);
+        assert_eq!(rules.map(|rule| rule.is_met()), [true, true, false]);
     }
 
     #[test]

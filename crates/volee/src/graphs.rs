@@ -140,7 +140,9 @@ impl Graphs {
             read.warnings.extend(other.warnings);
         }
         let mut network = Composition::new(parts, self.sync.as_deref())?;
-        let system = relabel(explore(&mut network, meter, progress)?, &self.rules()?);
+        let rules = self.rules()?;
+        let system = relabel(explore(&mut network, meter, progress)?, &rules);
+        read.warnings.extend(self.silent(&rules));
         Ok(Read { system, warnings: read.warnings })
     }
 
@@ -157,7 +159,8 @@ impl Graphs {
         let read = self.open(path, meter, progress)?;
         // Those of the first were changed after it was composed.
         let rules = if self.with.is_empty() { Vec::new() } else { self.rules()? };
-        Ok(Read { system: relabel(read.system, &rules), ..read })
+        let system = relabel(read.system, &rules);
+        Ok(Read { system, warnings: [read.warnings, self.silent(&rules)].concat() })
     }
 
     /// Whether two systems are equal in a sense, and what tells them apart.
@@ -175,7 +178,7 @@ impl Graphs {
         let first = self.load(first, meter, progress)?;
         let second = self.load_alone(second, meter, progress)?;
         let difference = compare(&first.system, &second.system, relation, meter)?;
-        let warnings = [first.warnings, second.warnings].concat();
+        let warnings = self.of_both(first.warnings, second.warnings);
         let systems = Some([first.system, second.system]);
         Ok(Comparison { relation, difference, systems, lazily: None, warnings })
     }
@@ -200,12 +203,14 @@ impl Graphs {
         let mut second = self.open_lazily(second)?;
         let systems: [&mut dyn System; 2] = [first.system.as_mut(), second.system.as_mut()];
         let compared = compare_on_the_fly(systems, [&mut one, &mut other], relation, meter, progress, seed)?;
+        // Where they differ, not everything was looked at.
+        let silent = if compared.difference.is_none() { self.silent(&rules) } else { Vec::new() };
         Ok(Comparison {
             relation,
             difference: compared.difference,
             systems: None,
             lazily: Some((compared.pairs, compared.traversals, compared.replaced)),
-            warnings: [first.warnings, second.warnings].concat(),
+            warnings: [first.warnings, second.warnings, silent].concat(),
         })
     }
 
@@ -324,15 +329,35 @@ impl Graphs {
         Ok(rules)
     }
 
+    /// What the author of rules should know: they mean nothing that happens.
+    fn silent(&self, rules: &[Relabelling]) -> Vec<Diagnostic> {
+        let texts = self.hide.iter().chain(&self.rename).zip(rules);
+        texts.filter(|(_, rule)| !rule.is_met()).map(|(text, _)| means_nothing(text)).collect()
+    }
+
+    /// The warnings of two systems; a rule is for both, and means something if it does in one.
+    fn of_both(&self, mut first: Vec<Diagnostic>, mut second: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        for silent in self.hide.iter().chain(&self.rename).map(|text| means_nothing(text)) {
+            if !second.contains(&silent) {
+                first.retain(|warning| *warning != silent);
+            }
+            second.retain(|warning| *warning != silent);
+        }
+        first.extend(second);
+        first
+    }
+
     /// A system with its labels changed, unless that has to wait until it is composed with others.
     fn open(&self, path: &Path, meter: &Meter, progress: &mut dyn Progress) -> Result<Read<Lts>, AskError> {
         let rules = if self.with.is_empty() { self.rules()? } else { Vec::new() };
         if is_explicit(path) {
-            return Ok(Read { system: relabel(read_file(path)?, &rules), warnings: Vec::new() });
+            let system = relabel(read_file(path)?, &rules);
+            return Ok(Read { system, warnings: self.silent(&rules) });
         }
         let Read { mut system, warnings } = self.open_model(path)?;
         let mut name = |names: &[String]| self.name(names, &rules);
-        Ok(Read { system: explore_as(system.as_mut(), &mut name, meter, progress)?, warnings })
+        let system = explore_as(system.as_mut(), &mut name, meter, progress)?;
+        Ok(Read { system, warnings: [warnings, self.silent(&rules)].concat() })
     }
 
     /// What a step with these names is called after all rules: rules see who acts, also where the label does
@@ -360,6 +385,10 @@ impl Graphs {
         let Model { draft, warnings, .. } = Model::open(path, &options)?;
         Ok(Read { system: draft.build(), warnings })
     }
+}
+
+fn means_nothing(rule: &str) -> Diagnostic {
+    Diagnostic::warning(format!("nothing that happens is meant by `{}`", volee_report::brief(rule)), None)
 }
 
 /// The steps that a pattern of the one grammar means.

@@ -278,6 +278,27 @@ fn tests_know_the_same_patterns_and_tell_those_that_mean_nothing() {
 }
 
 #[test]
+fn a_rule_for_labels_that_means_nothing_is_told() {
+    let sandbox = desk();
+    sandbox.write("other.pml", DESK.replace("GRANT od", "GRANT; glad: skip od"));
+    for (call, told) in [
+        ("reduce desk.pml -o r.aut --hide nix!_", true),
+        ("reduce desk.pml -o r.aut --hide ask!REQ,_", false),
+        ("convert desk.pml c.aut --rename nix!_=b", true),
+        ("convert desk.pml c.aut --rename ask!REQ,_=b", false),
+        ("compare desk.pml other.pml --relation weak --hide nix", true),
+        ("compare desk.pml other.pml --relation weak --hide glad", false),
+        ("compare desk.pml desk.pml --relation branching --on-the-fly --hide nix", true),
+        ("compare desk.pml desk.pml --relation branching --on-the-fly --hide ask", false),
+    ] {
+        let answered = sandbox.volee(call);
+        assert!(answered.code < 2, "{call}: {}{}", answered.stdout, answered.stderr);
+        let warned = answered.stderr.contains("nothing that happens is meant by `nix");
+        assert_eq!(warned, told, "{call}: {}", answered.stderr);
+    }
+}
+
+#[test]
 fn a_setting_for_claims_of_the_model_is_obeyed_whatever_else_is_asked() {
     let sandbox = Sandbox::new();
     let turns = "byte x; active proctype P() { do :: x = 1 - x od }
