@@ -93,13 +93,6 @@ impl<'s> Determinised<'s> {
         self.purpose.purpose()
     }
 
-    /// What the purpose and the interface speak of and nothing met so far is.
-    pub fn unmatched(&self) -> Vec<String> {
-        let mut all = self.purpose().unmatched();
-        all.extend(self.specification.unmatched());
-        all
-    }
-
     /// How many meta-states were met.
     pub fn meta_count(&self) -> usize {
         self.sets.len()

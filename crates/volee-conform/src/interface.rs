@@ -179,15 +179,17 @@ impl Interface {
         })
     }
 
-    /// The patterns that mean none of these labels, or none of the channels of these events, as they are
-    /// written.
-    pub(crate) fn unmatched<'l>(&self, labels: impl Iterator<Item = &'l str> + Clone) -> Vec<String> {
-        let means = |pattern: &Matcher, label: &str| match self.channels {
-            true => pattern.matches(gate(label)) || pattern.matches(array(gate(label))),
-            false => pattern.matches(label),
+    /// The patterns that mean none of these channels, as they are written; an array is known by its name.
+    pub fn unnamed(&self, channels: &[&str]) -> Vec<String> {
+        let means = |pattern: &Matcher, channel: &str| match pattern {
+            Matcher::Array(name) => name == channel,
+            Matcher::Regex(regex) => regex.is_match(channel) || regex.is_match(&format!("{channel}[0]")),
+            Matcher::Name(name) => array(name) == channel,
+            // What else there is may mean single messages.
+            _ => true,
         };
         let patterns = self.inputs.iter().chain(&self.outputs).chain(&self.hidden);
-        let silent = patterns.filter(|pattern| !labels.clone().any(|label| means(pattern, label)));
+        let silent = patterns.filter(|pattern| !channels.iter().any(|channel| means(pattern, channel)));
         silent.map(Matcher::text).collect()
     }
 
@@ -234,9 +236,9 @@ mod tests {
 
     #[test]
     fn patterns_that_mean_nothing_are_known() {
-        let i = Interface { channels: true, ..interface("ask,nix", "q,r[*]") };
-        assert_eq!(i.unmatched(["ask!1", "q[1]?REQ,2", "r!3"].into_iter()), ["nix", "r[*]"]);
-        assert_eq!(interface("PUT", "GET*,SET").unmatched(["PUT !1", "GETS"].into_iter()), ["SET"]);
+        let i = Interface { channels: true, ..interface("ask,nix[1]", "q[2],r[*],no[_],/a.*/,s!1") };
+        assert_eq!(i.unnamed(&["ask", "q", "r"]), ["nix[1]", "no[*]"]);
+        assert_eq!(i.unnamed(&["nix", "no", "q"]), ["ask", "r[*]", "/a.*/"]);
     }
 
     #[test]

@@ -102,7 +102,7 @@ pub struct PartialTests {
     pub(crate) steps: Vec<(u32, Target)>,
     /// Texts of labels that nobody sees.
     pub hidden: Vec<String>,
-    /// Texts of the purpose and the interface that no label here has matched.
+    /// Texts of the purpose that no label here has matched.
     pub unmatched: Vec<String>,
     pub(crate) specification: [u64; 2],
     pub(crate) metas: [u64; 2],
@@ -308,7 +308,7 @@ impl<'s> Partition<'s> {
     pub fn finish(mut self) -> PartialTests {
         let mut made = PartialTests {
             root: self.root.filter(|root| self.leads[*root as usize]),
-            unmatched: self.product.unmatched(),
+            unmatched: self.product.purpose().unmatched(),
             metas: [self.product.meta_count() as u64, self.steps.len() as u64],
             ..PartialTests::default()
         };

@@ -349,7 +349,7 @@ fn covers(matcher: &Matcher, label: &SpecLabel) -> bool {
 }
 
 /// `c!msg` of `Sender[2] c!msg`.
-pub(crate) fn without_process(statement: &str) -> &str {
+fn without_process(statement: &str) -> &str {
     split_process(statement).map_or(statement, |(_, _, text)| text)
 }
 

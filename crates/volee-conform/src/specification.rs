@@ -17,7 +17,6 @@ use volee_system::{
     collect_initial,
 };
 
-use crate::purpose::without_process;
 use crate::{ActionId, Actions, ConformError, Interface, Kind};
 
 /// Whether going on internally for ever counts as being quiet.
@@ -204,15 +203,6 @@ impl<'s> Specification<'s> {
     /// The visible actions met so far.
     pub fn actions(&self) -> &Actions {
         &self.actions
-    }
-
-    /// The patterns of the interface by which nothing is meant that was met so far.
-    pub(crate) fn unmatched(&self) -> Vec<String> {
-        let channels = self.interface.channels;
-        let own = |label: &&SpecLabel| !channels || label.action.is_some();
-        let names = self.labels.iter().filter(own).map(|label| label.name.as_str());
-        let events = self.labels.iter().filter(|_| channels).flat_map(|label| &label.events);
-        self.interface.unmatched(names.chain(events.map(|event| without_process(event))))
     }
 
     /// The labels met so far.

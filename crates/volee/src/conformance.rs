@@ -393,11 +393,12 @@ impl Contract {
     ) -> Result<Derived<T>, AskError> {
         let mut model = Model::open(&self.source.path, &Self::options(&self.source.options))?;
         let (purpose, interface) = (purpose(&model)?, self.interface(&model)?);
+        model.warnings.extend(unnamed(&interface, &model));
         let system = model.draft.system();
         let specification = Specification::new(system, interface, self.livelock, meter, progress);
         let mut product = Determinised::new(specification, purpose);
         let tests = make(&mut product)?;
-        let unmatched = product.unmatched();
+        let unmatched = product.purpose().unmatched();
         let labels = product.specification().labels().iter();
         let unseen = labels.filter(|l| l.action.is_none() && !matches!(l.name.as_str(), "i" | "tau"));
         let hidden = unseen.map(|label| label.name.clone()).collect();
@@ -417,6 +418,16 @@ impl Contract {
         let (inputs, outputs, hidden) = (list(&self.inputs)?, list(&self.outputs)?, list(&self.hidden)?);
         Ok(Interface { inputs, outputs, hidden, channels })
     }
+}
+
+/// What the author of an interface should know: channels that the program does not have.
+fn unnamed(interface: &Interface, model: &Model) -> Vec<Diagnostic> {
+    let Some(lowered) = &model.promela else { return Vec::new() };
+    let local = lowered.program.proctypes.iter().flat_map(|proctype| &proctype.channels);
+    let all = lowered.program.channels.iter().chain(local);
+    let names: Vec<&str> = all.map(|one| one.name.split('[').next().unwrap_or(&one.name)).collect();
+    let told = |name: String| Diagnostic::warning(format!("no channel is meant by `{name}`"), None);
+    interface.unnamed(&names).into_iter().map(told).collect()
 }
 
 impl Goal {

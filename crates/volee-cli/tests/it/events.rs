@@ -266,14 +266,14 @@ fn tests_know_the_same_patterns_and_tell_those_that_mean_nothing() {
     ] {
         let answered = sandbox.volee_with(&[&["tests"], words].concat(), "");
         assert_eq!(answered.code, 0, "{words:?}: {}{}", answered.stdout, answered.stderr);
-        assert!(!answered.stderr.contains("no label that was met"), "{words:?}: {}", answered.stderr);
+        assert!(!answered.stderr.contains("no channel is meant"), "{words:?}: {}", answered.stderr);
     }
     for words in [
         &["--inputs", "ask,nix", "--outputs", "back", "--after", "3"][..],
         &["--inputs", "ask", "--outputs", "back", "--hide", "nix", "--after", "3", "--workers", "2"],
     ] {
         let told = sandbox.volee_with(&[&["tests", "desk.pml"], words].concat(), "");
-        assert!(told.stderr.contains("no label that was met matches `nix`"), "{words:?}: {}", told.stderr);
+        assert!(told.stderr.contains("no channel is meant by `nix`"), "{words:?}: {}", told.stderr);
     }
 }
 
