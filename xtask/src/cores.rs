@@ -2,7 +2,7 @@
 //! same run.
 //!
 //! Models of more than a million states, without reduction and as they are by default, to the end; then
-//! models with an error: time until it is known, beside a depth-first and a breadth-first search of one
+//! claims that hold; then models with an error: time until it is known, beside a depth-first and a breadth-first search of one
 //! thread; then models too small for threads. Runs of all kinds take turns, and the best of each counts. The
 //! verdicts must be the same. Stored in `bench/cores.csv`. It means something only on a machine that has
 //! nothing else to do.
@@ -28,6 +28,18 @@ const LARGE: &[(&str, bool)] = &[
     ("spins-cs/brp.pml", true),
 ];
 
+/// Claims that hold: of the model by name after `=`, or formulas; with other flags. Models of our own are in
+/// `models/`.
+const CLAIMS: &[(&str, &str, &str)] = &[
+    ("spin-ltl/leader.pml", "=p0", "--reduction none"),
+    ("spin-ltl/leader.pml", "=p2", "--reduction none"),
+    ("models/gen/levels.pml", "[](a==1 -> <>(c==N))", "-D N=80 --reduction none"),
+    ("models/gen/levels.pml", "[]<>(a==N)", "-D N=80 --reduction none"),
+    ("models/protocols/leader-election.pml", "<>(leaders==1)", "-D NODES=11 --reduction none"),
+    ("gen/2pc_8.pml", "[](tm==1 -> [](ma==0))", "--reduction none"),
+    ("gen/2pc_8.pml", "[]<>(tm==1) -> []<>(mc==1)", "--reduction none"),
+];
+
 /// Models with an error that one thread alone may be long in finding.
 const ERRORS: &[&str] =
     &["beem/elevator_planning.2.pml", "beem/phils.4.pml", "beem/adding.3.pml", "beem/fischer.3.pml"];
@@ -42,16 +54,22 @@ struct Run {
 
 struct Bench {
     volee: PathBuf,
+    root: PathBuf,
     corpus: PathBuf,
     runs: u32,
     workers: usize,
 }
 
 impl Bench {
+    fn path(&self, model: &str) -> PathBuf {
+        let folder = if model.starts_with("models/") { &self.root } else { &self.corpus };
+        folder.join(model)
+    }
+
     fn once(&self, model: &str, flags: &str) -> Result<Run, String> {
         let start = Instant::now();
         let mut command = Command::new(&self.volee);
-        command.arg("check").arg(self.corpus.join(model)).args(flags.split_whitespace());
+        command.arg("check").arg(self.path(model)).args(flags.split_whitespace());
         let output = command.args(["--format", "json"]).output().map_err(|e| e.to_string())?;
         let seconds = start.elapsed().as_secs_f64();
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout)
@@ -79,27 +97,46 @@ impl Bench {
     }
 
     fn large(&self, reduction: &str) -> Result<String, String> {
+        let rows = LARGE.iter().map(|&(model, plain)| {
+            let plain = if plain && !reduction.is_empty() { "--plain" } else { "" };
+            (model, format!("{plain} --only deadlock --only assertions {reduction}"))
+        });
+        let steps = if reduction.is_empty() { "reduced" } else { "all" };
+        self.compared(rows, steps)
+    }
+
+    /// Claims that hold.
+    fn claims(&self) -> Result<String, String> {
+        let flags = |claim: &str, steps: &str| match claim.strip_prefix('=') {
+            Some(name) => format!("--property {name} {steps}"),
+            // A formula is one word of the command line.
+            None => format!("--ltl {} {steps}", claim.replace(' ', "")),
+        };
+        self.compared(CLAIMS.iter().map(|&(model, claim, steps)| (model, flags(claim, steps))), "claim")
+    }
+
+    /// One line for each model: several threads beside one.
+    fn compared<'m>(
+        &self,
+        rows: impl Iterator<Item = (&'m str, String)>,
+        kind: &str,
+    ) -> Result<String, String> {
         let mut table = format!("model,steps,states_1,s_1,states_{0},s_{0},ratio\n", self.workers);
         let mut ratios = Vec::new();
-        for &(model, plain) in LARGE {
-            if !self.corpus.join(model).exists() {
+        for (model, flags) in rows {
+            if !self.path(model).exists() {
                 println!("skipped: {model} is not there");
                 continue;
             }
-            let plain = if plain && !reduction.is_empty() { "--plain" } else { "" };
-            let runs = self.best(
-                model,
-                &self.kinds(&format!("{plain} --only deadlock --only assertions {reduction}")),
-            )?;
+            let runs = self.best(model, &self.kinds(&flags))?;
             let [one, several] = &runs[..] else { continue };
             if one.verdict != several.verdict {
                 return Err(format!("{model}: {} by one, {} by several", one.verdict, several.verdict));
             }
             let ratio = several.seconds / one.seconds;
             ratios.push(ratio);
-            let steps = if reduction.is_empty() { "reduced" } else { "all" };
             let line = format!(
-                "{model},{steps},{},{:.3},{},{:.3},{ratio:.2}",
+                "{model},{kind},{},{:.3},{},{:.3},{ratio:.2}",
                 one.states, one.seconds, several.states, several.seconds
             );
             println!("{line}");
@@ -168,9 +205,10 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         option(arguments, name).map_or(Ok(usual), |t| t.parse().map_err(|_| format!("{name} NUMBER")))
     };
     let (runs, workers) = (number("--runs", 3)?, number("--workers", 2)? as usize);
-    let bench = Bench { volee: built(&root)?, corpus, runs, workers };
+    let bench = Bench { volee: built(&root)?, root: root.clone(), corpus, runs, workers };
     let mut table = bench.large("--all-errors --reduction none")?;
     table.push_str(&bench.large("")?);
+    table.push_str(&bench.claims()?);
     table.push_str(&bench.errors()?);
     table.push_str(&bench.small()?);
     std::fs::write(root.join("bench/cores.csv"), table).map_err(|e| e.to_string())

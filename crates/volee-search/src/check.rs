@@ -353,7 +353,7 @@ pub fn check<S: System + ?Sized>(
 }
 
 /// With less memory than this one thread goes alone: what each of several has for itself would be much of it.
-const SHARED: u64 = 64 << 20;
+pub(crate) const SHARED: u64 = 64 << 20;
 
 /// The same by several threads as soon as it has shown to be large. The verdicts are the same, and so are the
 /// runs; other figures may be others where steps are left out.

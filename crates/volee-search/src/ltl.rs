@@ -11,6 +11,7 @@ use crate::atoms::{BoundAtom, Names, bind};
 use crate::check::{Answer, Check, Outcome};
 use crate::confirm::{Word, word};
 use crate::liveness::{Claim, ClaimOptions, ClaimOutcome, check_claim, reason};
+use crate::parallel::Crew;
 use crate::silence::{silent, text_of};
 
 /// The longest invariant that a formula is turned into.
@@ -136,6 +137,16 @@ impl LtlQuestion {
         Ok(question)
     }
 
+    /// The questions about states that decide a formula about single states, `[]p`. Nothing for others.
+    pub fn as_invariant(&self, how: &Check) -> Option<Check> {
+        Some(Check {
+            deadlocks: false,
+            invariants: vec![(String::new(), self.invariant?)],
+            goals: self.left_sides.clone(),
+            ..how.clone()
+        })
+    }
+
     /// Decides a formula that is about single states, `[]p`, as the invariant that it is: with the same
     /// search, store and reduction. Nothing for other formulas. That runs are fair makes no difference: every
     /// run that has begun can be. With the answer comes what the formula speaks of and never happens.
@@ -143,17 +154,12 @@ impl LtlQuestion {
         &self,
         system: &mut S,
         how: &Check,
+        crew: Option<&Crew<'_>>,
         meter: &Meter,
         progress: &mut dyn Progress,
     ) -> Option<(Outcome, Vec<String>)> {
-        let invariant = self.invariant?;
-        let check = Check {
-            deadlocks: false,
-            invariants: vec![(String::new(), invariant)],
-            goals: self.left_sides.clone(),
-            ..how.clone()
-        };
-        let mut outcome = crate::check::check(system, &check, meter, progress);
+        let check = self.as_invariant(how)?;
+        let mut outcome = crate::check::check_with(system, &check, crew, meter, progress);
         let goals = outcome.answers.split_off(outcome.answers.len() - self.left_sides.len());
         // Failed assertions come first among the answers; a violation of either kind is one of the question.
         outcome.answers = vec![joined(std::mem::take(&mut outcome.answers))];

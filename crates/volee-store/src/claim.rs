@@ -82,6 +82,26 @@ pub(crate) fn claim_word<const GROUP: usize, const WORDS: usize, W: Shared>(
     Claim::NoRoom
 }
 
+/// Whether a word is in the lines of its home. Whoever sees it is right for good; whoever does not may have
+/// looked too early.
+#[inline(always)]
+pub(crate) fn has_word<const GROUP: usize, const WORDS: usize, W: Shared>(
+    lines: &[[W; WORDS]],
+    home: usize,
+    name: u64,
+) -> bool {
+    for far in 0..GROUP {
+        let seen: [u64; WORDS] = std::array::from_fn(|at| lines[home ^ far][at].seen());
+        if seen.contains(&name) {
+            return true;
+        }
+        if seen.contains(&0) {
+            return false;
+        }
+    }
+    false
+}
+
 /// One in each half of a word.
 const ONES: u64 = 1 << 32 | 1;
 
@@ -118,7 +138,27 @@ pub(crate) fn claim_half<const GROUP: usize, const WORDS: usize, W: Shared>(
     Claim::NoRoom
 }
 
-/// The same in one word.
+/// Whether half a word is in the lines of its home; otherwise like [`has_word`].
+#[inline(always)]
+pub(crate) fn has_half<const GROUP: usize, const WORDS: usize, W: Shared>(
+    lines: &[[W; WORDS]],
+    home: usize,
+    half: u32,
+) -> bool {
+    for far in 0..GROUP {
+        let wanted = u64::from(half | far as u32);
+        let seen: [u64; WORDS] = std::array::from_fn(|at| lines[home ^ far][at].seen());
+        if seen.iter().any(|&word| empty_half(word ^ (wanted * ONES)) != 0) {
+            return true;
+        }
+        if seen.iter().any(|&word| word >> 32 == 0) {
+            return false;
+        }
+    }
+    false
+}
+
+/// Puts half a word into one word unless it is there.
 #[inline]
 fn claim_half_of<W: Shared>(word: &W, wanted: u64) -> Claim {
     let mut seen = word.seen();
@@ -162,15 +202,23 @@ mod tests {
 
     /// Two threads claim names at once, in every way that the orders of memory allow; each name is new once,
     /// and known then.
-    fn race(names: [[u64; 2]; 2], claim: fn(&Lines, u64) -> Claim) {
+    fn race(names: [[u64; 2]; 2], claim: fn(&Lines, u64) -> Claim, has: fn(&Lines, u64) -> bool) {
         loom::model(move || {
             let lines: Arc<Lines> = Arc::new(std::array::from_fn(|_| [Modelled::new(0)]));
             let other = Arc::clone(&lines);
-            let thread = thread::spawn(move || names[1].map(|name| claim(&other, name)));
+            let thread = thread::spawn(move || {
+                names[1].map(|name| {
+                    let seen = has(&other, name);
+                    let claimed = claim(&other, name);
+                    assert!(!seen || claimed == Claim::Known);
+                    claimed
+                })
+            });
             let here = names[0].map(|name| claim(&lines, name));
             let there = thread.join().expect("no panic");
             let all: Vec<_> = names.concat().into_iter().zip(here.into_iter().chain(there)).collect();
             for &(name, _) in &all {
+                assert!(has(&lines, name));
                 let new = all.iter().filter(|&&(other, claim)| other == name && claim == Claim::New).count();
                 assert_eq!(new, 1, "{all:?}");
                 assert_eq!(claim(&lines, name), Claim::Known);
@@ -181,14 +229,16 @@ mod tests {
     #[test]
     fn of_two_threads_one_is_told_that_a_name_is_new() {
         let whole = |lines: &Lines, name| claim_word::<2, 1, _>(lines, 0, name);
-        race([[1, 2], [1, 2]], whole);
-        race([[1, 2], [2, 1]], whole);
+        let has = |lines: &Lines, name| has_word::<2, 1, _>(lines, 0, name);
+        race([[1, 2], [1, 2]], whole, has);
+        race([[1, 2], [2, 1]], whole, has);
     }
 
     #[test]
     fn of_two_threads_one_is_told_that_half_a_word_is_new() {
         let half = |lines: &Lines, name| claim_half::<2, 1, _>(lines, 0, 1 << 31 | (name as u32) << 5);
-        race([[1, 2], [2, 1]], half);
-        race([[1, 2], [3, 1]], half);
+        let has = |lines: &Lines, name| has_half::<2, 1, _>(lines, 0, 1 << 31 | (name as u32) << 5);
+        race([[1, 2], [2, 1]], half, has);
+        race([[1, 2], [3, 1]], half, has);
     }
 }

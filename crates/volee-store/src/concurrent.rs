@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::StateRef;
-use crate::claim::{Claim, claim_half, claim_word};
+use crate::claim::{Claim, claim_half, claim_word, has_half, has_word};
 use crate::coding::Coding;
 use crate::exact::{larger, lines_for};
 use crate::hash::mix;
@@ -150,6 +150,24 @@ impl Concurrent {
         }
     }
 
+    /// Whether a name is here. Who is told so is right for good; who is not may have looked too early.
+    #[inline(always)]
+    pub fn contains(&self, name: StateRef) -> bool {
+        let found = match &self.form {
+            Form::Whole => has_word::<GROUP, WORDS, _>(self.lines(), self.home(name), name.0),
+            Form::Halves(coding, homes) => {
+                let (home, half) = place(*homes, coding.scramble(name.0));
+                has_half::<GROUP, WORDS, _>(self.lines(), home, half)
+            }
+        };
+        found || self.has_aside.load(Ordering::Relaxed) && self.is_aside(name)
+    }
+
+    #[cold]
+    fn is_aside(&self, name: StateRef) -> bool {
+        self.aside.lock().unwrap_or_else(PoisonError::into_inner).contains(&name)
+    }
+
     /// Lines that are full stay so: whoever comes with this name later comes here as well.
     #[cold]
     fn put_aside(&self, name: StateRef) -> bool {
@@ -280,8 +298,14 @@ impl Concurrent {
 /// Puts a scrambled name into a table of halves.
 #[inline(always)]
 fn claim_code(lines: &[Line], homes: Homes, code: u64) -> Claim {
-    let half = ((code & homes.kept) as u32) << FAR | USED;
-    claim_half::<GROUP, WORDS, _>(lines, homes.of(code), half)
+    let (home, half) = place(homes, code);
+    claim_half::<GROUP, WORDS, _>(lines, home, half)
+}
+
+/// Where a scrambled name is at home in a table of halves, and what is kept of it.
+#[inline(always)]
+fn place(homes: Homes, code: u64) -> (usize, u32) {
+    (homes.of(code), ((code & homes.kept) as u32) << FAR | USED)
 }
 
 #[cfg(test)]
@@ -318,6 +342,7 @@ mod tests {
                 if table.is_crowded() {
                     table = moved(&table, 0, width);
                 }
+                assert_eq!(table.contains(name), twin.contains(&name), "{name:?} of {width} bits");
                 let new = table.insert(name);
                 table.add(u64::from(new));
                 assert_eq!(new, twin.insert(name), "{name:?} of {width} bits");
@@ -338,7 +363,8 @@ mod tests {
         let end = (GROUP * 16 + 100) as u64;
         let all = (1..end).map(StateRef);
         assert!(all.clone().all(|name| table.insert(name)));
-        assert!(all.clone().all(|name| !table.insert(name)));
+        assert!(all.clone().all(|name| !table.insert(name) && table.contains(name)));
+        assert!(!table.contains(StateRef(end)));
         assert!(table.is_crowded());
         let larger = moved(&table, 0, 30);
         assert!(all.clone().all(|name| !larger.insert(name)) && larger.insert(StateRef(end)));

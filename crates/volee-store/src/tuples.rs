@@ -396,17 +396,22 @@ impl Tuples {
     /// Makes fields wide enough for all values, for some with room for more, of this many bits in all where
     /// that is possible. Names change. `None` when there is no room for them all.
     pub fn lay_out(&mut self, bits: u32) -> Option<Layouts> {
+        self.lay_out_within(bits, NAME_BITS)
+    }
+
+    /// The same for names that must not have more than `most` bits, unless there is a number for the rest.
+    pub fn lay_out_within(&mut self, bits: u32, most: u32) -> Option<Layouts> {
         if self.misfits {
             return None;
         }
         let total = |factor| self.components.iter().map(|c| c.bits(factor)).sum::<u32>();
         let least = total(1);
-        let wide = least > NAME_BITS;
+        let wide = least > most;
         let bits = match least {
             _ if wide => MOST_BITS,
             // The store's wish is out of reach, for long: let names change as rarely as possible.
-            _ if least > bits + SPARE_BITS => NAME_BITS,
-            _ => bits.max(least + SPARE_BITS).min(NAME_BITS),
+            _ if least > bits + SPARE_BITS => most,
+            _ => bits.max(least + SPARE_BITS).min(most),
         };
         // No field may stand on the border between what names have themselves and the rest.
         let factor = [4, 2, 1].into_iter().find(|&f| {

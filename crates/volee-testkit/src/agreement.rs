@@ -13,8 +13,8 @@ use volee_logic::formula;
 use volee_program::{Machine, MachineOptions, Program};
 use volee_promela::{Lowered, lower, parse};
 use volee_search::{
-    Answer, BoundAtom, Check, Claim, ClaimOptions, Crew, Emptiness, Fairness, LtlQuestion, NestedStore,
-    Order, Outcome, Reduction, check, check_claim, check_with,
+    Answer, BoundAtom, Check, Claim, ClaimOptions, ClaimOutcome, Crew, Emptiness, Fairness, LtlQuestion,
+    NestedStore, Order, Outcome, Reduction, check, check_claim, check_with,
 };
 use volee_system::{
     Budget, Draft as _, Inspectable, Lifted, Limit, Meter, PredicateId, Quiet, ReasonKind, Severity, System,
@@ -476,6 +476,9 @@ fn decide(
                     Verdict::Unknown(Limit::Time { .. }) if forgets => continue,
                     Verdict::Unknown(limit) => return Err(format!("{name}, {emptiness:?}: {limit}")),
                 };
+                if emptiness == Emptiness::Components {
+                    by_threads(name, (&bound, &claim), options, &outcome)?;
+                }
                 let expected = first[usize::from(fairness == Fairness::Weak)].get_or_insert(violated);
                 if *expected != violated {
                     let mode = if plain { "plain" } else { "default" };
@@ -487,4 +490,24 @@ fn decide(
         }
     }
     Ok(first[0].unwrap_or(false))
+}
+
+/// Threads that begin early say of a claim what one thread says, and show the same run.
+fn by_threads(
+    name: &str,
+    (machine, claim): (&Machine, &Claim),
+    options: ClaimOptions<'_>,
+    alone: &ClaimOutcome,
+) -> Result<(), String> {
+    let states = alone.statistics.states;
+    let another = || Some((Box::new(machine.clone()) as Box<dyn System>, claim.clone()));
+    // Each program has several claims, each asked in several ways, so that all numbers come up.
+    let workers = [1, 2, 3, 8][states as usize % 4];
+    let crew = Crew::new(workers, &another).from(states % 50);
+    let options = ClaimOptions { crew: Some(&crew), ..options };
+    let outcome = check_claim(&mut machine.clone(), claim, options, &meter(PLENTY), &mut Quiet);
+    match outcome.verdict == alone.verdict {
+        true => Ok(()),
+        false => Err(format!("{name}, {workers} threads: {:?}, alone {:?}", outcome.verdict, alone.verdict)),
+    }
 }

@@ -307,7 +307,9 @@ fn compare_one(source: &str, graph: &Graph, formula: &Formula, compared: &mut Co
         let verdict = check_claim(&mut machine, &claim, how, &meter(), &mut Quiet).verdict;
         assert_eq!(lasso(&verdict).is_some(), expected, "{}", told(&format!("as a claim, {reduction:?}")));
         let how = Check::new().faults(false).reduction(reduction);
-        if let Some((outcome, _)) = question.check_as_invariant(&mut machine, &how, &meter(), &mut Quiet) {
+        if let Some((outcome, _)) =
+            question.check_as_invariant(&mut machine, &how, None, &meter(), &mut Quiet)
+        {
             let found = lasso(&outcome.answers[0].verdict).is_some();
             assert_eq!(found, expected, "{}", told("as an invariant"));
             compared.invariants += 1;

@@ -239,9 +239,11 @@ impl Engine {
                 Some(usual_way(kind)).filter(|way| way.engine() == "explicit" || *way == Way::Equations)
             }
             Engine::Workers(_) if REACHABILITY.contains(&kind) => Some(Way::Search),
+            // Threads share memory for these as well.
+            Engine::Workers(_) if INFINITE.contains(&kind) => Some(Way::Cycles),
             Engine::Workers(_) | Engine::Cluster(_) => match kind {
                 Kind::Mu => Some(Way::SharedEquations),
-                Kind::Ltl | Kind::Never | Kind::Progress | Kind::Acceptance => Some(Way::SharedCycles),
+                kind if INFINITE.contains(&kind) => Some(Way::SharedCycles),
                 Kind::Tl => Some(Way::SharedMonitor),
                 Kind::Automaton => Some(Way::SharedDeterministic),
                 _ => REACHABILITY.contains(&kind).then_some(Way::SharedSearch),

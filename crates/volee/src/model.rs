@@ -347,6 +347,18 @@ fn open_places(net: &volee_nets::Net) -> Vec<Diagnostic> {
 }
 
 impl Model {
+    /// A program that was read before.
+    pub(crate) fn of_program(lowered: &Lowered, options: &Options) -> Self {
+        Model {
+            name: String::new(),
+            language: "Promela",
+            warnings: Vec::new(),
+            draft: draft_of(lowered, options),
+            promela: Some(lowered.clone()),
+            claims: Vec::new(),
+        }
+    }
+
     /// Reads a model; the extension of the file chooses the language.
     ///
     /// # Errors

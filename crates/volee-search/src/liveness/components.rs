@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 
 use volee_system::{Limit, Meter, Progress, Reason, ReasonKind, Snapshot, System, Witness};
 
+use super::crew::{self, Told};
 use super::lasso::{Lasso, cycle, way};
 use super::marks::Marks;
 use super::nodes::{DEAD, Nodes, UNVISITED};
@@ -58,9 +59,29 @@ pub(super) struct Search<'a, S: System + ?Sized, const W: usize> {
     wanted: usize,
     /// Nodes after which the reduced system may be settled by itself.
     pub settle_after: usize,
+    /// Nodes after which several threads are asked, and what they have found.
+    ask_after: usize,
+    elsewhere: Option<(Statistics, Vec<u64>)>,
     /// Where the search is kept, if it is, and what the system had left out when it was.
     pub keeper: Option<Keeper>,
     pub left_out: Option<String>,
+}
+
+/// The components from the one with the open node at `place` on are one, with these marks too.
+pub(super) fn merged<const W: usize>(
+    roots: &mut Vec<Root<W>>,
+    place: usize,
+    mut marks: Marks<W>,
+) -> &mut Root<W> {
+    let mut told = false;
+    while let Some(root) = roots.pop_if(|root| root.start > place) {
+        marks = marks.with(root.inside).with(root.entry);
+        told |= root.told;
+    }
+    let root = roots.last_mut().expect("the first component starts at the bottom");
+    root.inside = root.inside.with(marks);
+    root.told |= told;
+    root
 }
 
 /// Looks for a lasso that the claim accepts.
@@ -83,6 +104,8 @@ pub(crate) fn search<S: System + ?Sized, const W: usize>(
         errors: Vec::new(),
         wanted: options.max_errors.max(1),
         settle_after: SETTLE_AFTER,
+        ask_after: crew::begins(claim, options, W > 1, meter),
+        elsewhere: None,
         keeper: options.checkpoint.map(|kept| Keeper::new(kept.clone(), meter)),
         left_out: None,
     };
@@ -93,7 +116,7 @@ pub(crate) fn search<S: System + ?Sized, const W: usize>(
             if options.settles_first && search.product.reduces() && search.product.nodes.len() == 0 {
                 search.product.settle_expansions(usize::MAX, meter);
             }
-            search.run(claim, options.faults, meter, progress)
+            search.run(claim, options, meter, progress)
         }
     };
     let ended = ended.or_else(|| search.left_out.take().map(|message| Limit::Other { message }));
@@ -101,6 +124,9 @@ pub(crate) fn search<S: System + ?Sized, const W: usize>(
         Some(limit) if search.errors.is_empty() => Found::Limit(limit),
         _ => Found::of(std::mem::take(&mut search.errors)),
     };
+    if let Some((statistics, letters)) = search.elsewhere {
+        return (found, statistics, letters);
+    }
     let statistics = Statistics {
         states: search.product.nodes.len() as u64,
         transitions: search.product.transitions,
@@ -126,12 +152,12 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
     fn run(
         &mut self,
         claim: &Claim,
-        faults: bool,
+        options: ClaimOptions<'_>,
         meter: &Meter,
         progress: &mut dyn Progress,
     ) -> Option<Limit> {
         loop {
-            match self.pass(claim, faults, meter, progress) {
+            match self.pass(claim, options, meter, progress) {
                 ControlFlow::Break(limit) => return limit,
                 ControlFlow::Continue(()) => self.begin_again(),
             }
@@ -144,6 +170,27 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
         self.settle_after = nodes.saturating_mul(4);
         let may = meter.budget().depth.is_none() && self.errors.is_empty() && self.product.is_cut_short();
         may && self.product.settle_expansions(nodes / 2, meter)
+    }
+
+    /// Has a crew decide; goes on where there is a run to be found, or nobody knows.
+    #[cold]
+    fn ask_crew(
+        &mut self,
+        claim: &Claim,
+        options: ClaimOptions<'_>,
+        meter: &Meter,
+        progress: &mut dyn Progress,
+    ) -> ControlFlow<Option<Limit>> {
+        self.ask_after = usize::MAX;
+        if !self.errors.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let Some(Told { limit, statistics, letters }) = crew::ask(self, claim, options, meter, progress)
+        else {
+            return ControlFlow::Continue(());
+        };
+        self.elsewhere = Some((statistics, letters));
+        ControlFlow::Break(limit)
     }
 
     fn begin_again(&mut self) {
@@ -159,7 +206,7 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
     fn pass(
         &mut self,
         claim: &Claim,
-        faults: bool,
+        options: ClaimOptions<'_>,
         meter: &Meter,
         progress: &mut dyn Progress,
     ) -> ControlFlow<Option<Limit>> {
@@ -184,7 +231,7 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
                         if self.errors.len() >= self.wanted {
                             return ControlFlow::Break(None);
                         }
-                        self.product.watch_faults = faults;
+                        self.product.watch_faults = options.faults;
                     }
                     Some(Found::Nothing) | None => {}
                 }
@@ -199,6 +246,10 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
                 }
                 if self.product.nodes.len() >= self.settle_after && self.settles(meter) {
                     return ControlFlow::Continue(());
+                }
+                // Where something was found, what led there may not be expanded.
+                if found.is_none() && self.product.nodes.len() >= self.ask_after {
+                    self.ask_crew(claim, options, meter, progress)?;
                 }
                 if let Some(bound) = meter.budget().depth.filter(|&b| self.frames.len() as u64 > b + 1) {
                     return ControlFlow::Break(Some(Limit::Depth { bound }));
@@ -295,16 +346,11 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
 
     /// A transition back to the open node at `place` closes a cycle; whether the component now has all marks,
     /// and had not.
-    fn merge(&mut self, place: usize, mut marks: Marks<W>) -> bool {
-        let mut told = false;
-        while let Some(root) = self.roots.pop_if(|root| root.start > place) {
-            marks = marks.with(root.inside).with(root.entry);
-            told |= root.told;
-        }
-        let root = self.roots.last_mut().expect("the first component starts at the bottom");
-        root.inside = root.inside.with(marks);
-        let new = root.inside == self.all && !root.told && !told;
-        root.told |= new || told;
+    fn merge(&mut self, place: usize, marks: Marks<W>) -> bool {
+        let all = self.all;
+        let root = merged(&mut self.roots, place, marks);
+        let new = root.inside == all && !root.told;
+        root.told |= new;
         new
     }
 

@@ -7,8 +7,12 @@
 //! that moves, marks the transition with its own acceptance set, so a component is fair exactly if all those
 //! sets are met in it too. There is no copy of the state space per process, and a system whose processes have
 //! all ended is fair (SPIN 6.5.2 misses that).
+//!
+//! A large product is decided by several threads (`crew`), which tell whether there is an error; the run is
+//! found by one.
 
 mod components;
+mod crew;
 mod graph;
 mod kept;
 mod lasso;
@@ -28,6 +32,7 @@ use crate::atoms::{BoundAtom, event_bits};
 use crate::check::{Check, Order, Reduction, Statistics};
 use crate::nested::{NestedClaim, NestedStore};
 use crate::pairs::Faults;
+use crate::parallel::Crew;
 use volee_store::checkpoint::Checkpoint;
 
 pub(crate) use components::search;
@@ -140,6 +145,9 @@ pub struct ClaimOptions<'k> {
     /// Where the search is kept; only one by components is, without strong fairness and not for shortest
     /// runs.
     pub checkpoint: Option<&'k Checkpoint>,
+    /// Several threads that decide together whether there is an error, once a search by components has shown
+    /// to be large.
+    pub crew: Option<&'k Crew<'k, Claim>>,
 }
 
 impl ClaimOptions<'_> {
@@ -241,7 +249,8 @@ fn check_by_components<S: System + ?Sized>(
     statistics.seconds = meter.elapsed().as_secs_f64();
     statistics.bytes_per_state = statistics.memory_bytes as f64 / statistics.states.max(1) as f64;
     // Where something was left out, a run that seems to end need not end there.
-    let found = system.left_out().map_or(found, Found::Limit);
+    let left_out = system.left_out().or_else(|| options.crew.and_then(Crew::left_out));
+    let found = left_out.map_or(found, Found::Limit);
     let verdict = match found {
         Found::Nothing => Verdict::Holds,
         Found::Limit(limit) => Verdict::Unknown(limit),

@@ -21,6 +21,7 @@ struct Entry {
 }
 
 /// All nodes.
+#[derive(Clone)]
 pub(crate) struct Nodes {
     table: Vec<Entry>,
     keys: Vec<(StateRef, u32)>,

@@ -24,7 +24,7 @@ use crate::atoms::{Valuation, looks_at_events};
 use crate::effort::Effort;
 use crate::memo::{Memo, Recalled, Stage};
 pub(crate) use crate::pairs::{STUTTER, UNNUMBERED};
-use volee_store::{Full, Names, StateRef, Tuple};
+use volee_store::{Full, Names, StateRef, Tuple, Tuples};
 
 /// A transition of the product.
 #[derive(Debug, Clone, Copy)]
@@ -173,6 +173,35 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
         self.names.bytes() + self.nodes.bytes() + self.memo.bytes() + self.wide_memo.bytes() + settled
     }
 
+    /// The names, where they are tuples.
+    pub fn tuples(&mut self) -> Option<&mut Tuples> {
+        self.names.tuples()
+    }
+
+    /// Goes on with other names for the same states; those it had.
+    pub fn exchange_names(&mut self, names: Names) -> Names {
+        std::mem::replace(&mut self.names, names)
+    }
+
+    /// Whether some staged states wait for names.
+    pub fn has_waiting(&self) -> bool {
+        self.names.has_waiting()
+    }
+
+    /// Whether names were lost because there is no room for them all.
+    pub fn is_full(&self) -> bool {
+        self.names.full().is_some()
+    }
+
+    /// Translates every name that it holds.
+    pub fn translate(&mut self, mut translate: impl FnMut(StateRef) -> StateRef) {
+        self.steps.iter_mut().for_each(|step| step.name = translate(step.name));
+        self.nodes.rename(&mut translate);
+        if let Some(expansions) = &mut self.expansions {
+            expansions.rename(translate);
+        }
+    }
+
     /// What is remembered of steps is given up where memory is short.
     pub fn forget_steps(&mut self) -> bool {
         let had = self.recalls;
@@ -244,21 +273,23 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
     #[cold]
     fn rename_all(&mut self) {
         let Some(mut renaming) = self.names.rename(u64::BITS - 1) else { return };
-        let names = &mut self.names;
-        self.steps.iter_mut().for_each(|step| step.name = renaming.translate(names, step.name));
-        self.nodes.rename(|name| renaming.translate(names, name));
-        if let Some(expansions) = &mut self.expansions {
-            expansions.rename(|name| renaming.translate(names, name));
-        }
+        let mut names = self.exchange_names(Names::lasting());
+        self.translate(|name| renaming.translate(&mut names, name));
+        self.names = names;
     }
 
     /// Appends the transitions of a node to `out`, or, where the claim allows it, some that stand for all.
     pub fn expand(&mut self, node: u32, out: &mut Vec<Arc<W>>) -> Result<(), Stop> {
-        let (name, _) = self.nodes.key(node);
+        let enabled = self.stage(self.nodes.key(node).0)?;
+        self.follow(node, enabled, out)
+    }
+
+    /// Stages the steps of a state, or, where the claim allows it, some that stand for all.
+    pub fn stage(&mut self, name: StateRef) -> Result<Enabled, Stop> {
         if let Some(expansions) = &mut self.expansions {
             if expansions.is_reduced(name) && self.stage_first_set(name) {
                 self.reduced += 1;
-                return self.follow(node, Enabled::default(), out);
+                return Ok(Enabled::default());
             }
         } else if self.reduces && self.effort.asks() {
             self.asked += 1;
@@ -272,13 +303,14 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
             if found {
                 self.effort.helped();
                 self.reduced += 1;
-                return self.follow(node, Enabled::default(), out);
+                return Ok(Enabled::default());
             }
         }
         if self.recall(name) {
-            return self.follow(node, Enabled::default(), out);
+            return Ok(Enabled::default());
         }
-        self.expand_fully(node, out)
+        self.names.load(name, &mut self.state);
+        self.enumerate(name)
     }
 
     /// Appends all transitions of a node to `out`.
@@ -333,26 +365,47 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
         if let Some(full) = self.names.full() {
             return Err(Stop::Full(full));
         }
-        self.names.load(self.nodes.key(node).0, &mut self.state);
+        self.pair_up(self.nodes.key(node), enabled)?;
+        for &(state, step, marks) in &self.found {
+            let (ordinal, process) = (step.ordinal, step.process);
+            out.push(Arc { node: self.nodes.intern(step.name, state), ordinal, process, marks });
+        }
+        Ok(())
+    }
+
+    /// What the automaton makes of the staged steps of a pair, which all have their names.
+    pub fn pair_up(&mut self, (name, at): (StateRef, u32), enabled: Enabled) -> Result<(), Stop> {
+        self.found.clear();
+        self.names.load(name, &mut self.state);
         if let Err(fault) = self.valuation.look_at_state(self.system, &self.state) {
             return Err(Stop::Fault(None, self.system.fault(fault).into()));
         }
         if self.steps[0].ordinal == STUTTER {
             self.valuation.end_of_run();
         }
-        let edges = &self.claim.automaton.states[self.nodes.key(node).1 as usize];
+        let edges = &self.claim.automaton.states[at as usize];
         if self.valuation.sees_events() {
             self.match_events(edges, enabled);
         } else {
             self.match_states(edges, enabled);
         }
         self.transitions += self.found.len() as u64;
-        for &(state, step, marks) in &self.found {
-            let (ordinal, process) = (step.ordinal, step.process);
-            out.push(Arc { node: self.nodes.intern(step.name, state), ordinal, process, marks });
-        }
-        self.found.clear();
         Ok(())
+    }
+
+    /// Numbers what was paired up last and is inside; the rest is told.
+    pub fn number_inside(
+        &mut self,
+        inside: impl Fn(u32) -> bool,
+        ways: &mut Vec<(u32, Marks<W>)>,
+        leaving: &mut Vec<(StateRef, u32)>,
+    ) {
+        for &(at, step, marks) in &self.found {
+            match inside(at) {
+                true => ways.push((self.nodes.intern(step.name, at), marks)),
+                false => leaving.push((step.name, at)),
+            }
+        }
     }
 
     /// Stages the first persistent set of the loaded state that has no errors and fits; whether there is one.

@@ -36,6 +36,7 @@ struct Frame {
 }
 
 /// The states of the reduced system, and which of them have all their steps.
+#[derive(Clone)]
 pub(crate) struct Expansions(Nodes);
 
 impl Expansions {

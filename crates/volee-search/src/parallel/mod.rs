@@ -26,8 +26,9 @@ mod next;
 mod pause;
 mod trail;
 mod worker;
-mod yard;
+pub(crate) mod yard;
 
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -44,7 +45,7 @@ pub(crate) use trail::{Trail, caught, counted};
 use yard::{End, Seen, Yard};
 
 /// Time between two snapshots of progress.
-const REPORT: Duration = Duration::from_millis(50);
+pub(crate) const REPORT: Duration = Duration::from_millis(50);
 
 /// States after which a search is large.
 pub const LARGE: u64 = 100_000;
@@ -53,21 +54,27 @@ pub const LARGE: u64 = 100_000;
 pub const MOST_CREW: usize = 256;
 
 /// Makes the system and the questions once more, for a worker: numbers of predicates may be others there.
-pub type Another<'a> = dyn Fn() -> Option<(Box<dyn System>, Check)> + Sync + 'a;
+pub type Another<'a, Q = Check> = dyn Fn() -> Option<(Box<dyn System>, Q)> + Sync + 'a;
 
 /// Several threads that search together once a search has shown to be large.
-pub struct Crew<'a> {
+pub struct Crew<'a, Q = Check> {
     workers: usize,
     from: u64,
-    another: &'a Another<'a>,
+    another: &'a Another<'a, Q>,
     executed: Mutex<Vec<u64>>,
     /// Why some worker's system has not made all its steps, if one has not.
     left_out: Mutex<Option<Limit>>,
 }
 
-impl<'a> Crew<'a> {
+impl<Q> fmt::Debug for Crew<'_, Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Crew").field("workers", &self.workers).field("from", &self.from).finish()
+    }
+}
+
+impl<'a, Q> Crew<'a, Q> {
     /// A number of threads, from when there are [`LARGE`] many states on.
-    pub fn new(workers: usize, another: &'a Another<'a>) -> Self {
+    pub fn new(workers: usize, another: &'a Another<'a, Q>) -> Self {
         let workers = workers.clamp(1, MOST_CREW);
         Crew { workers, from: LARGE, another, executed: Mutex::default(), left_out: Mutex::default() }
     }
@@ -89,7 +96,7 @@ impl<'a> Crew<'a> {
     }
 
     /// The system and the questions once more.
-    pub(crate) fn another(&self) -> Option<(Box<dyn System>, Check)> {
+    pub(crate) fn another(&self) -> Option<(Box<dyn System>, Q)> {
         (self.another)()
     }
 
@@ -104,13 +111,13 @@ impl<'a> Crew<'a> {
         self.left_out.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn note_left_out(&self, system: &dyn System) {
+    pub(crate) fn note_left_out(&self, system: &dyn System) {
         if let Some(limit) = system.left_out() {
             self.left_out.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(limit);
         }
     }
 
-    fn note_executed(&self, system: &mut dyn System) {
+    pub(crate) fn note_executed(&self, system: &mut dyn System) {
         let times = coverage(system).into_iter().map(|statement| statement.times);
         let mut all = self.executed.lock().unwrap_or_else(PoisonError::into_inner);
         for (at, times) in times.enumerate() {

@@ -21,7 +21,7 @@ use volee_system::Limit;
 
 /// How a search by several workers ends.
 #[derive(Debug, Clone)]
-pub(super) enum End {
+pub(crate) enum End {
     /// Everything was seen.
     Complete,
     /// There is an error, or everything that was asked for is reached.
@@ -32,13 +32,13 @@ pub(super) enum End {
 
 /// Work for somebody: names, and how deep they are.
 #[derive(Debug, Default)]
-pub(super) struct Package {
+pub(crate) struct Package {
     pub names: Vec<StateRef>,
     pub depths: Vec<u32>,
 }
 
 /// What a worker without work gets.
-pub(super) enum Taken<P> {
+pub(crate) enum Taken<P> {
     Package(P),
     /// All are asked to meet.
     Meeting,
@@ -66,7 +66,7 @@ struct State<P> {
 }
 
 /// What the thread that watches sees.
-pub(super) enum Seen {
+pub(crate) enum Seen {
     Nothing,
     /// All have handed in what they have, and wait.
     Handed,
@@ -74,7 +74,7 @@ pub(super) enum Seen {
     End(End),
 }
 
-pub(super) struct Yard<P = Package> {
+pub(crate) struct Yard<P = Package> {
     workers: usize,
     state: Mutex<State<P>>,
     changed: Condvar,
@@ -110,9 +110,7 @@ impl Yard {
 
     /// Changes the names of all packages.
     pub fn rename(&self, translate: &mut dyn FnMut(StateRef) -> StateRef) {
-        let mut state = self.lock();
-        let names = state.packages.iter_mut().flat_map(|package| &mut package.names);
-        names.for_each(|name| *name = translate(*name));
+        self.each_package(|package| package.names.iter_mut().for_each(|name| *name = translate(*name)));
     }
 }
 
@@ -144,6 +142,11 @@ impl<P> Yard<P> {
             states: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
         }
+    }
+
+    /// Changes what waits for nobody in particular.
+    pub fn each_package(&self, change: impl FnMut(&mut P)) {
+        self.lock().packages.iter_mut().for_each(change);
     }
 
     fn lock(&self) -> MutexGuard<'_, State<P>> {

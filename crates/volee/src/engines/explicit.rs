@@ -4,7 +4,7 @@ use std::num::NonZero;
 
 use volee_report::{bytes, count, seconds};
 use volee_search::{
-    Answer as Found, Check, Crew, MOST_CREW, Order, Reduction, Statistics, Swarm, Turnover, check,
+    Answer as Found, Check, Crew, Fairness, MOST_CREW, Order, Reduction, Statistics, Swarm, Turnover, check,
     check_with, left_sides,
 };
 use volee_store::checkpoint;
@@ -102,15 +102,16 @@ pub(super) fn never_true(found: &[Found], goals: &[(String, PredicateId)], compl
 }
 
 /// Whether nothing is set that only one search of all states obeys.
-fn is_plain_search(job: &Job<'_>) -> bool {
+pub(super) fn is_plain_search(job: &Job<'_>) -> bool {
     let (s, usual) = (job.settings, Settings::default());
     let reduction = s.reduction.filter(|&kind| kind == Reduction::None);
-    let same = Settings { all_errors: s.all_errors, audit: s.audit, reduction, ..usual };
+    let fairness = if s.fairness == Fairness::Strong { Fairness::None } else { s.fairness };
+    let same = Settings { all_errors: s.all_errors, audit: s.audit, reduction, fairness, ..usual };
     *s == same && job.meter.budget().depth.is_none()
 }
 
 /// How many threads may search.
-fn workers(engine: &Engine) -> Result<usize, AskError> {
+pub(super) fn workers(engine: &Engine) -> Result<usize, AskError> {
     match engine {
         Engine::Workers(workers) if (1..=MOST_CREW).contains(workers) => Ok(*workers),
         Engine::Workers(_) => {

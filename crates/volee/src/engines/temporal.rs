@@ -6,18 +6,18 @@ use volee_logic::formula;
 use volee_logic::hoa::read_hoa;
 use volee_program::MachineOptions;
 use volee_search::{
-    Answer as Found, Approximation, BoundAtom, Check, Claim, ClaimOptions, ClaimOutcome,
+    Answer as Found, Approximation, BoundAtom, Check, Claim, ClaimOptions, ClaimOutcome, Crew,
     DeterministicProperty, Emptiness as Method, Fairness, LtlQuestion, Names, NestedStore, Order, Outcome,
     Reduction, Statistics, TlQuestion, bind, check_claim, watch_only,
 };
 use volee_store::checkpoint::Checkpoint;
 use volee_system::{Diagnostic, Reason, ReasonKind, Verdict};
 
-use super::explicit::stored;
+use super::explicit::{is_plain_search, stored, workers};
 use super::{Job, Part, told};
 use crate::answer::{AskError, limit};
 use crate::claims::never_claim;
-use crate::engine::Way;
+use crate::engine::{Engine, Way};
 use crate::kept;
 use crate::model::{Model, Options};
 use crate::question::Question;
@@ -41,6 +41,15 @@ struct Searched {
 /// Answers one question about runs.
 pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, AskError> {
     let options = job.subject.options();
+    // As for questions about states: names need components, and what has none is divided among workers.
+    if matches!(job.engine, Engine::Workers(2..)) && is_plain_search(job) {
+        let mut model = job.open()?;
+        let divides = model.draft.system().components().is_some();
+        job.read = Some(model);
+        if !divides {
+            return super::workers::runs(job, question);
+        }
+    }
     let Searched { found, statistics, mut model, options, unseen } = search(job, question, &options)?;
     let decided = found.iter().all(|(_, found)| found.verdict == Verdict::Holds);
     let mut part = Part { explored: Some((statistics, decided)), ..Part::default() };
@@ -136,16 +145,45 @@ fn search(job: &mut Job<'_>, question: &Question, options: &Options) -> Result<S
     let Bound { mut model, options, what } = bound(&mut open, question, options, by_steps)?;
     let kept = kept::prepare(job, &model, std::slice::from_ref(question))?;
     let resumed = kept.as_ref().is_some_and(|kept| kept.resume);
-    let how = ClaimOptions { checkpoint: kept.as_ref(), ..claim_options(job, options.plain) };
+    let safety = stored(Check::new(), job.settings, options.plain).max_errors(job.settings.max_errors);
+    let safety = safety.checkpoint(kept.clone());
+    let (subject, lowered) = (job.subject, model.promela.clone());
+    let another = || {
+        // What was read is not read again: the file may be another one by now.
+        let mut open = |options: &Options| match &lowered {
+            Some(lowered) => Ok(Model::of_program(lowered, options)),
+            None => Ok(subject.open(options)?),
+        };
+        let Bound { model, what, .. } = bound(&mut open, question, &options, by_steps).ok()?;
+        Some((model.draft.build(), what))
+    };
+    let claims = || {
+        let (system, what) = another()?;
+        let claim = match what {
+            Asked::Ltl(ltl) => ltl.claim().clone(),
+            Asked::Claim(claim) => claim,
+            Asked::Tl(_) | Asked::Deterministic(_) => return None,
+        };
+        Some((system, claim))
+    };
+    let invariants = || {
+        let (system, what) = another()?;
+        let Asked::Ltl(ltl) = what else { return None };
+        Some((system, ltl.as_invariant(&safety)?))
+    };
+    // Each thread knows its own statements only.
+    let threads = if job.settings.coverage { 1 } else { workers(job.engine)? };
+    let (crew, by_states) = (Crew::new(threads, &claims), Crew::new(threads, &invariants));
+    let how =
+        ClaimOptions { checkpoint: kept.as_ref(), crew: Some(&crew), ..claim_options(job, options.plain) };
     let mut unseen = Vec::new();
     let system = model.draft.system();
     let outcome = match what {
         Asked::Ltl(ltl) => {
-            let safety =
-                stored(Check::new(), job.settings, options.plain).max_errors(job.settings.max_errors);
-            let safety = safety.checkpoint(kept.clone());
             let invariant = match how.emptiness {
-                Method::Components => ltl.check_as_invariant(system, &safety, job.meter, job.progress),
+                Method::Components => {
+                    ltl.check_as_invariant(system, &safety, Some(&by_states), job.meter, job.progress)
+                }
                 Method::Nested(_) => None,
             };
             match invariant {
@@ -240,6 +278,7 @@ fn claim_options(job: &Job<'_>, plain: bool) -> ClaimOptions<'static> {
         max_errors: settings.max_errors,
         forgets: settings.replacement.map(|_| settings.seed),
         checkpoint: None,
+        crew: None,
     }
 }
 

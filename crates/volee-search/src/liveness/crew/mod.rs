@@ -1,0 +1,297 @@
+//! Accepted runs by all cores: several threads decide together whether the product has an accepted cycle.
+//!
+//! A search by components begins in one thread. When it has shown to be large it pauses, and a [`Crew`](crate::Crew) goes
+//! on from what it knows. Each worker has a system, a claim and remembered steps of its own; names mean the
+//! same to all (see [`crate::parallel`]). Two tables are common:
+//! * *seen* has the pairs that some worker has come to from outside an accepting component of the automaton.
+//!   Whoever puts a pair there takes care of it, by expanding it if it is on no accepted cycle ([`Kind`]), by
+//!   a walk from it otherwise.
+//! * *dead* has pairs from which no accepted cycle can be reached within their component of the automaton. A
+//!   worker walks depth-first and by components, as one alone does ([`super::components`]), but neither
+//!   enters what is dead nor leaves the component of the automaton. A component of the product that is whole
+//!   is dead. So workers share components as soon as one has done with them (after Renault, Duret-Lutz,
+//!   Kordon, Poitrenaud, "Parallel explicit model checking for generalized Büchi automata", 2013).
+//!
+//! # Why this is right
+//! What a worker finds accepted are transitions of the product that it has made itself, so there is an
+//! accepted run. It remains that none is missed. *What is dead is so rightly:* take the first pair that is
+//! not, in a component C which a walk has closed. The walk has followed every transition of C that stays in
+//! the automaton's component, but for those to pairs that were dead already, rightly. So the accepted cycle
+//! is reached without these, and is in C; but then the walk had merged all its marks. *All is looked at:* at
+//! the end nobody has anything left, so whoever was put into *seen* was expanded or walked from, and with it
+//! all that it leads to. What the first thread knows fits in: a pair in a finished component of its search
+//! leads to no accepted cycle; a pair that it has expanded leads only to pairs that it has numbered.
+//!
+//! Reduction: each expansion has at least the steps of the system that is fixed by the states alone (see
+//! [`super::product`], [`super::reduced`]), whoever makes it, and the argument goes for that system.
+//!
+//! # Orders of memory
+//! All accesses to both tables are relaxed. That a pair is dead is all there is to know of it: nothing else
+//! is read because of it, and who does not see it yet walks once more. A pair is put into *dead* after the
+//! walk has read what it relies on, by branches on it, so what is relied on was there before: "the first"
+//! above means something.
+//!
+//! # What is not shared
+//! A walk through a component of the automaton that has cycles of both kinds ([`Kind::Mixed`]) can meet
+//! components that are nearly all of the product, and each worker would go through them whole. There one
+//! worker walks at a time ([`Alone`]) while the others reach what can be reached; and where the automaton
+//! begins like that, the crew is not asked at all. Neither is it with little memory, a bound on the depth, or
+//! a file in which the search is kept.
+//!
+//! Which cycle a crew meets first depends on chance. So it tells only whether there is an error; if there is,
+//! the paused search goes on to the one that it finds.
+
+mod kinds;
+mod meeting;
+mod walk;
+mod worker;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use volee_logic::automaton::Edge;
+use volee_store::{Concurrent, StateRef, Tuples};
+use volee_system::{Limit, Meter, Progress, Snapshot, System};
+
+use self::kinds::{Kind, Kinds};
+use self::meeting::{Plan, Tables};
+use super::components::Search;
+use super::nodes::{DEAD, UNVISITED};
+use super::reduced::Expansions;
+use super::{Claim, ClaimOptions};
+use crate::check::{SHARED, Statistics};
+use crate::parallel::REPORT;
+use crate::parallel::yard::{End, Seen, Yard};
+
+/// A state of the system and one of the automaton.
+pub(super) type Pair = (StateRef, u32);
+
+/// What a crew tells that has met no error: all was seen, or there is no time for it.
+pub(super) struct Told {
+    pub limit: Option<Limit>,
+    pub statistics: Statistics,
+    /// The letters met.
+    pub letters: Vec<u64>,
+}
+
+/// Pairs that one worker walks from at a time.
+#[derive(Default)]
+struct Alone {
+    is_taken: bool,
+    roots: Vec<Pair>,
+}
+
+/// How far a worker is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Account {
+    transitions: u64,
+    reduced: u64,
+    bytes: u64,
+    /// Pairs on no accepted cycle that were new to it.
+    passing: u64,
+    depth: u64,
+    waiting: u64,
+}
+
+/// What workers share.
+struct Common<'c> {
+    yard: Yard<Vec<Pair>>,
+    kinds: Kinds,
+    alone: Mutex<Alone>,
+    plan: Mutex<Option<Arc<Plan>>>,
+    /// Some worker has states that wait for wider fields.
+    wants_layout: Mutex<bool>,
+    accounts: Vec<Mutex<Account>>,
+    letters: Mutex<Vec<u64>>,
+    meter: &'c Meter,
+    /// What the first thread holds.
+    held: u64,
+}
+
+/// What the first thread knows, and workers begin with.
+struct Start<'s> {
+    tuples: Tuples,
+    tables: Tables,
+    expansions: Option<Expansions>,
+    automaton: &'s [Vec<Edge>],
+    faults: bool,
+    reduces: bool,
+}
+
+impl Common<'_> {
+    /// All accounts as one.
+    fn sum(&self) -> Account {
+        let mut sum = Account::default();
+        for account in &self.accounts {
+            let account = *account.lock().unwrap_or_else(PoisonError::into_inner);
+            sum.transitions += account.transitions;
+            sum.reduced += account.reduced;
+            sum.bytes += account.bytes;
+            sum.passing += account.passing;
+            sum.depth = sum.depth.max(account.depth);
+            sum.waiting += account.waiting;
+        }
+        sum
+    }
+
+    /// Whether time and memory are left, beside the table, for this much.
+    fn check(&self, bytes: u64) -> Result<(), Limit> {
+        let sum = self.sum();
+        let needed =
+            || format!("there are more than {} pairs of a state and a state of the claim", sum.passing);
+        self.meter.check().and_then(|()| self.meter.check_memory(self.held + sum.bytes + bytes, needed))
+    }
+}
+
+/// From how many pairs on a crew is asked; never where it would not help.
+pub(super) fn begins(claim: &Claim, options: ClaimOptions<'_>, fair: bool, meter: &Meter) -> usize {
+    let budget = meter.budget();
+    let little = budget.memory.is_some_and(|bytes| bytes < SHARED);
+    let Some(crew) =
+        options.crew.filter(|_| !little && budget.depth.is_none() && options.checkpoint.is_none())
+    else {
+        return usize::MAX;
+    };
+    match Kinds::new(&claim.automaton, fair).of(claim.automaton.initial) {
+        Kind::Mixed => usize::MAX,
+        _ => usize::try_from(crew.begins(false)).unwrap_or(usize::MAX),
+    }
+}
+
+/// Has a crew decide whether there is an error beyond what a search has met. Nothing where there is one, or
+/// nobody knows: the first thread goes on.
+pub(super) fn ask<S: System + ?Sized, const W: usize>(
+    search: &mut Search<'_, S, W>,
+    claim: &Claim,
+    options: ClaimOptions<'_>,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> Option<Told> {
+    let kinds = Kinds::new(&claim.automaton, W > 1);
+    let (held, letters) = (search.bytes(), search.product.letters().to_vec());
+    let before = Account {
+        transitions: search.product.transitions,
+        reduced: search.product.reduced,
+        depth: search.max_depth as u64,
+        ..Account::default()
+    };
+    let crew = options.crew?;
+    let (start, first, passing) = begin(search, claim, options, &kinds)?;
+    let mut accounts: Vec<_> = (0..crew.size()).map(|_| Mutex::default()).collect();
+    accounts.push(Mutex::new(Account { passing, ..before }));
+    let share = |worker: usize| first.iter().skip(worker).step_by(crew.size()).copied().collect();
+    let packages = (0..crew.size().min(first.len())).map(share).collect();
+    let common = Common {
+        yard: Yard::new(crew.size(), packages),
+        kinds,
+        alone: Mutex::default(),
+        plan: Mutex::default(),
+        wants_layout: Mutex::default(),
+        accounts,
+        letters: Mutex::new(letters),
+        meter,
+        held,
+    };
+    let (end, peak) = std::thread::scope(|scope| {
+        for number in 0..crew.size() {
+            let (common, start) = (&common, &start);
+            scope.spawn(move || worker::run::<W>(crew, number, common, start));
+        }
+        watch(&common, progress)
+    });
+    let sum = common.sum();
+    let (dead, bytes) = common.yard.size();
+    let statistics = Statistics {
+        states: sum.passing + dead,
+        transitions: sum.transitions,
+        reduced: sum.reduced,
+        max_depth: sum.depth,
+        memory_bytes: peak.max(held + bytes + sum.bytes),
+        table_bytes: bytes,
+        workers: crew.size() as u64,
+        ..Statistics::default()
+    };
+    let letters = common.letters.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let limit = match end {
+        End::Complete => None,
+        End::Limit(Some(limit @ (Limit::Time { .. } | Limit::Cancelled))) => Some(limit),
+        End::Decided | End::Limit(_) => return None,
+    };
+    Some(Told { limit, statistics, letters })
+}
+
+/// What a crew begins with, what it is to do first, and how many pairs on no accepted cycle are known;
+/// nothing where one thread knows already that there is an error, or names have no room.
+fn begin<'s, S: System + ?Sized, const W: usize>(
+    search: &mut Search<'_, S, W>,
+    claim: &'s Claim,
+    options: ClaimOptions<'_>,
+    kinds: &Kinds,
+) -> Option<(Start<'s>, Vec<Pair>, u64)> {
+    let product = &mut search.product;
+    let mut tuples = product.tuples()?.clone();
+    let (bits, most) = (kinds.bits(), kinds.most_name_bits());
+    let nodes = &product.nodes;
+    // The first thread's names have no room for the automaton's state, and those that are short need half the
+    // memory.
+    let wish = Concurrent::bits_for(nodes.len() * 2).saturating_sub(bits).min(most);
+    let layouts = if tuples.is_wide() { None } else { Some(tuples.lay_out_within(wish, most)?) };
+    tuples.share();
+    let width = tuples.width().min(most);
+    let table = || Concurrent::new(width + bits, nodes.len() * 2).map(Arc::new);
+    let tables = Tables { seen: table()?, dead: table()?, width };
+    let mut renamed = |name| layouts.as_ref().map_or(name, |layouts| tuples.renamed(layouts, name));
+    let (mut first, mut passing, mut dead) = (Vec::new(), 0, 0);
+    for node in 0..nodes.len() as u32 {
+        let ((name, at), order) = (nodes.key(node), nodes.order[node as usize]);
+        let pair = (renamed(name), at);
+        let key = tables.key(pair).filter(|_| !product.traps[pair.1 as usize])?;
+        tables.seen.insert(key);
+        match kinds.of(pair.1) {
+            Kind::Passing => {
+                passing += 1;
+                if order == UNVISITED {
+                    first.push(pair);
+                }
+            }
+            _ if order == DEAD => dead += u64::from(tables.dead.insert(key)),
+            _ => first.push(pair),
+        }
+    }
+    tables.seen.add(nodes.len() as u64);
+    tables.dead.add(dead);
+    let mut expansions = product.expansions.clone();
+    if let Some(expansions) = &mut expansions {
+        expansions.rename(renamed);
+    }
+    if tuples.is_full() {
+        return None;
+    }
+    let automaton = &claim.automaton.states[..];
+    let (faults, reduces) = (options.faults, product.reduces());
+    Some((Start { tuples, tables, expansions, automaton, faults, reduces }, first, passing))
+}
+
+/// Tells of progress and looks at the clock until the workers have ended; how they have, and the most memory.
+fn watch(common: &Common<'_>, progress: &mut dyn Progress) -> (End, u64) {
+    let mut peak = 0;
+    loop {
+        let seen = common.yard.watch(REPORT);
+        let (sum, (dead, bytes)) = (common.sum(), common.yard.size());
+        let memory = common.held + bytes + sum.bytes;
+        peak = peak.max(memory);
+        if let Seen::End(end) = seen {
+            return (end, peak);
+        }
+        progress.report(&Snapshot {
+            states: sum.passing + dead,
+            transitions: sum.transitions,
+            depth: sum.depth,
+            max_depth: sum.depth,
+            pending: sum.waiting,
+            memory,
+        });
+        if let Err(limit) = common.check(bytes) {
+            common.yard.end(End::Limit(Some(limit)));
+        }
+    }
+}
