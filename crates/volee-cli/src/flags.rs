@@ -4,9 +4,8 @@
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 use volee::conformance::{NO_CHANNELS, NOTHING_VISIBLE};
-use volee::families::NO_FAMILY;
 use volee::system::Diagnostic;
-use volee::{AskError, Kind, NAME_OF_CLAIM, NOTHING_ASKED, Refusal, Refused, Setting, Why};
+use volee::{AskError, Kind, NAME_OF_CLAIM, NO_FAMILY, NOTHING_ASKED, Refusal, Refused, Setting, Why};
 
 use crate::outcome::Failure;
 

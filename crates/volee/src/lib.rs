@@ -77,6 +77,7 @@ pub use volee_cluster as cluster;
 pub use volee_conform as conform;
 pub use volee_counters as counters;
 pub use volee_families as families;
+pub use volee_families::NO_FAMILY;
 pub use volee_integers as integers;
 pub use volee_logic as logic;
 pub use volee_lts as lts;
