@@ -56,7 +56,7 @@ pub enum Awake {
     Unknown,
 }
 
-/// A system that knows persistent sets and sleep sets.
+/// A system that knows persistent sets, and perhaps sleep sets.
 pub trait Reducible {
     /// Pushes a persistent set of steps of `state` that no predicate sees. Where the system knows several,
     /// the first `attempt` is 0, and the answer tells the next. `None`, and nothing pushed, where there is
@@ -83,12 +83,14 @@ pub trait Reducible {
 
     /// Pushes the steps of the processes that are not `asleep` (a set of bits), or, at an `attempt` as in
     /// [`Reducible::persistent_steps`], a persistent set of them; and with each step the sleep set of its
-    /// target.
+    /// target. A system that knows no sleep sets need not say so.
     fn awake_steps(
         &mut self,
-        state: &[u8],
-        asleep: u64,
-        attempt: Option<u32>,
-        push: &mut dyn FnMut(Step, &[u8], SleepSet) -> Flow,
-    ) -> ControlFlow<(), Awake>;
+        _state: &[u8],
+        _asleep: u64,
+        _attempt: Option<u32>,
+        _push: &mut dyn FnMut(Step, &[u8], SleepSet) -> Flow,
+    ) -> ControlFlow<(), Awake> {
+        ControlFlow::Continue(Awake::Unknown)
+    }
 }

@@ -10,7 +10,7 @@ use volee_lts::LtsError;
 use volee_report::Claim;
 use volee_system::{Covered, Diagnostic, Limit, Reason, Run, Unreached, Verdict, Violation, Witness};
 
-use crate::engine::Refusal;
+use crate::refusal::Refusal;
 use crate::judge::Defect;
 use crate::model::Options;
 use crate::question::Question;

@@ -38,6 +38,7 @@ mod near;
 mod picture;
 pub mod properties;
 mod question;
+mod refusal;
 pub mod render;
 pub mod replay;
 pub mod settings;
@@ -55,7 +56,7 @@ pub use answer::{
 };
 pub use ask::{Ask, NAME_OF_CLAIM, NOTHING_ASKED, ask, ask_system, usual_memory};
 pub use conformance::{Contract, Goal};
-pub use engine::{Cluster, Engine, Refusal, Refused, Why};
+pub use engine::{Cluster, Engine};
 pub use engines::counters::{ReachableSets, reachable};
 pub use engines::workers::work_shipped;
 pub use graphs::Graphs;
@@ -63,6 +64,7 @@ pub use html::{coverage_note, report_page, run_page, text_of, view as page_view}
 pub use kept::Keep;
 pub use picture::Picture;
 pub use question::{Kind, Question};
+pub use refusal::{Refusal, Refused, Why};
 pub use settings::{Asked, Emptiness, Setting, Settings};
 pub use solve::{Equations, Resolution};
 pub use source::Source;

@@ -21,8 +21,8 @@
 //!
 //! SPIN merges less: only after statements that are themselves local. Not merged: what a property observes,
 //! labelled nodes, escapes, rendezvous sends (the sender may lose its turn), and everything where priorities,
-//! `provided`, `_last`, `enabled()`, `pc_value()` or `np_` make the number of steps matter: `np_` is false where
-//! nobody moves, so that a step from a progress label to such a state may pass one where it is true.
+//! `provided`, `_last`, `enabled()`, `pc_value()` or `np_` make the number of steps matter. (`np_` is false
+//! where nobody moves, so that a step from a progress label to such a state may pass one where it is true.)
 
 use super::effects::{extent, is_local, visit_stores};
 use super::failing::Failing;

@@ -19,6 +19,7 @@
 //! system. A step with a fault is not remembered as such but as a reason to ask the system for all steps of
 //! the state, as are states without any step: there the system may know of others (a `timeout`).
 
+mod part;
 mod sets;
 mod table;
 mod word;
@@ -26,6 +27,7 @@ mod word;
 use volee_store::{StateRef, Tuples};
 use volee_system::{Divisible, Fineness, Flow, Part, PersistentSet, Step, System, Touched};
 
+use part::{Doubt, Remembered, WORTH};
 use sets::Sets;
 use table::Table;
 pub(crate) use word::Word;
@@ -34,11 +36,6 @@ pub(crate) use word::Word;
 const INLINE: usize = 2;
 /// The count of an entry that says that the system is to be asked for all steps of the state.
 const ASK: u32 = u32::MAX;
-/// Of this many look-ups one may be a miss, in a part that pays.
-const WORTH: u32 = 4;
-/// Misses before anybody asks whether a part should be divided, and of how many look-ups one may be a miss
-/// then.
-const SMALL_TRIAL: (u32, u32) = (1 << 10, 64);
 /// Bytes from which on nothing is remembered that does not pay, and misses after which that is known of a
 /// part.
 const PRESSURE: u64 = 1 << 22;
@@ -52,60 +49,6 @@ struct Steps<W> {
     count: u32,
     /// The differences; where there are more than fit here, the first is where they start among all.
     differences: [W; INLINE],
-}
-
-/// Whether a part should be divided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Doubt {
-    None,
-    /// It is to be, when it is next executed.
-    Due,
-    /// It cannot be.
-    Settled,
-}
-
-/// A part of a record with a certain value.
-#[derive(Debug, Clone, Copy)]
-struct Remembered<W> {
-    part: Part,
-    /// The number of the record's value.
-    value: u32,
-    /// The number of its memory, plus one; 0 for a part that is left to the system.
-    memory: u32,
-    doubt: Doubt,
-    mask: W,
-    /// All bits but those that each of its steps replaces, which are not in the mask.
-    kept: W,
-    /// What it replaces was told by an execution.
-    is_told: bool,
-    lookups: u32,
-    misses: u32,
-}
-
-impl<W: Word> Remembered<W> {
-    fn new(part: Part, value: u32, memory: u32, mask: W) -> Self {
-        let (doubt, kept) = (Doubt::None, W::ALL);
-        Remembered { part, value, memory, doubt, mask, kept, is_told: false, lookups: 0, misses: 0 }
-    }
-
-    fn may_be_divided(&self) -> bool {
-        self.doubt == Doubt::None && self.part.partner.is_none() && self.part.last > self.part.first + 1
-    }
-
-    /// It is no longer remembered, but to be divided if that is possible.
-    fn give_up(&mut self) {
-        self.memory = 0;
-        if self.may_be_divided() {
-            self.doubt = Doubt::Due;
-        }
-    }
-
-    /// Whether it is met again too rarely.
-    fn is_in_doubt(&self) -> bool {
-        let (trial, worth) =
-            if self.may_be_divided() { SMALL_TRIAL } else { (trial(self.mask.bits()), WORTH) };
-        self.misses > trial && self.misses > self.lookups / worth
-    }
 }
 
 /// What is remembered, for one layout of names.
@@ -588,16 +531,5 @@ impl<W: Word> Memo<W> {
         let parts = self.parts.capacity() * size_of::<Remembered<W>>();
         let differences = self.differences.capacity() * size_of::<W>();
         self.steps.bytes() + self.sets.bytes() + (differences + values + parts) as u64
-    }
-}
-
-/// Misses of a part before anybody asks whether it pays: where keys have few bits, they all come back in the
-/// end.
-fn trial(bits: u32) -> u32 {
-    match bits {
-        ..=18 => u32::MAX,
-        19..=28 => 1 << 15,
-        29..=36 => 1 << 10,
-        _ => 1 << 7,
     }
 }

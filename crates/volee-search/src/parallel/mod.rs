@@ -9,10 +9,10 @@
 //! table or a field is full, all meet and make a larger one together (see [`meeting`]).
 //!
 //! Which error a crew meets first depends on chance, and it knows no runs. So it only tells whether there is
-//! one, or where all are asked for, how many, and for which reasons. If there is none, that is the answer. If there is, the search that was paused goes on, alone and in
-//! its own order, to the first error it meets, beside one that goes breadth-first ([`lanes`]): the same call
-//! always gives the same run. Where the crew meets a limit of memory or of names the paused search goes on,
-//! too.
+//! one, or where all are asked for, how many, and for which reasons. If there is none, that is the answer. If
+//! there is, the search that was paused goes on, alone and in its own order, to the first error it meets,
+//! beside one that goes breadth-first ([`lanes`]): the same call always gives the same run. Where the crew
+//! meets a limit of memory or of names the paused search goes on, too.
 //!
 //! Reductions: a persistent set is taken only if that is right by the state alone (see [`crate::reducing`]),
 //! because what a stack tells one worker another does not know. So the states that are explored do not depend

@@ -15,8 +15,8 @@ use volee_search::{
 };
 use volee_store::checkpoint::{Checkpoint, read_header};
 use volee_system::{
-    Awake, Budget, Components, Fault, FaultId, Flow, Label, Limit, Meter, PersistentSet, PredicateId,
-    Progress, Quiet, Random, Reducible, Sink, SleepSet, Snapshot, Step, System, Verdict,
+    Budget, Components, Fault, FaultId, Flow, Label, Limit, Meter, PersistentSet, PredicateId, Progress,
+    Quiet, Random, Reducible, Sink, Snapshot, Step, System, Verdict,
 };
 
 use crate::graph::Graph;
@@ -340,16 +340,6 @@ impl Reducible for Chosen {
         sink.push(Step::labelled(0), &Walk::state(target))?;
         let set = PersistentSet { others_may_be_ignored: false, cuts_cycles: chance > 98, next: 1 };
         ControlFlow::Continue(Some(set))
-    }
-
-    fn awake_steps(
-        &mut self,
-        _: &[u8],
-        _: u64,
-        _: Option<u32>,
-        _: &mut dyn FnMut(Step, &[u8], SleepSet) -> Flow,
-    ) -> ControlFlow<(), Awake> {
-        ControlFlow::Continue(Awake::Unknown)
     }
 }
 

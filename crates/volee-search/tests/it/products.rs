@@ -15,9 +15,9 @@ use volee_search::{
     NestedStore, Reduction, check_claim, is_fair,
 };
 use volee_system::{
-    Action, Awake, Budget, Components, Fault, FaultId, FaultKind, Flow, Label, Limit, Marks, Meter,
-    PersistentSet, PredicateId, Quiet, Random, ReasonKind, Records, Reducible, Sink, SleepSet, Step, System,
-    Verdict, Violation, collect_initial, collect_steps, replay,
+    Action, Budget, Components, Fault, FaultId, FaultKind, Flow, Label, Limit, Marks, Meter, PersistentSet,
+    PredicateId, Quiet, Random, ReasonKind, Records, Reducible, Sink, Step, System, Verdict, Violation,
+    collect_initial, collect_steps, replay,
 };
 
 /// Who may move.
@@ -133,15 +133,6 @@ impl Reducible for Plan {
             cuts_cycles: *cuts_cycles,
             next,
         }))
-    }
-    fn awake_steps(
-        &mut self,
-        _: &[u8],
-        _: u64,
-        _: Option<u32>,
-        _: &mut dyn FnMut(Step, &[u8], SleepSet) -> Flow,
-    ) -> ControlFlow<(), Awake> {
-        ControlFlow::Continue(Awake::Unknown)
     }
 }
 

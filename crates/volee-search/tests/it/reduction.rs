@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use volee_search::{Check, Order, Outcome, Reduction, check};
 use volee_system::{
-    Awake, Budget, FaultId, Flow, Label, Meter, PersistentSet, PredicateId, Quiet, Random, Reducible, Sink,
-    SleepSet, Step, System, Verdict, replay,
+    Budget, FaultId, Flow, Label, Meter, PersistentSet, PredicateId, Quiet, Random, Reducible, Sink, Step,
+    System, Verdict, replay,
 };
 
 /// What a process can do at a point of control.
@@ -119,16 +119,6 @@ impl Reducible for Team {
             }
         }
         ControlFlow::Continue(None)
-    }
-
-    fn awake_steps(
-        &mut self,
-        _: &[u8],
-        _: u64,
-        _: Option<u32>,
-        _: &mut dyn FnMut(Step, &[u8], SleepSet) -> Flow,
-    ) -> ControlFlow<(), Awake> {
-        ControlFlow::Continue(Awake::Unknown)
     }
 }
 

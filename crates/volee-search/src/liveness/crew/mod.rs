@@ -1,7 +1,7 @@
 //! Accepted runs by all cores: several threads decide together whether the product has an accepted cycle.
 //!
-//! A search by components begins in one thread. When it has shown to be large it pauses, and a [`Crew`](crate::Crew) goes
-//! on from what it knows. Each worker has a system, a claim and remembered steps of its own; names mean the
+//! A search by components begins in one thread. When it has shown to be large it pauses, and a
+//! [`Crew`](crate::Crew) goes on from what it knows. Each worker has a system, a claim and remembered steps of its own; names mean the
 //! same to all (see [`crate::parallel`]). Two tables are common:
 //! * *seen* has the pairs that some worker has come to from outside an accepting component of the automaton.
 //!   Whoever puts a pair there takes care of it, by expanding it if it is on no accepted cycle ([`Kind`]), by

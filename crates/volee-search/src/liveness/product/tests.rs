@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use volee_logic::formula::parse;
 use volee_logic::ltl::translate;
 use volee_program::{Machine, MachineOptions};
-use volee_system::{Awake, Budget, Components, Divisible, Meter, Random, Reducible, Sink, SleepSet};
+use volee_system::{Budget, Components, Divisible, Meter, Random, Reducible, Sink};
 
 use super::*;
 
@@ -65,15 +65,6 @@ impl Reducible for Row {
         sink.push(step, &(at + 1).to_le_bytes())?;
         let next = attempt + 1;
         ControlFlow::Continue(Some(PersistentSet { others_may_be_ignored: false, cuts_cycles, next }))
-    }
-    fn awake_steps(
-        &mut self,
-        _: &[u8],
-        _: u64,
-        _: Option<u32>,
-        _: &mut dyn FnMut(Step, &[u8], SleepSet) -> Flow,
-    ) -> ControlFlow<(), Awake> {
-        ControlFlow::Continue(Awake::Unknown)
     }
 }
 
