@@ -181,11 +181,31 @@ impl Quotients {
     /// memory.
     pub fn resize(&mut self, lines: usize) -> Option<()> {
         let mut larger = Quotients::new(self.width(), lines)?;
+        let mut filled = Vec::new();
+        filled.try_reserve_exact(lines).ok()?;
+        filled.resize(lines, 0);
         let aside = std::mem::take(&mut self.aside);
-        self.drain_codes(|code| larger.add_code(code));
-        aside.into_iter().for_each(|code| larger.add_code(code));
+        self.drain_codes(|code| larger.append(code, &mut filled));
+        aside.into_iter().for_each(|code| larger.append(code, &mut filled));
         *self = larger;
         Some(())
+    }
+
+    /// Puts a name that is not there, where it is known how many slots of each line are in use.
+    #[inline(always)]
+    fn append(&mut self, code: u64, filled: &mut [u8]) {
+        let home = self.homes.of(code);
+        let remainder = ((code & self.homes.kept) as u32) << FAR | USED;
+        for far in 0..GROUP {
+            let used = &mut filled[home ^ far];
+            if usize::from(*used) < LINE {
+                self.lines[home ^ far][usize::from(*used)] = remainder | far as u32;
+                *used += 1;
+                self.len += 1;
+                return;
+            }
+        }
+        self.put_aside(code);
     }
 
     /// Gives all names away, in the order of their scrambled forms but for those within a group of lines, and

@@ -26,7 +26,10 @@ use crate::dictionary::Dictionary;
 use crate::numbering::Numbering;
 use crate::others::Others;
 
+mod layouts;
 mod replica;
+
+pub use layouts::Layouts;
 
 /// Set in the name of a state that waits for wider fields.
 pub const WAITING: u64 = 1 << 63;
@@ -148,27 +151,6 @@ pub struct Tuples {
     numbering: Option<Arc<Numbering>>,
     known_values: usize,
     known_words: usize,
-}
-
-/// How names were laid out, and how they are now.
-#[derive(Debug, Clone)]
-pub struct Layouts {
-    fields: Vec<(Field, Field)>,
-    was_wide: bool,
-    others: Others,
-}
-
-impl Layouts {
-    /// The tuple, as it is laid out now, of a name that was given before.
-    #[inline]
-    fn translate(&self, name: StateRef) -> Tuple {
-        let old = expand(self.was_wide, &self.others, name);
-        let mut new = 0;
-        for (from, to) in &self.fields {
-            new |= (from.of(old) as Tuple) << to.shift;
-        }
-        new
-    }
 }
 
 /// The tuple of a name.
@@ -422,7 +404,7 @@ impl Tuples {
         let was_wide = std::mem::replace(&mut self.wide, wide);
         let taken: u32 = self.components.iter().map(|c| c.field.shift + c.field.width).max().unwrap_or(0);
         let others = std::mem::replace(&mut self.others, Others::new(taken.saturating_sub(OWN_BITS)));
-        let layouts = Layouts { fields, was_wide, others };
+        let layouts = Layouts::new(&fields, (was_wide, wide), others);
         if !self.base.starts.is_empty() {
             let tuple = layouts.translate(self.base.name);
             (self.base.tuple, self.base.name) = (tuple, StateRef::NONE);
