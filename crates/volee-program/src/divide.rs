@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use volee_system::{Divisible, FaultId, Fineness, Flow, Part, Sink, Touched};
+use volee_system::{Divisible, FaultId, Fineness, Flow, Kinds, Part, Sink, Touched};
 
 use crate::code::{Code, Compiled, Move, Op};
 use crate::eval::Context;
@@ -33,7 +33,7 @@ pub(crate) struct Division {
 
 /// Channels that somebody may receive from.
 #[derive(Debug, Clone, Default)]
-struct Sources {
+pub(crate) struct Sources {
     /// These, by number.
     known: Vec<i32>,
     /// Any.
@@ -79,16 +79,28 @@ impl Division {
         }
     }
 
-    pub fn footprint<'a>(&'a mut self, compiled: &'a Compiled) -> Footprint<'a> {
+    pub fn footprint<'a>(&'a mut self, compiled: &'a Compiled, kinds: &'a Kinds) -> Footprint<'a> {
         Footprint {
             compiled,
             owners: &self.owners,
+            receives: &self.receives,
+            kinds,
             touched: 0,
             written: 0,
             scratch: &mut self.scratch,
             reached: &mut self.reached,
         }
     }
+}
+
+/// The records that may ever hold a process that receives from a channel.
+pub(crate) fn receivers(
+    receives: &[Sources],
+    kinds: &Kinds,
+    channel: i32,
+) -> impl DoubleEndedIterator<Item = usize> {
+    let may = move |kind: &u8| receives[usize::from(*kind)].contains(channel);
+    kinds.iter().enumerate().filter(move |(_, kinds)| kinds.iter().any(may)).map(|(record, _)| record)
 }
 
 /// Whether transitions of a node look at each other.
@@ -143,14 +155,7 @@ impl Visitor for Recorder<'_, '_> {
 }
 
 impl Divisible for Machine {
-    fn parts(
-        &mut self,
-        state: &[u8],
-        record: u8,
-        fineness: Fineness,
-        kinds: &dyn Fn(usize) -> Vec<u8>,
-        parts: &mut Vec<Part>,
-    ) {
+    fn parts(&mut self, state: &[u8], record: u8, fineness: Fineness, kinds: &Kinds, parts: &mut Vec<Part>) {
         self.divide(state);
         let compiled = std::sync::Arc::clone(&self.compiled);
         let Some(division) = &mut self.division else { return };
@@ -175,12 +180,8 @@ impl Divisible for Machine {
                 start = number;
             }
             if let Some(channel) = channel {
-                let receives = |kind: &u8| division.receives[usize::from(*kind)].contains(channel);
-                let receives = |q: &usize| kinds(*q).iter().any(receives);
-                let others = (0..usize::from(u8::MAX)).filter(|q| *q != pid).filter(receives);
-                let others: Vec<usize> = others.collect();
-                let partners = others.iter().rev();
-                parts.extend(partners.map(|&q| part(number..number + 1, Some(q as u8))));
+                let partners = receivers(&division.receives, kinds, channel).rev().filter(|q| *q != pid);
+                parts.extend(partners.map(|q| part(number..number + 1, Some(q as u8))));
                 start = number + 1;
             }
         }
@@ -193,19 +194,19 @@ impl Divisible for Machine {
         self.enumerator.load(&self.compiled, state);
     }
 
-    fn part_steps(&mut self, part: Part, touched: Option<&mut Touched>, sink: &mut dyn Sink) -> Flow {
+    fn part_steps(&mut self, part: Part, told: Option<(&mut Touched, &Kinds)>, sink: &mut dyn Sink) -> Flow {
         let compiled = &self.compiled;
         let Some(division) = &mut self.division else { return Flow::Continue(()) };
         let (pid, moves) = (usize::from(part.record), usize::from(part.first)..usize::from(part.last));
         let partner = part.partner.map(usize::from);
-        let mut footprint = touched.is_some().then(|| division.footprint(compiled));
+        let mut footprint = told.as_ref().map(|(_, kinds)| division.footprint(compiled, kinds));
         if let Some(footprint) = &mut footprint {
             footprint.looks(&self.enumerator.levels[0].frame, pid, moves.clone(), partner);
         }
         self.source.clone_from(&self.enumerator.levels[0].frame.bytes);
         let mut recorder = Recorder { sink, source: &self.source, footprint, writes: None };
         let flow = self.enumerator.run_part(compiled, (pid, moves, partner), &mut recorder);
-        if let (Some(touched), Some(footprint)) = (touched, recorder.footprint) {
+        if let (Some((touched, _)), Some(footprint)) = (told, recorder.footprint) {
             touched.reads |= footprint.touched;
             touched.writes = recorder.writes.unwrap_or(0) & !touched.reads;
         }
@@ -220,7 +221,7 @@ impl Division {
     fn hands_over(&mut self, compiled: &Compiled, frame: &Frame, pid: usize, m: &Move) -> Option<i32> {
         let send = sending(&m.op)?;
         let own = 1_u64.checked_shl((self.owners.fixed + pid) as u32).unwrap_or(0);
-        let mut footprint = self.footprint(compiled);
+        let mut footprint = self.footprint(compiled, &[]);
         footprint.looks_up(frame, pid, &send.channel);
         let number = Context::of(compiled, frame, pid, false).eval(&send.channel);
         let told = footprint.touched & !own == 0 && frame.channel(number).is_some();

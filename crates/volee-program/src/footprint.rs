@@ -10,7 +10,10 @@
 //! After the first store of a statement values are not those of the state before it. A sequence of statements
 //! is therefore executed on the way, in a frame of its own, and each is walked in the frame that it finds.
 
+use volee_system::Kinds;
+
 use crate::code::{Cell, Code, Compiled, Element, Field, Move, Op, Receive, Send, Target, Width};
+use crate::divide::{Sources, receivers};
 use crate::eval::Context;
 use crate::exec::{Executor, Ready, ready};
 use crate::frame::Frame;
@@ -35,6 +38,10 @@ pub(crate) struct Owners {
 pub(crate) struct Footprint<'a> {
     pub compiled: &'a Compiled,
     pub owners: &'a Owners,
+    /// By process type, from where it may receive; and the types that each record may be of, if they are
+    /// known: a message that is handed over goes to nobody else.
+    pub receives: &'a [Sources],
+    pub kinds: &'a Kinds,
     /// What was found.
     pub touched: u64,
     /// Components that the step at hand stores as wholes, whatever they held.
@@ -409,18 +416,30 @@ impl Footprint<'_> {
                 && is_handed_over(self.compiled, frame, pid, send)
             {
                 self.message(at, send);
-                self.receivers(frame, pid, partner);
+                match partner {
+                    Some(partner) => self.receiver(frame, pid, partner),
+                    None => self.receivers(at, send),
+                }
             }
         }
     }
 
-    /// What decides who receives a message that is handed over.
-    fn receivers(&mut self, frame: &Frame, sender: usize, partner: Option<usize>) {
-        let Some(partner) = partner else {
-            // Who is there at all, where they stand, and what they look at.
+    /// What decides who receives a message that is handed over to anybody: who is there of those that ever
+    /// receive from this channel, where they stand, and what they look at. Which channel it is was found by
+    /// what is already noted.
+    fn receivers(&mut self, at: At<'_>, send: &Send) {
+        let types = at.frame.types();
+        let are_known = types.len() <= self.kinds.len()
+            && types.iter().zip(self.kinds).all(|(proctype, kinds)| kinds.contains(proctype));
+        if !are_known {
             self.touched = EVERYTHING;
             return;
-        };
+        }
+        let channel = self.value(at, &send.channel);
+        receivers(self.receives, self.kinds, channel).for_each(|q| self.receiver(at.frame, at.pid, q));
+    }
+
+    fn receiver(&mut self, frame: &Frame, sender: usize, partner: usize) {
         self.process(partner);
         if partner >= frame.count() || partner == sender {
             return;

@@ -561,7 +561,7 @@ impl Reducible for Machine {
     fn stance(&mut self, record: u8, touched: &mut u64) -> Option<u32> {
         let (compiled, program, predicates) = (&self.compiled, &self.program, &self.predicate_exprs);
         let choice = self.choice.get_or_insert_with(|| Choice::new(program, compiled, predicates));
-        let mut footprint = self.division.as_mut()?.footprint(compiled);
+        let mut footprint = self.division.as_mut()?.footprint(compiled, &[]);
         let number = choice.stance(&self.enumerator.levels[0].frame, usize::from(record), &mut footprint);
         *touched |= footprint.touched;
         number.filter(|_| footprint.touched != EVERYTHING)

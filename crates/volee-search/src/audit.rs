@@ -189,15 +189,16 @@ fn compare_parts<S: System + ?Sized>(
     let cut = system.components().and_then(|cut| cut.starts(state, &mut starts));
     let Some(system) = system.divisible().filter(|_| cut.is_some()) else { return Ok(()) };
     let present = starts.len() - 1 - fixed;
+    let kinds: Vec<Vec<u8>> = (0..records).map(|at| tuples.kinds(fixed + at).to_vec()).collect();
     for fineness in [Fineness::Coarse, Fineness::Fine] {
-        let kinds = |at: usize| if at < records { tuples.kinds(fixed + at).to_vec() } else { Vec::new() };
         let mut parts: Vec<Part> = Vec::new();
         (0..present).rev().for_each(|r| system.parts(state, r as u8, fineness, &kinds, &mut parts));
         system.divide(state);
         let mut made = Vec::new();
         for &part in &parts {
             let mut touched = Touched::default();
-            let flow = system.part_steps(part, Some(&mut touched), &mut |step: Step, target: &[u8]| {
+            let told = Some((&mut touched, &kinds[..]));
+            let flow = system.part_steps(part, told, &mut |step: Step, target: &[u8]| {
                 made.push((step, target.to_vec()));
                 Flow::Continue(())
             });

@@ -42,27 +42,22 @@ pub enum Fineness {
     Fine,
 }
 
+/// For each record, the kinds of values that it has had in any state so far.
+pub type Kinds = [Vec<u8>];
+
 /// A system that makes its steps part by part.
 ///
 /// Where the parts have any steps at all, the steps of a state are those of all parts of its records, from
 /// the last record to the first, in the order in which [`Divisible::parts`] gives them.
 pub trait Divisible {
-    /// The parts of a record of a state. They depend on the value of the record alone, and on `kinds`: the
-    /// kinds of values that each record has had in any state so far.
-    fn parts(
-        &mut self,
-        state: &[u8],
-        record: u8,
-        fineness: Fineness,
-        kinds: &dyn Fn(usize) -> Vec<u8>,
-        parts: &mut Vec<Part>,
-    );
+    /// The parts of a record of a state. They depend on the value of the record alone, and on `kinds`.
+    fn parts(&mut self, state: &[u8], record: u8, fineness: Fineness, kinds: &Kinds, parts: &mut Vec<Part>);
 
     /// The state that parts are asked about from now on.
     fn divide(&mut self, state: &[u8]);
 
     /// Pushes the steps of a part. `Break` when the sink breaks, or the part cannot be made by itself in this
-    /// state: then all steps of the state are to be asked for. Tells in `touched`, if it is given, what they
-    /// depend on and change.
-    fn part_steps(&mut self, part: Part, touched: Option<&mut Touched>, sink: &mut dyn Sink) -> Flow;
+    /// state: then all steps of the state are to be asked for. Tells, where it is asked to, what they depend
+    /// on and change, as long as records have no other kinds.
+    fn part_steps(&mut self, part: Part, told: Option<(&mut Touched, &Kinds)>, sink: &mut dyn Sink) -> Flow;
 }

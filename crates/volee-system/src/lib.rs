@@ -39,7 +39,7 @@ mod verdict;
 
 pub use budget::{Amount, Budget, Limit, Meter, ParseBudgetError, parse_duration, parse_size};
 pub use components::{Components, Records};
-pub use divisible::{Divisible, Fineness, Part, Touched};
+pub use divisible::{Divisible, Fineness, Kinds, Part, Touched};
 pub use draft::Draft;
 pub use inspection::{
     Choice, Covered, Inspectable, Inspection, Queue, Standing, coverage, inspect, unreached, value,

@@ -10,10 +10,10 @@ use volee_lts::LtsError;
 use volee_report::Claim;
 use volee_system::{Covered, Diagnostic, Limit, Reason, Run, Unreached, Verdict, Violation, Witness};
 
-use crate::refusal::Refusal;
 use crate::judge::Defect;
 use crate::model::Options;
 use crate::question::Question;
+use crate::refusal::Refusal;
 
 /// Of a run longer than this only the end is kept: each step carries all that is to be said about it.
 pub const LONGEST_RUN: usize = 10_000;

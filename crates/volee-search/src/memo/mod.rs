@@ -14,6 +14,10 @@
 //! need not be in M: its bits are not changed but replaced. The fields of names and the kinds of records must
 //! be those of then: when they change, all is forgotten.
 //!
+//! Where an execution depended on nothing but the record itself, its value alone tells the steps: nothing is
+//! looked up. A part without steps there, of a process that waits for others to begin a rendezvous or stands
+//! at its end, is then not even asked.
+//!
 //! A mask grows when an execution depends on more than it has; the part is then another one, with a memory of
 //! its own. A part that is not met again often enough is divided into halves, and in the end left to the
 //! system. A step with a fault is not remembered as such but as a reason to ask the system for all steps of
@@ -59,6 +63,8 @@ pub(crate) struct Memo<W> {
     layout: u64,
     steps: Table<W, Steps<W>>,
     differences: Vec<W>,
+    /// For each record, the kinds of its values.
+    kinds: Vec<Vec<u8>>,
     /// For each record and the number of its value, where its parts are: the first plus one, and how many.
     values: Vec<Vec<(u32, u32)>>,
     parts: Vec<Remembered<W>>,
@@ -203,7 +209,7 @@ impl<W: Word> Memo<W> {
             let parts = (first as usize)
                 .checked_sub(1)
                 .map_or(&[][..], |first| &self.parts[first..][..count as usize]);
-            for part in parts {
+            for part in parts.iter().filter(|part| part.fixed.is_none()) {
                 self.steps.prefetch(word & part.mask, part.memory);
             }
         }
@@ -268,6 +274,9 @@ impl<W: Word> Memo<W> {
         part.lookups += 1;
         let (key, memory) = (loaded.word & part.mask, part.memory);
         let kept = loaded.word & part.kept;
+        if let Some(steps) = part.fixed {
+            return self.apply(tuples, &steps, kept, stage);
+        }
         match self.steps.get(key, memory) {
             Some(steps) => self.apply(tuples, steps, kept, stage),
             None => self.execute(system, tuples, at, loaded, stage),
@@ -308,10 +317,10 @@ impl<W: Word> Memo<W> {
         }
         let part = self.parts[at];
         let (mut touched, mut faulty) = (Touched::default(), false);
-        let recorded = (part.memory != 0).then_some(&mut touched);
+        let told = (part.memory != 0).then_some((&mut touched, &self.kinds[..]));
         let mut targets = std::mem::take(&mut self.targets);
         targets.clear();
-        let flow = system.part_steps(part.part, recorded, &mut |step: Step, target: &[u8]| {
+        let flow = system.part_steps(part.part, told, &mut |step: Step, target: &[u8]| {
             faulty |= step.fault.is_some() || step.stays;
             targets.push(tuples.name(target));
             if faulty { Flow::Break(()) } else { Flow::Continue(()) }
@@ -383,6 +392,14 @@ impl<W: Word> Memo<W> {
             steps.differences[0] = W::from_place(self.differences.len());
             self.differences.extend(differences);
         }
+        if mask == W::mask(tuples.field(tuples.fixed() + record)) {
+            if steps.count == 0 {
+                return self.unlist(record, at);
+            } else if steps.count <= INLINE as u32 {
+                part.fixed = Some(steps);
+                return;
+            }
+        }
         if !self.steps.add(key, memory, steps) {
             // Parts keep their doubts, but not what they remember.
             self.differences.clear();
@@ -420,7 +437,7 @@ impl<W: Word> Memo<W> {
     fn split(&mut self, system: &mut dyn Divisible, tuples: &Tuples, at: usize, loaded: &mut Loaded<'_, W>) {
         let Remembered { part, value, .. } = self.parts[at];
         let (record, value) = (usize::from(part.record), value as usize);
-        self.ask_for_parts(system, tuples, record, Fineness::Fine, loaded);
+        self.ask_for_parts(system, record, Fineness::Fine, loaded);
         let middle = part.first / 2 + part.last / 2;
         let starts = self.scratch.iter().filter(|p| p.partner.is_none()).map(|p| p.first);
         let inside = starts.filter(|&first| part.first < first && first < part.last);
@@ -431,11 +448,7 @@ impl<W: Word> Memo<W> {
         };
         self.parts[at].doubt = Doubt::None;
         // The parts of the value may have been listed anew since, or left to the system.
-        let (first, count) = self.values[record].get(value).copied().unwrap_or_default();
-        let listed = (first as usize).saturating_sub(1)..(first + count).saturating_sub(1) as usize;
-        if !listed.contains(&at) {
-            return;
-        }
+        let Some(listed) = self.listed(record, value).filter(|listed| listed.contains(&at)) else { return };
         let start = self.parts.len();
         for old in listed {
             if old != at {
@@ -446,7 +459,26 @@ impl<W: Word> Memo<W> {
                 self.add_part(half, value, W::mask(tuples.field(tuples.fixed() + record)));
             }
         }
-        self.values[record][value] = (start as u32 + 1, count + 1);
+        self.values[record][value] = (start as u32 + 1, (self.parts.len() - start) as u32);
+    }
+
+    /// A part that has no steps, whatever the rest of the state is, is asked no more. Whoever goes through the
+    /// parts of its value now goes on undisturbed: the list is made anew.
+    fn unlist(&mut self, record: usize, at: usize) {
+        let value = self.parts[at].value as usize;
+        let Some(listed) = self.listed(record, value).filter(|listed| listed.contains(&at)) else { return };
+        let start = self.parts.len();
+        for old in listed.filter(|&old| old != at) {
+            self.parts.push(self.parts[old]);
+        }
+        self.values[record][value] = (start as u32 + 1, (self.parts.len() - start) as u32);
+    }
+
+    /// Where the parts of a value are, unless they are left to the system.
+    fn listed(&self, record: usize, value: usize) -> Option<std::ops::Range<usize>> {
+        let &(first, count) = self.values[record].get(value)?;
+        let first = (first as usize).checked_sub(1)?;
+        Some(first..first + count as usize)
     }
 
     fn add_part(&mut self, part: Part, value: usize, mask: W) {
@@ -458,15 +490,12 @@ impl<W: Word> Memo<W> {
     fn ask_for_parts(
         &mut self,
         system: &mut dyn Divisible,
-        tuples: &Tuples,
         record: usize,
         fineness: Fineness,
         loaded: &mut Loaded<'_, W>,
     ) {
-        let (fixed, records) = (tuples.fixed(), tuples.len() - tuples.fixed());
-        let kinds = |at: usize| if at < records { tuples.kinds(fixed + at).to_vec() } else { Vec::new() };
         self.scratch.clear();
-        system.parts(loaded.state, record as u8, fineness, &kinds, &mut self.scratch);
+        system.parts(loaded.state, record as u8, fineness, &self.kinds, &mut self.scratch);
         system.divide(loaded.state);
     }
 
@@ -483,7 +512,7 @@ impl<W: Word> Memo<W> {
         loaded.load(tuples, system);
         self.scratch.clear();
         if !tuples.is_absent(tuples.fixed() + record, value) {
-            self.ask_for_parts(system, tuples, record, Fineness::Coarse, loaded);
+            self.ask_for_parts(system, record, Fineness::Coarse, loaded);
         }
         let first = self.parts.len();
         let mask = W::mask(tuples.field(tuples.fixed() + record));
@@ -509,6 +538,7 @@ impl<W: Word> Memo<W> {
         self.parts.clear();
         let records = tuples.len() - tuples.fixed();
         self.values = vec![Vec::new(); records];
+        self.kinds = (tuples.fixed()..tuples.len()).map(|record| tuples.kinds(record).to_vec()).collect();
         self.misses.resize(records, 0);
         let left = std::mem::take(&mut self.left);
         self.left = vec![0; records];

@@ -2,7 +2,7 @@
 
 use volee_system::Part;
 
-use super::Word;
+use super::{Steps, Word};
 
 /// Of this many look-ups one may be a miss, in a part that pays.
 pub(super) const WORTH: u32 = 4;
@@ -34,6 +34,8 @@ pub(super) struct Remembered<W> {
     pub kept: W,
     /// What it replaces was told by an execution.
     pub is_told: bool,
+    /// Its steps, where the value of the record tells them.
+    pub fixed: Option<Steps<W>>,
     pub lookups: u32,
     pub misses: u32,
 }
@@ -41,7 +43,18 @@ pub(super) struct Remembered<W> {
 impl<W: Word> Remembered<W> {
     pub fn new(part: Part, value: u32, memory: u32, mask: W) -> Self {
         let (doubt, kept) = (Doubt::None, W::ALL);
-        Remembered { part, value, memory, doubt, mask, kept, is_told: false, lookups: 0, misses: 0 }
+        Remembered {
+            part,
+            value,
+            memory,
+            doubt,
+            mask,
+            kept,
+            is_told: false,
+            fixed: None,
+            lookups: 0,
+            misses: 0,
+        }
     }
 
     pub fn may_be_divided(&self) -> bool {
