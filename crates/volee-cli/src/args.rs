@@ -23,6 +23,16 @@ pub fn named<T: Copy + Send + Sync + 'static>(all: &'static [Named<T>]) -> impl 
         .map(|name| value(all, &name).expect("clap gives one of these names"))
 }
 
+/// What a user says about a model, which may begin with a minus (`-end-`, `-x < 3`), but is not a flag whose
+/// place it has taken.
+pub fn said(text: &str) -> Result<String, String> {
+    let is_short = text.len() == 2 && text.as_bytes()[1].is_ascii_alphabetic();
+    match text.strip_prefix('-') {
+        Some(rest) if rest.starts_with('-') || is_short => Err("a value is missing: this is a flag".into()),
+        _ => Ok(text.into()),
+    }
+}
+
 /// A model file and how it is read.
 #[derive(Debug, Clone, Args)]
 pub struct ModelArgs {

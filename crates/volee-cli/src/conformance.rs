@@ -5,7 +5,7 @@ use volee::conformance::Livelock;
 use volee::names::LIVELOCKS;
 use volee::{Contract, Source};
 
-use crate::args::named;
+use crate::args::{named, said};
 
 /// Which labels a tester sends and sees.
 #[derive(Debug, Clone, Args)]
@@ -19,7 +19,7 @@ pub struct InterfaceArgs {
     outputs: Vec<String>,
 
     /// What nobody sees, whatever the other two lists say
-    #[arg(long, value_name = "LIST", help_heading = "Interface")]
+    #[arg(long, value_name = "LIST", value_parser = said, allow_hyphen_values = true, help_heading = "Interface")]
     hide: Vec<String>,
 
     /// Whether internal steps for ever count as silence

@@ -10,7 +10,7 @@ use volee::report::{Answer, QuestionAnswer};
 use volee::system::{Diagnostic, Limit};
 use volee::{AskError, Graphs, files};
 
-use crate::args::named;
+use crate::args::{named, said};
 use crate::context::Context;
 use crate::outcome::{Ended, Failure, Outcome};
 
@@ -19,12 +19,12 @@ use crate::outcome::{Ended, Failure, Outcome};
 pub struct SourceArgs {
     /// Make events internal: a pattern (`ask!REQ,_`, `Client[*]:ask`), or a regular expression for the whole
     /// label
-    #[arg(long, value_name = "PATTERN", help_heading = "Labels")]
+    #[arg(long, value_name = "PATTERN", value_parser = said, allow_hyphen_values = true, help_heading = "Labels")]
     hide: Vec<String>,
 
     /// Give events another text: a pattern, or a regular expression for the whole label, of which $1 is the
     /// first group
-    #[arg(long, value_name = "PATTERN=TEXT", help_heading = "Labels")]
+    #[arg(long, value_name = "PATTERN=TEXT", value_parser = said, allow_hyphen_values = true, help_heading = "Labels")]
     rename: Vec<String>,
 
     /// What the steps of a program are called: what happens (`ask!REQ,1`), that and who does it, or the text

@@ -10,6 +10,8 @@ use volee::render::RunView;
 use volee::report::{Filter, Trace, quoted, run_to_word};
 use volee::system::Diagnostic;
 
+use crate::args::said;
+
 /// Commands longer than this are for files, not for people.
 const LONGEST_WORD: usize = 600;
 /// So are claims longer than this.
@@ -36,7 +38,7 @@ pub struct TraceArgs {
 #[derive(Debug, Clone, Args)]
 pub struct FilterArgs {
     /// Do not show what a process does (Client, or one by its number: Client(2)), or an event (ask!REQ,_)
-    #[arg(long, value_name = "WHAT", help_heading = "Run")]
+    #[arg(long, value_name = "WHAT", value_parser = said, allow_hyphen_values = true, help_heading = "Run")]
     hide: Vec<String>,
 
     /// Show only these variables; a name means all of an array, and every local of that name

@@ -9,7 +9,7 @@ use volee::render::conformance::{Telling, some};
 use volee::system::{Diagnostic, Meter};
 use volee::{AskError, Contract, Goal};
 
-use crate::args::{BudgetArgs, ModelArgs, WorkersArgs, named};
+use crate::args::{BudgetArgs, ModelArgs, WorkersArgs, named, said};
 use crate::conformance::InterfaceArgs;
 use crate::context::Context;
 use crate::explicit::Stop;
@@ -73,11 +73,11 @@ struct GoalArgs {
     purpose: Option<PathBuf>,
 
     /// A purpose: reach a trace that satisfies this finite-trace formula over labels
-    #[arg(long, value_name = "FORMULA", help_heading = "Purpose")]
+    #[arg(long, value_name = "FORMULA", value_parser = said, allow_hyphen_values = true, help_heading = "Purpose")]
     tl: Option<String>,
 
     /// A purpose: this label or statement happens (NAME, PREFIX*, /REGEX/, or line:N of a Promela model)
-    #[arg(long, value_name = "WHAT", help_heading = "Purpose")]
+    #[arg(long, value_name = "WHAT", value_parser = said, allow_hyphen_values = true, help_heading = "Purpose")]
     cover: Option<String>,
 
     /// A purpose: this many visible actions

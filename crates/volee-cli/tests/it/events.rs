@@ -91,6 +91,20 @@ fn what_is_listed_means_the_same_in_every_verb() {
     }
 }
 
+/// The end of a process is an event like others, though it begins with a minus.
+#[test]
+fn what_begins_with_a_minus_is_not_taken_for_a_flag() {
+    let sandbox = Sandbox::new();
+    sandbox.write("ends.pml", "active [2] proctype P() { byte x; x = 1 }\n");
+    assert_eq!(code(&sandbox, &["convert", "ends.pml", "all.aut"]), 0);
+    assert!(sandbox.read("all.aut").contains("-end-"));
+    assert_eq!(code(&sandbox, &["convert", "ends.pml", "out.aut", "--hide", "-end-"]), 0);
+    assert!(!sandbox.read("out.aut").contains("-end-"));
+    assert_eq!(code(&sandbox, &["check", "ends.pml", "--invariant", "-1 < _nr_pr"]), 0);
+    let missing = sandbox.volee("convert ends.pml out.aut --hide --labels");
+    assert!(missing.code == 2 && missing.stderr.contains("a value is missing"), "{}", missing.stderr);
+}
+
 /// Verbs that change labels, compare, cut down, make tests for a purpose, or draw: each event as it is
 /// listed.
 #[test]

@@ -9,23 +9,23 @@ use volee::names::{
 use volee::settings::{Approximation, Choice, Fairness, Order, Reduction, Replacement, Runs, Solver};
 use volee::{Emptiness, Naming, Question, Settings, files};
 
-use crate::args::{KeepingArgs, named};
+use crate::args::{KeepingArgs, named, said};
 use crate::outcome::Failure;
 
 /// What is asked.
 #[derive(Debug, Args)]
 pub struct QuestionArgs {
     /// An expression over the model's variables that must be true in every reachable state
-    #[arg(long, value_name = "EXPR", help_heading = "Questions")]
+    #[arg(long, value_name = "EXPR", value_parser = said, allow_hyphen_values = true, help_heading = "Questions")]
     invariant: Vec<String>,
 
     /// An expression that must be true in some reachable state; the answer shows how to get there
-    #[arg(long, value_name = "EXPR", help_heading = "Questions")]
+    #[arg(long, value_name = "EXPR", value_parser = said, allow_hyphen_values = true, help_heading = "Questions")]
     reachable: Vec<String>,
 
     /// A formula of the mu-calculus that the initial state must satisfy, e.g. '[true* . "error"] false';
     /// @FILE reads it from a file
-    #[arg(long, value_name = "FORMULA", help_heading = "Questions")]
+    #[arg(long, value_name = "FORMULA", value_parser = said, allow_hyphen_values = true, help_heading = "Questions")]
     mu: Vec<String>,
 
     /// Points of control that must never be occupied together, e.g. Client@critical,Client@critical
@@ -33,11 +33,11 @@ pub struct QuestionArgs {
     cover: Vec<String>,
 
     /// A formula of linear temporal logic that every infinite run must satisfy (a run that ends stutters)
-    #[arg(long, value_name = "FORMULA", help_heading = "Temporal questions")]
+    #[arg(long, value_name = "FORMULA", value_parser = said, allow_hyphen_values = true, help_heading = "Temporal questions")]
     ltl: Vec<String>,
 
     /// A finite-trace formula over events; see --runs for which runs must satisfy it
-    #[arg(long, value_name = "FORMULA", help_heading = "Temporal questions")]
+    #[arg(long, value_name = "FORMULA", value_parser = said, allow_hyphen_values = true, help_heading = "Temporal questions")]
     tl: Vec<String>,
 
     /// A deterministic Büchi automaton that must accept every infinite run: a file in the Hanoi format, or a
