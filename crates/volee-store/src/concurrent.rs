@@ -32,8 +32,8 @@ const CHUNK: usize = 1 << 7;
 /// Bits of a half word that say how far from home it is.
 const FAR: u32 = GROUP.trailing_zeros();
 
-/// Lines from which on a table grows by half: a megabyte.
-const LARGE: usize = 1 << 14;
+/// Lines from which on a table grows by half: 32 megabytes.
+const LARGE: usize = 1 << 19;
 
 type Line = [AtomicU64; WORDS];
 
@@ -89,11 +89,20 @@ impl Concurrent {
         })
     }
 
-    /// An empty table that is larger than this one. `None` when there is no memory.
+    /// A table that is larger than this one, with what found no place here; the rest is moved there by
+    /// [`Concurrent::move_chunk`]. `None` when there is no memory.
     pub fn larger(&self) -> Option<Self> {
         let lines = self.pages.count();
         let has_shorter = matches!(self.form, Form::Whole) && Quotients::fits(self.width, lines);
-        Self::with_lines(self.width, if has_shorter { lines } else { self.larger_lines() })
+        self.of_lines(if has_shorter { lines } else { self.larger_lines() })
+    }
+
+    fn of_lines(&self, lines: usize) -> Option<Self> {
+        let larger = Self::with_lines(self.width, lines)?;
+        let mut moved = 0;
+        self.each_aside(|name| moved += u64::from(larger.insert(name)));
+        larger.add(moved);
+        Some(larger)
     }
 
     /// Bytes of what [`Concurrent::larger`] would make, at most.
@@ -204,16 +213,22 @@ impl Concurrent {
         self.pages.bytes()
     }
 
-    /// Moves the names of a part of the lines to another table; `false` when no part is left. Several threads
-    /// may do so, and no thread inserts names meanwhile.
+    /// Moves the names of a part of the lines to a table made by [`Concurrent::larger`]; `false` when no part
+    /// is left. Several threads may do so, and no thread inserts names meanwhile.
     pub fn move_chunk(&self, to: &Concurrent) -> bool {
         let Some((first, end)) = self.next_part() else { return false };
         let mut moved = 0;
         match (&self.form, &to.form) {
             // Names that are scrambled alike need not be known.
             (Form::Halves(coding, from), Form::Halves(_, homes)) if self.width == to.width => {
+                let mut filling = Filling::new(self, to, (first, end));
                 self.each_code((first, end), *from, |code| {
-                    moved += u64::from(match claim_code(to.lines(), *homes, code) {
+                    let (home, half) = place(*homes, code);
+                    let claim = match filling.add(to.lines(), home, half) {
+                        Some(claim) => claim,
+                        None => claim_half::<GROUP, WORDS, _>(to.lines(), home, half),
+                    };
+                    moved += u64::from(match claim {
                         Claim::New => true,
                         Claim::Known => false,
                         Claim::NoRoom => to.put_aside(coding.decode(code)),
@@ -221,9 +236,6 @@ impl Concurrent {
                 });
             }
             _ => self.each((first, end), &mut |name| moved += u64::from(to.insert(name))),
-        }
-        if first == 0 {
-            self.each_aside(|name| moved += u64::from(to.insert(name)));
         }
         to.add(moved);
         true
@@ -286,12 +298,63 @@ impl Concurrent {
             let starts = firsts(homes, group);
             for at in group..group + GROUP {
                 for word in &self.lines()[at] {
-                    let word = word.load(Ordering::Relaxed);
-                    let halves = [word as u32, (word >> 32) as u32].into_iter().filter(|&half| half != 0);
-                    halves.for_each(|half| take(code_of(half, at, homes.kept, &starts)));
+                    halves(word).for_each(|half| take(code_of(half, at, homes.kept, &starts)));
                 }
             }
         }
+    }
+}
+
+/// The halves of a word that are in use.
+#[inline(always)]
+fn halves(word: &AtomicU64) -> impl Iterator<Item = u32> {
+    let word = word.load(Ordering::Relaxed);
+    [word as u32, (word >> 32) as u32].into_iter().filter(|&half| half != 0)
+}
+
+/// Lines of a larger table to which nothing is moved but one part of a smaller one: what is moved there is
+/// put at the end of its line, without a look at it or a race for it.
+struct Filling {
+    /// The first of these lines.
+    first: usize,
+    /// How many halves of each are in use.
+    filled: Vec<u8>,
+}
+
+impl Filling {
+    /// Names keep their order, and go to lines of their group: from some lines to as many as there are, in
+    /// proportion. Groups at the borders of these get names from other parts too.
+    fn new(from: &Concurrent, to: &Concurrent, (first, end): (usize, usize)) -> Self {
+        let to_lines = to.pages.count();
+        let line = |at: usize| at as u128 * to_lines as u128;
+        let lines = from.pages.count() as u128;
+        let first = (line(first).div_ceil(lines) as usize).next_multiple_of(GROUP);
+        let end = (line(end) / lines) as usize / GROUP * GROUP;
+        let used = |line: &Line| line.iter().map(|word| halves(word).count() as u8).sum();
+        let filled = match to.lines().get(first..end) {
+            Some(lines) if from.has_aside.load(Ordering::Relaxed) => lines.iter().map(used).collect(),
+            _ => vec![0; end.saturating_sub(first)],
+        };
+        Filling { first, filled }
+    }
+
+    /// Puts a half at the end of a line, if its lines are among these.
+    #[inline(always)]
+    fn add(&mut self, lines: &[Line], home: usize, half: u32) -> Option<Claim> {
+        let at = home.wrapping_sub(self.first);
+        self.filled.get(at)?;
+        for far in 0..GROUP {
+            let used = &mut self.filled[at ^ far];
+            if usize::from(*used) < 2 * WORDS {
+                let word = &lines[home ^ far][usize::from(*used / 2)];
+                let lower = word.load(Ordering::Relaxed);
+                let shift = u32::from(*used % 2) * 32;
+                word.store(lower | u64::from(half | far as u32) << shift, Ordering::Relaxed);
+                *used += 1;
+                return Some(Claim::New);
+            }
+        }
+        Some(Claim::NoRoom)
     }
 }
 
@@ -368,6 +431,31 @@ mod tests {
         assert!(table.is_crowded());
         let larger = moved(&table, 0, 30);
         assert!(all.clone().all(|name| !larger.insert(name)) && larger.insert(StateRef(end)));
+    }
+
+    /// Threads move a table together, also where names found no place in it.
+    #[test]
+    fn threads_move_all_names_to_a_larger_table() {
+        let part = CHUNK * GROUP;
+        for (lines, count) in [(3 * part, 120_000), (GROUP, GROUP * 16 + 50), (5 * part, 9)] {
+            for more in [lines, (lines / 2).next_multiple_of(GROUP), lines / 3 / GROUP * GROUP + GROUP] {
+                moved_together(lines, lines + more, count);
+            }
+        }
+    }
+
+    fn moved_together(lines: usize, more: usize, count: usize) {
+        let table = Concurrent::with_lines(28, lines).expect("small");
+        let new = (1..=count as u64).map(|i| StateRef(mix(i) & low_bits(28) | 1));
+        table.add(new.map(|name| u64::from(table.insert(name))).sum());
+        let larger = table.of_lines(more).expect("small");
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| while table.move_chunk(&larger) {});
+            }
+        });
+        assert_eq!((larger.len(), names(&larger)), (table.len(), names(&table)));
+        assert!(names(&table).into_iter().all(|name| larger.contains(name) && !larger.insert(name)));
     }
 
     /// Threads insert overlapping names in different orders: each is new for exactly one of them, also those

@@ -16,7 +16,7 @@ use crate::{StateRef, Visited};
 const LINE: usize = 8;
 /// A table of more lines than this grows by half, a smaller one is doubled: there a few bytes more do not
 /// matter.
-const DOUBLED: usize = 1 << 12;
+const DOUBLED: usize = 1 << 16;
 /// Lines moved before the old table's front is given back.
 const MOVED: usize = 1 << 15;
 
