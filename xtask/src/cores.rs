@@ -2,7 +2,7 @@
 //! same run.
 //!
 //! Models of more than a million states, without reduction and as they are by default, to the end; then
-//! claims that hold; then models with an error: time until it is known, beside a depth-first and a breadth-first search of one
+//! claims that hold; then formulas of the mu-calculus; then models with an error: time until it is known, beside a depth-first and a breadth-first search of one
 //! thread; then models too small for threads. Runs of all kinds take turns, and the best of each counts. The
 //! verdicts must be the same. Stored in `bench/cores.csv`. It means something only on a machine that has
 //! nothing else to do.
@@ -45,9 +45,28 @@ const CLAIMS: &[(&str, &str, &str)] = &[
     ("gen/2pc_8.pml", "[]<>(tm==1) -> []<>(mc==1)", "--reduction none"),
 ];
 
+/// Formulas of the mu-calculus for which all states are looked at: no deadlock; an end can always be reached
+/// or never; what is done is done only so often.
+const FORMULAS: &[(&str, &str)] = &[
+    ("gen/2pc_8.pml", "nu X . (<true> true and [true] X)"),
+    ("beem/at.3.pml", "nu X . (<true> true and [true] X)"),
+    ("beem/szymanski.4.pml", "nu X . (<true> true and [true] X)"),
+    ("beem/at.3.pml", "nu X . ((mu Y . (<true> Y or [true] false)) or <true> X)"),
+    ("beem/szymanski.4.pml", "nu X . ((mu Y . ([true] false or <true> Y)) and [true] X)"),
+    ("spins-cs/brp.pml", "mu X . (([true] false and <true> true) or <true> X)"),
+    ("models/gen/levels.pml", "mu X . [true] X"),
+];
+
 /// Models with an error that one thread alone may be long in finding.
 const ERRORS: &[&str] =
     &["beem/elevator_planning.2.pml", "beem/phils.4.pml", "beem/adding.3.pml", "beem/fischer.3.pml"];
+
+/// Stands for a space within one word of the command line.
+const SPACE: &str = "~";
+
+fn spaced(word: &str) -> String {
+    word.replace(SPACE, " ")
+}
 
 /// What a run came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +93,7 @@ impl Bench {
     fn once(&self, model: &str, flags: &str) -> Result<Run, String> {
         let start = Instant::now();
         let mut command = Command::new(&self.volee);
-        command.arg("check").arg(self.path(model)).args(flags.split_whitespace());
+        command.arg("check").arg(self.path(model)).args(flags.split_whitespace().map(spaced));
         let output = command.args(["--format", "json"]).output().map_err(|e| e.to_string())?;
         let seconds = start.elapsed().as_secs_f64();
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout)
@@ -118,6 +137,12 @@ impl Bench {
             None => format!("--ltl {} {steps}", claim.replace(' ', "")),
         };
         self.compared(CLAIMS.iter().map(|&(model, claim, steps)| (model, flags(claim, steps))), "claim")
+    }
+
+    /// Formulas of the mu-calculus.
+    fn formulas(&self) -> Result<String, String> {
+        let flags = |formula: &str| format!("--mu {}", formula.replace(' ', SPACE));
+        self.compared(FORMULAS.iter().map(|&(model, formula)| (model, flags(formula))), "mu")
     }
 
     /// One line for each model: several threads beside one.
@@ -218,6 +243,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     let mut table = bench.large("--all-errors --reduction none")?;
     table.push_str(&bench.large("")?);
     table.push_str(&bench.claims()?);
+    table.push_str(&bench.formulas()?);
     table.push_str(&bench.errors()?);
     table.push_str(&bench.small()?);
     std::fs::write(root.join("bench/cores.csv"), table).map_err(|e| e.to_string())

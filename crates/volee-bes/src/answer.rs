@@ -5,11 +5,11 @@ use volee_logic::mu::Equations;
 use volee_store::checkpoint::Checkpoint;
 use volee_system::{Diagnostic, Draft, Meter, Progress, System};
 
-use crate::certificate::check;
+use crate::certificate::{check, show};
 use crate::explain::{Explanation, Keeper, Proof, explain, proof_of_game, stands_alone};
 use crate::game::{Player, build, verify, zielonka};
 use crate::model::ModelGraph;
-use crate::solve::{How, Solution, SolveError, Solver, Statistics, solve};
+use crate::solve::{How, Proof as Reliance, Solution, SolveError, Solved, Solver, Statistics, solve};
 
 /// A confirmed answer.
 #[derive(Debug, Clone)]
@@ -22,6 +22,8 @@ pub struct Answer {
     pub statistics: Statistics,
     /// Why.
     pub explanation: Explanation,
+    /// How many threads have found and confirmed it.
+    pub workers: usize,
     /// The labels and patterns of the formula that no step looked at is. A formula about what never happens
     /// is answered all the same, but whoever asked may have meant something else.
     pub silent: Vec<String>,
@@ -65,10 +67,29 @@ pub fn ask<'k>(
         return by_game(&mut graph, how.into().kept, most, meter, progress);
     }
     let solved = solve(&mut graph, how, meter, progress)?;
-    let explanation = confirm(&mut graph, &solved.solution, solved.value, most, meter)?;
-    let method = Method::Equations(solved.solver);
-    let silent = graph.silent();
-    Ok(Answer { value: solved.value, method, statistics: solved.statistics, explanation, silent })
+    let explanation = match solved.proof {
+        Reliance::Unchecked => confirm(&mut graph, &solved.solution, solved.value, most, meter)?,
+        Reliance::Confirmed | Reliance::ByChance => {
+            shown(&mut graph, &solved.solution, solved.value, most, meter)?
+        }
+    };
+    let (method, silent) = (Method::Equations(solved.solver), graph.silent());
+    let Solved { value, statistics, workers, .. } = solved;
+    Ok(Answer { value, method, statistics, explanation, workers, silent })
+}
+
+/// Explains a value that was confirmed by whoever has found it.
+fn shown<S: System + ?Sized>(
+    graph: &mut ModelGraph<'_, S>,
+    solution: &Solution,
+    value: bool,
+    most: usize,
+    meter: &Meter,
+) -> Result<Explanation, SolveError> {
+    let mut keeper = Keeper::new(most);
+    show(graph, solution, value, meter, &mut keeper)?;
+    let proof = keeper.proof(solution);
+    Ok(explained(graph, &proof, value, meter))
 }
 
 /// Checks that a solution proves a value, and explains why. Explanations keep at most `most` variables.
@@ -128,5 +149,5 @@ fn by_game<S: System + ?Sized>(
     let value = winning.winner[0] == Player::Even;
     let explanation = explained(graph, &proof, value, meter);
     let silent = graph.silent();
-    Ok(Answer { value, method: Method::ParityGame, statistics, explanation, silent })
+    Ok(Answer { value, method: Method::ParityGame, statistics, explanation, workers: 1, silent })
 }

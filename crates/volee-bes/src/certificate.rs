@@ -151,6 +151,34 @@ pub fn check<G: BooleanGraph + ?Sized>(
     meter: &Meter,
     collector: &mut dyn Collector,
 ) -> Result<(), CheckError> {
+    let mut collecting = true;
+    walk(graph, solution, value, meter, &mut |variable, value, on| {
+        collecting = collecting && collector.support(variable, value, on).is_continue();
+        Flow::Continue(())
+    })
+}
+
+/// Walks through a proof that was checked, until the collector has seen enough.
+///
+/// # Errors
+/// What is walked through is no proof, or a budget is used up.
+pub(crate) fn show<G: BooleanGraph + ?Sized>(
+    graph: &mut G,
+    solution: &Solution,
+    value: bool,
+    meter: &Meter,
+    collector: &mut dyn Collector,
+) -> Result<(), CheckError> {
+    walk(graph, solution, value, meter, &mut |variable, value, on| collector.support(variable, value, on))
+}
+
+fn walk<G: BooleanGraph + ?Sized>(
+    graph: &mut G,
+    solution: &Solution,
+    value: bool,
+    meter: &Meter,
+    see: &mut dyn FnMut(u32, bool, &[u32]) -> Flow,
+) -> Result<(), CheckError> {
     let signs = graph.blocks().to_vec();
     let (place, node) = graph.root()?;
     let mut place = place;
@@ -177,7 +205,6 @@ pub fn check<G: BooleanGraph + ?Sized>(
         wrong: None,
         collected: Collected::default(),
     };
-    let mut collecting = true;
     let mut count = 0u32;
     while let Some(variable) = stack.pop() {
         count = count.wrapping_add(1);
@@ -196,8 +223,8 @@ pub fn check<G: BooleanGraph + ?Sized>(
         support.best = None;
         support.on.clear();
         supported(graph, &place, node, &mut support)?;
-        if collecting {
-            collecting = collector.support(variable, claimed, &support.on).is_continue();
+        if see(variable, claimed, &support.on).is_break() {
+            return Ok(());
         }
         for &next in support.on.iter().rev() {
             let (word, bit) = (next as usize / 64, 1 << (next % 64));

@@ -22,4 +22,4 @@ pub mod solve;
 mod variables;
 
 pub use graph::{BooleanGraph, Node, Operator, Shape, Sign, Successors, Trouble};
-pub use solve::{How, Solution, SolveError, Solved, Solver, Statistics, solve};
+pub use solve::{Crew, How, LARGE, Proof, Solution, SolveError, Solved, Solver, Statistics, solve};

@@ -149,6 +149,11 @@ impl<'s, S: System + ?Sized> ModelGraph<'s, S> {
                 }
             }
         }
+        self.unheard()
+    }
+
+    /// The same, of the steps and states that were looked at.
+    pub fn unheard(&self) -> Vec<String> {
         let unmet = self.unmet.iter().map(|(text, _)| text.clone());
         self.labels.silent().map(ToString::to_string).chain(unmet).collect()
     }

@@ -167,6 +167,7 @@ impl Engine {
             Engine::Workers(_) if REACHABILITY.contains(&kind) => Some(Way::Search),
             // Threads share memory for these as well.
             Engine::Workers(_) if INFINITE.contains(&kind) => Some(Way::Cycles),
+            Engine::Workers(_) if kind == Kind::Mu => Some(Way::Equations),
             Engine::Workers(_) | Engine::Cluster(_) => match kind {
                 Kind::Mu => Some(Way::SharedEquations),
                 kind if INFINITE.contains(&kind) => Some(Way::SharedCycles),

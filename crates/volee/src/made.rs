@@ -37,6 +37,8 @@ impl Made {
             draft: (self.make)(),
             promela: None,
             claims: self.claims.to_vec(),
+            // Whoever makes it may not do so in several threads at once, as Python.
+            again: None,
         }
     }
 }

@@ -96,7 +96,12 @@ pub struct Model {
     pub promela: Option<Lowered>,
     /// What a model that is no file claims of itself.
     pub claims: Vec<Question>,
+    /// The same for another thread, where it need not be read again for that and steps take time.
+    pub(crate) again: Option<Again>,
 }
+
+/// Makes what can be explored once more.
+pub(crate) type Again = Arc<dyn Fn() -> Box<dyn Draft> + Send + Sync>;
 
 /// A kind of file that can be opened.
 pub struct FrontEnd {
@@ -119,6 +124,14 @@ struct Opened {
     draft: Box<dyn Draft>,
     warnings: Vec<Diagnostic>,
     promela: Option<Lowered>,
+    again: Option<Again>,
+}
+
+impl Opened {
+    /// What is made as often as somebody needs one.
+    fn made(make: impl Fn() -> Box<dyn Draft> + Send + Sync + 'static) -> Self {
+        Opened { draft: make(), warnings: Vec::new(), promela: None, again: Some(Arc::new(make)) }
+    }
 }
 
 /// Every front end there is.
@@ -197,7 +210,9 @@ fn open_promela(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic
         let message = "no process is there at the start, so nothing can happen";
         return Err(vec![Diagnostic::error(message, place).with_help(help)]);
     }
-    Ok(Opened { draft: draft_of(&lowered, options), warnings: diagnostics, promela: Some(lowered) })
+    let (program, options) = (lowered.clone(), options.clone());
+    let opened = Opened::made(move || draft_of(&program, &options));
+    Ok(Opened { warnings: diagnostics, promela: Some(lowered), ..opened })
 }
 
 /// The system of a program, read as these options say.
@@ -256,8 +271,14 @@ fn rearrange(program: &mut Program, options: &Options) -> Result<(), Vec<Diagnos
 fn open_machines(path: &Path, _: &Options) -> Result<Opened, Vec<Diagnostic>> {
     let bytes = read_bytes(path).map_err(|d| vec![d])?;
     let machines = volee_channels::read_scm(&path.display().to_string(), &String::from_utf8_lossy(&bytes))?;
-    let system: Box<dyn System> = Box::new(volee_channels::Fifo::new(Arc::new(machines)));
-    Ok(Opened { draft: Box::new(system), warnings: Vec::new(), promela: None })
+    let machines = Arc::new(machines);
+    Ok(Opened::made(move || draft(volee_channels::Fifo::new(Arc::clone(&machines)))))
+}
+
+/// A system that needs to be told nothing.
+fn draft(system: impl System + 'static) -> Box<dyn Draft> {
+    let system: Box<dyn System> = Box::new(system);
+    Box::new(system)
 }
 
 fn open_lts(path: &Path, _: &Options) -> Result<Opened, Vec<Diagnostic>> {
@@ -266,8 +287,8 @@ fn open_lts(path: &Path, _: &Options) -> Result<Opened, Vec<Diagnostic>> {
         volee_lts::LtsError::Io { path, source } => vec![explain(&path, &source)],
         other => vec![Diagnostic::error(other.to_string(), None)],
     })?;
-    let system: Box<dyn System> = Box::new(lts);
-    Ok(Opened { draft: Box::new(system), warnings: Vec::new(), promela: None })
+    // Its steps are looked up, not made: threads would have nothing to share but the look-ups of variables.
+    Ok(Opened { draft: draft(lts), warnings: Vec::new(), promela: None, again: None })
 }
 
 /// A system of a family, explored on the fly; one line says which: `abp messages=256 capacity=3`.
@@ -275,7 +296,15 @@ fn open_family(path: &Path, _: &Options) -> Result<Opened, Vec<Diagnostic>> {
     let bytes = read_bytes(path).map_err(|d| vec![d])?;
     let text = String::from_utf8_lossy(&bytes);
     let system: Box<dyn System> = volee_lts::generate::read_member(&text).map_err(|wrong| vec![wrong])?;
-    Ok(Opened { draft: Box::new(system), warnings: Vec::new(), promela: None })
+    let again: Again = {
+        let text = text.into_owned();
+        Arc::new(move || {
+            let again = volee_lts::generate::read_member(&text).expect("it was read before");
+            let system: Box<dyn System> = again;
+            Box::new(system)
+        })
+    };
+    Ok(Opened { draft: Box::new(system), warnings: Vec::new(), promela: None, again: Some(again) })
 }
 
 /// Nets; a definition `place=3` chooses how many tokens a place starts with.
@@ -299,7 +328,7 @@ fn open_net(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnostic>> {
         net.start_with(place.trim(), tokens).map_err(|d| vec![d])?;
     }
     let warnings = open_places(&net);
-    Ok(Opened { draft: Box::new(volee_nets::Instance::least(net)), warnings, promela: None })
+    Ok(Opened { warnings, ..Opened::made(move || Box::new(volee_nets::Instance::least(net.clone()))) })
 }
 
 /// A counter program; a definition `x=3` chooses what a variable starts with.
@@ -324,7 +353,7 @@ fn open_counters(path: &Path, options: &Options) -> Result<Opened, Vec<Diagnosti
         let message = format!("`{name}` may start with several values; one of them is taken");
         Diagnostic::warning(message, None).with_help(format!("choose an instance: define {name}=NUMBER"))
     });
-    Ok(Opened { warnings: told.collect(), draft: Box::new(system), promela: None })
+    Ok(Opened { warnings: told.collect(), draft: Box::new(system), promela: None, again: None })
 }
 
 /// Says of places that may start with any number of tokens that the least is taken; of many, so much of the
@@ -356,6 +385,7 @@ impl Model {
             draft: draft_of(lowered, options),
             promela: Some(lowered.clone()),
             claims: Vec::new(),
+            again: None,
         }
     }
 
@@ -376,8 +406,9 @@ impl Model {
         let front_end = front_end.map_err(|d| vec![d])?;
         front_end.refuse(options).map_err(|d| vec![d])?;
         let opened = (front_end.open)(path, options)?;
-        let Opened { draft, warnings, promela } = opened;
-        Ok(Model { name, language: front_end.language, warnings, draft, promela, claims: Vec::new() })
+        let Opened { draft, warnings, promela, again } = opened;
+        let (language, claims) = (front_end.language, Vec::new());
+        Ok(Model { name, language, warnings, draft, promela, claims, again })
     }
 }
 

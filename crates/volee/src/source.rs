@@ -119,6 +119,7 @@ impl Subject<'_> {
                 draft: make(),
                 promela: None,
                 claims: Vec::new(),
+                again: None,
             }),
         }
     }

@@ -41,7 +41,7 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
     run(&mut search, kept, meter, progress)?;
     let statistics = Statistics { places: search.table.places_met(), ..search.costs().0 };
     let value = search.table.cell(root).value().expect("an empty path means that the root is decided");
-    Ok(Solved { value, solution: search.table.into_solution(), statistics, solver: Solver::Acyclic })
+    Ok(Solved::alone(value, search.table.into_solution(), statistics, Solver::Acyclic))
 }
 
 impl<G: BooleanGraph + ?Sized> Search<'_, G> {

@@ -43,7 +43,7 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
     let outcome = alone.part.finish();
     let value = outcome.value.expect("the main variable is stable once its block is closed");
     let (solution, statistics) = (outcome.solution, outcome.statistics);
-    Ok(Solved { value, solution, statistics, solver: Solver::BreadthFirst })
+    Ok(Solved::alone(value, solution, statistics, Solver::BreadthFirst))
 }
 
 impl<G: BooleanGraph> Strategy for Alone<G> {

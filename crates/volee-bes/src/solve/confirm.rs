@@ -403,6 +403,11 @@ impl<G: BooleanGraph> Confirmation<G> {
         }
         bytes
     }
+
+    /// The values that were confirmed.
+    pub fn into_solution(self) -> Solution {
+        self.solution
+    }
 }
 
 /// The claims in what [`Confirmation::evidence`] gave: place, node, value, rank.

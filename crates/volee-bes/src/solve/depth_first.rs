@@ -15,12 +15,12 @@
 use std::io;
 
 use serde::{Deserialize, Serialize};
-use volee_store::checkpoint::{Checkpoint, Reader, Refused, Writer};
+use volee_store::checkpoint::{Reader, Refused, Writer};
 use volee_system::{Meter, Progress};
 
-use super::keep::{Strategy, run};
+use super::keep::{Strategy, run_with};
 use super::table::{Cell, Table, narrow};
-use super::{SolveError, Solved, Solver, Statistics};
+use super::{How, SolveError, Solved, Solver, Statistics};
 use crate::graph::{BooleanGraph, Sign};
 use crate::variables::Pushing;
 
@@ -64,7 +64,7 @@ struct Search<'g, G: ?Sized> {
 /// Solves depth-first.
 pub(super) fn solve<G: BooleanGraph + ?Sized>(
     graph: &mut G,
-    kept: Option<&Checkpoint>,
+    how: How<'_>,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Result<Solved, SolveError> {
@@ -81,10 +81,12 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
         edges: Vec::new(),
         decided: Vec::new(),
     };
-    run(&mut search, kept, meter, progress)?;
+    if let Some(solved) = run_with(&mut search, how, meter, progress)? {
+        return Ok(solved);
+    }
     let statistics = Statistics { places: search.table.places_met(), ..search.costs().0 };
     let value = search.table.cell(root).value().expect("an empty path means that the root is decided");
-    Ok(Solved { value, solution: search.table.into_solution(), statistics, solver: Solver::DepthFirst })
+    Ok(Solved::alone(value, search.table.into_solution(), statistics, Solver::DepthFirst))
 }
 
 impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {

@@ -21,12 +21,12 @@
 use std::io;
 
 use serde::{Deserialize, Serialize};
-use volee_store::checkpoint::{Checkpoint, Damaged, Reader, Refused, Writer};
+use volee_store::checkpoint::{Damaged, Reader, Refused, Writer};
 use volee_system::{Meter, Progress};
 
-use super::keep::{Strategy, run};
+use super::keep::{Strategy, run_with};
 use super::table::{Table, narrow};
-use super::{SolveError, Solved, Solver, Statistics};
+use super::{How, SolveError, Solved, Solver, Statistics};
 use crate::graph::{BooleanGraph, Shape};
 use crate::variables::Pushing;
 
@@ -85,7 +85,7 @@ struct Search<'g, G: ?Sized> {
 /// Solves systems whose blocks are all disjunctive or conjunctive.
 pub(super) fn solve<G: BooleanGraph + ?Sized>(
     graph: &mut G,
-    kept: Option<&Checkpoint>,
+    how: How<'_>,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Result<Solved, SolveError> {
@@ -93,10 +93,12 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
     let (table, root) = Table::new(graph)?;
     let mut search =
         Search { graph, blocks, table, root, runs: Vec::new(), successors: Vec::new(), spare: Vec::new() };
-    run(&mut search, kept, meter, progress)?;
+    if let Some(solved) = run_with(&mut search, how, meter, progress)? {
+        return Ok(solved);
+    }
     let statistics = Statistics { places: search.table.places_met(), ..search.costs().0 };
     let value = search.table.cell(root).value().expect("no search left means that the root is decided");
-    Ok(Solved { value, solution: search.table.into_solution(), statistics, solver: Solver::Economical })
+    Ok(Solved::alone(value, search.table.into_solution(), statistics, Solver::Economical))
 }
 
 impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {

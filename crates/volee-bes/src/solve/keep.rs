@@ -11,7 +11,7 @@ use std::io;
 use volee_store::checkpoint::{Checkpoint, Damaged, Keeper, Reader, Refused, Writer};
 use volee_system::{Limit, Meter, Progress, Snapshot};
 
-use super::{SolveError, Statistics};
+use super::{How, SolveError, Solved, Statistics};
 
 /// Bytes that a variable takes until it is in a file, roughly.
 const VARIABLE: usize = 32;
@@ -52,11 +52,22 @@ pub(crate) fn run<S: Strategy>(
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Result<(), SolveError> {
-    let mut keeper = kept.map(|kept| Keeper::new(kept.clone(), meter));
+    run_with(strategy, How { kept, ..How::default() }, meter, progress).map(drop)
+}
+
+/// Solves from the beginning or from a file, as far as one thread does that. What several have solved is given.
+pub(crate) fn run_with<S: Strategy>(
+    strategy: &mut S,
+    how: How<'_>,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> Result<Option<Solved>, SolveError> {
+    let mut keeper = how.kept.map(|kept| Keeper::new(kept.clone(), meter));
     match &mut keeper {
         Some(keeper) if keeper.checkpoint.resume => restore(strategy, keeper, meter)?,
         _ => strategy.begin()?,
     }
+    let mut crew = how.crew.filter(|crew| crew.helps(how, meter));
     let (mut patience, worked) = (0, !strategy.is_done());
     while !strategy.is_done() {
         strategy.step()?;
@@ -65,12 +76,17 @@ pub(crate) fn run<S: Strategy>(
             continue;
         }
         patience = S::PATIENCE;
-        look(strategy, keeper.as_mut(), meter, progress)?;
+        let costs = look(strategy, keeper.as_mut(), meter, progress)?;
+        if let Some(crew) = crew.take_if(|crew| crew.begins(&costs) && !strategy.is_done())
+            && let Some(solved) = crew.solve(&costs, meter, progress)?
+        {
+            return Ok(Some(solved));
+        }
     }
     if let Some(keeper) = keeper.as_mut().filter(|_| worked) {
         keep(strategy, keeper, meter, progress);
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Looks at the clock, and at the budget, and shows progress.
@@ -80,7 +96,7 @@ fn look<S: Strategy>(
     keeper: Option<&mut Keeper>,
     meter: &Meter,
     progress: &mut dyn Progress,
-) -> Result<(), Limit> {
+) -> Result<Statistics, Limit> {
     let (statistics, pending) = strategy.costs();
     progress.report(&Snapshot {
         states: statistics.places,
@@ -99,7 +115,7 @@ fn look<S: Strategy>(
             keep(strategy, keeper, meter, progress);
         }
     }
-    checked
+    checked.map(|()| statistics)
 }
 
 fn keep<S: Strategy>(strategy: &mut S, keeper: &mut Keeper, meter: &Meter, progress: &mut dyn Progress) {

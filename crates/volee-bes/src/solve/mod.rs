@@ -7,6 +7,7 @@
 mod acyclic;
 mod breadth_first;
 pub mod confirm;
+mod crew;
 mod depth_first;
 mod economical;
 pub(crate) mod keep;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use volee_store::checkpoint::Checkpoint;
 use volee_system::{Limit, Meter, Progress};
 
+pub use self::crew::{Another, Crew, LARGE};
 pub use self::table::Solution;
 use crate::graph::{BooleanGraph, Shape, Trouble};
 
@@ -55,18 +57,20 @@ impl Solver {
     }
 }
 
-/// By which strategy to solve, and where the resolution is kept.
+/// By which strategy to solve, where the resolution is kept, and who helps.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct How<'k> {
     /// The strategy.
     pub solver: Solver,
     /// Where, if anywhere.
     pub kept: Option<&'k Checkpoint>,
+    /// Several threads for what is large, where the strategy is not chosen.
+    pub crew: Option<&'k Crew<'k>>,
 }
 
 impl From<Solver> for How<'_> {
     fn from(solver: Solver) -> Self {
-        How { solver, kept: None }
+        How { solver, ..How::default() }
     }
 }
 
@@ -133,6 +137,27 @@ pub struct Solved {
     pub statistics: Statistics,
     /// The strategy that was used.
     pub solver: Solver,
+    /// How many have solved it together.
+    pub workers: usize,
+    /// How far the solution can be relied on.
+    pub proof: Proof,
+}
+
+/// How far a solution can be relied on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proof {
+    /// It is still to be checked ([`crate::certificate`]).
+    Unchecked,
+    /// Whoever has found it has checked it.
+    Confirmed,
+    /// As before, but it would be another one the next time.
+    ByChance,
+}
+
+impl Solved {
+    fn alone(value: bool, solution: Solution, statistics: Statistics, solver: Solver) -> Self {
+        Solved { value, solution, statistics, solver, workers: 1, proof: Proof::Unchecked }
+    }
 }
 
 /// Finds the value of a graph's main variable.
@@ -148,14 +173,15 @@ pub fn solve<'k, G: BooleanGraph + ?Sized>(
     if !graph.alternation_free() {
         return Err(SolveError::Alternating);
     }
-    let How { solver, kept } = how.into();
-    let solver = if solver == Solver::Auto { choose(graph) } else { solver };
-    match solver {
-        Solver::BreadthFirst => breadth_first::solve(graph, kept, meter, progress),
-        Solver::Acyclic => acyclic::solve(graph, kept, meter, progress),
-        Solver::Economical => economical::solve(graph, kept, meter, progress),
-        Solver::Auto | Solver::DepthFirst => depth_first::solve(graph, kept, meter, progress),
-    }
+    let how = how.into();
+    let solver = if how.solver == Solver::Auto { choose(graph) } else { how.solver };
+    let solved = match solver {
+        Solver::BreadthFirst => breadth_first::solve(graph, how.kept, meter, progress),
+        Solver::Acyclic => acyclic::solve(graph, how.kept, meter, progress),
+        Solver::Economical => economical::solve(graph, how, meter, progress),
+        Solver::Auto | Solver::DepthFirst => depth_first::solve(graph, how, meter, progress),
+    };
+    crew::known::told_alike(graph, solved?, meter, progress)
 }
 
 /// Without edges where the shape allows it; else depth-first, which decides components as soon as they are

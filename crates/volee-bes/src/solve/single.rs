@@ -514,7 +514,7 @@ impl<'g, G: BooleanGraph + ?Sized> Search<'g, G> {
         // Cells are as large as records and take their place.
         let cells = records.into_iter().map(cell).collect();
         let solution = Solution::new(Variables::with_keys(table, packed), cells);
-        Solved { value, solution, statistics, solver: Solver::BreadthFirst }
+        Solved::alone(value, solution, statistics, Solver::BreadthFirst)
     }
 }
 

@@ -188,20 +188,32 @@ impl Table {
     }
 
     pub fn into_solution(self) -> Solution {
-        Solution { variables: self.variables, cells: self.cells }
+        Solution::new(self.variables, self.cells)
     }
 }
 
-/// The values that a strategy decided.
+/// The values of the variables of one share.
 #[derive(Debug, Clone)]
-pub struct Solution {
+struct Valued {
     variables: Variables,
     cells: Vec<Cell>,
 }
 
+/// The values that a strategy decided. Where several workers did, each has those of its share, and a variable's
+/// number tells which: that of the worker is the remainder by how many there are.
+#[derive(Debug, Clone)]
+pub struct Solution {
+    shares: Vec<Valued>,
+}
+
 impl Solution {
     pub(super) fn new(variables: Variables, cells: Vec<Cell>) -> Self {
-        Solution { variables, cells }
+        Solution { shares: vec![Valued { variables, cells }] }
+    }
+
+    /// What workers have decided together, in the order of their shares.
+    pub(super) fn joined(shares: impl Iterator<Item = Solution>) -> Self {
+        Solution { shares: shares.flat_map(|share| share.shares).collect() }
     }
 
     /// A solution of those variables whose values somebody claims: place, node, value, rank.
@@ -212,54 +224,74 @@ impl Solution {
         graph: &G,
         claims: impl Iterator<Item = (&'v [u8], Node, bool, u32)>,
     ) -> Result<Self, Limit> {
-        let mut solution = Solution { variables: Variables::sparse(graph), cells: Vec::new() };
+        let (mut variables, mut cells) = (Variables::sparse(graph), Vec::new());
         for (place, node, value, rank) in claims.filter(|claim| claim.1 < graph.nodes()) {
-            let number = solution.variables.insert(place, node)?;
-            lengthen(&mut solution.cells, solution.variables.len());
-            solution.cells[number as usize] = Cell::decided(value, rank);
+            let number = variables.insert(place, node)?;
+            lengthen(&mut cells, variables.len());
+            cells[number as usize] = Cell::decided(value, rank);
         }
-        Ok(solution)
+        Ok(Solution::new(variables, cells))
     }
 
+    /// The variables of the first share, which is the only one of whoever is alone.
     pub(super) fn variables(&self) -> &Variables {
-        &self.variables
+        &self.shares[0].variables
+    }
+
+    /// The share of a variable, and its number there.
+    #[inline]
+    fn within(&self, number: u32) -> (&Valued, u32) {
+        match &self.shares[..] {
+            [all] => (all, number),
+            shares => (&shares[number as usize % shares.len()], number / shares.len() as u32),
+        }
     }
 
     /// Starts fetching what is known of a variable.
     #[inline]
     pub(super) fn prefetch(&self, number: u32) {
-        prefetch(&self.cells, number as usize);
+        let (share, number) = self.within(number);
+        prefetch(&share.cells, number as usize);
     }
 
     /// Bytes in use.
     pub fn bytes(&self) -> usize {
-        self.variables.bytes() + self.cells.capacity() * size_of::<Cell>()
+        let bytes = |share: &Valued| share.variables.bytes() + share.cells.capacity() * size_of::<Cell>();
+        self.shares.iter().map(bytes).sum()
     }
 
     /// A bound on the numbers that [`Solution::find`] gives.
     pub fn len(&self) -> usize {
-        self.cells.len()
+        self.shares.iter().map(|share| share.cells.len()).max().unwrap_or(0) * self.shares.len()
     }
 
     /// Whether there are no variables.
     pub fn is_empty(&self) -> bool {
-        self.cells.is_empty()
+        self.shares.iter().all(|share| share.cells.is_empty())
     }
 
     /// A variable's number. `scratch` saves an allocation.
     pub fn find(&self, place: &[u8], node: Node, scratch: &mut Vec<u8>) -> Option<u32> {
-        self.variables.find(place, node, scratch)
+        if let [all] = &self.shares[..] {
+            return all.variables.find(place, node, scratch);
+        }
+        let owner = self.shares[0].variables.owner_of(place, node, scratch).0;
+        let within = self.shares[owner].variables.find(place, node, scratch)?;
+        // Shares have no more variables than numbers of all of them together.
+        within.checked_mul(self.shares.len() as u32)?.checked_add(owner as u32)
     }
 
     /// The value and the rank of a variable by its number, if it was decided.
     pub fn value(&self, number: u32) -> Option<(bool, u32)> {
-        let cell = self.cells.get(number as usize)?;
+        let (share, number) = self.within(number);
+        let cell = share.cells.get(number as usize)?;
         cell.value().map(|value| (value, cell.number()))
     }
 
     /// The place and the node of a variable.
     pub fn variable(&self, number: u32, place: &mut Vec<u8>) -> Node {
-        self.variables.copy(number, place)
+        let (share, number) = self.within(number);
+        share.variables.copy(number, place)
     }
 }
 

@@ -102,7 +102,7 @@ fn agree(
     let meter = Meter::start(Budget::default());
     let whole = solve(graph, solver, &meter, &mut Quiet);
     let (pieces, cuts) = in_pieces(|kept, meter, cancelled| {
-        let how = How { solver, kept: Some(kept) };
+        let how = How { solver, kept: Some(kept), crew: None };
         match expansions() {
             0 => solve(graph, how, meter, &mut Impatient(cancelled)),
             expansions => solve(&mut Interrupting { graph, expansions, cancelled }, how, meter, &mut Quiet),
@@ -182,7 +182,7 @@ fn a_resolution_of_something_else_is_refused() {
     let cut = Meter::start(Budget { cancelled, ..Budget::default() });
     let system = equations(Shape { variables: 300, ..shape(3, false) }, 1);
     fn how(kept: &Checkpoint) -> How<'_> {
-        How { solver: Solver::DepthFirst, kept: Some(kept) }
+        How { solver: Solver::DepthFirst, kept: Some(kept), crew: None }
     }
     let first = solve(&mut &system, how(&kept), &cut, &mut Quiet);
     assert_eq!(first.expect_err("it is cut"), SolveError::Limit(Limit::Cancelled));

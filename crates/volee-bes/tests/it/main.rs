@@ -3,6 +3,7 @@
 mod certificates;
 mod confirming;
 mod corpus;
+mod crew;
 mod equivalence;
 mod explain;
 mod formats;

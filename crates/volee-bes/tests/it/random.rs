@@ -11,7 +11,7 @@ use volee_system::{Budget, Meter, Quiet, Random};
 use crate::naive::{Small, evaluate, solve_equations};
 
 /// How many random cases: `VOLEE_CASES` sets another number.
-fn cases(usual: u64) -> u64 {
+pub fn cases(usual: u64) -> u64 {
     std::env::var("VOLEE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
 }
 

@@ -399,6 +399,31 @@ fn workers_solve_files_of_equations() {
 }
 
 #[test]
+fn a_formula_over_many_states_is_solved_by_all_threads_with_the_answer_of_one() {
+    let sandbox = Sandbox::new();
+    sandbox.write("abp.family", "abp messages=60 capacity=2");
+    // It holds everywhere; it fails, and the run to where is told; a label that there is not.
+    let two_blocks = "nu X . ((mu Y . (</GET.*/> true or <true> Y)) and [true] X)";
+    let formulas = [FORMULAS[0], "[true* . /GET !7/] false", "[true* . \"NEVER\"] false", two_blocks];
+    for formula in formulas {
+        let call = ["check", "abp.family", "--mu", formula].map(String::from);
+        let one = ask(&sandbox, &call, &["--workers", "1"]);
+        for threads in ["2", "3"] {
+            let several = ask(&sandbox, &call, &["--workers", threads]);
+            let (one, several) = (json(&one), json(&several));
+            assert_eq!(several["results"], one["results"], "{call:?}");
+            assert_eq!(several["warnings"], one["warnings"], "{call:?}");
+            let by = several["statistics"]["workers"].as_u64();
+            let large = formula != formulas[1];
+            assert_eq!(by.map(|n| n.to_string()).as_deref(), large.then_some(threads), "{call:?}");
+            if formula == FORMULAS[0] {
+                assert_eq!(several["statistics"]["variables"], 130_572, "{call:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn several_processes_do_not_claim_a_depth() {
     let sandbox = sandbox();
     let workers: Vec<Worker> = (0..2).map(|_| Worker::start(volee(), "127.0.0.1:0", &[])).collect();

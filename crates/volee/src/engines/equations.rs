@@ -1,12 +1,16 @@
 //! The mu-calculus, solved on the fly as boolean equations or as a parity game.
 
+use std::sync::{Mutex, PoisonError};
+
 use serde_json::json;
 use volee_bes::answer::{self, AnswerError, Method};
-use volee_bes::{How, SolveError};
+use volee_bes::model::ModelGraph;
+use volee_bes::{BooleanGraph, Crew, How, SolveError};
 use volee_logic::mu::{Equations, Library, parse};
 use volee_report::{bytes, counted, seconds};
 use volee_system::{Diagnostic, Limit, Progress, Reason, ReasonKind, Snapshot, Verdict, Witness};
 
+use super::explicit::workers;
 use super::{Found, Job, Part, judged};
 use crate::answer::{Answer, AskError, Certificate, Role, violated};
 use crate::engine::Way;
@@ -24,12 +28,28 @@ pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, Ask
     let equations = formula(question, &job.settings.macros)?;
     let mut model = job.open_as(&options(job))?;
     let kept = kept::prepare(job, &model, std::slice::from_ref(question))?;
-    let draft = model.draft.as_mut();
-    let how = How { solver: job.settings.solver, kept: kept.as_ref() };
+    let (draft, again) = (model.draft.as_mut(), model.again.as_ref());
     let most = most(job);
+    let unheard: Mutex<Vec<Vec<String>>> = Mutex::default();
+    let another = |work: &mut dyn FnMut(&mut dyn BooleanGraph)| {
+        let Some(mut draft) = again.map(|make| make()) else { return };
+        let Ok(mut graph) = ModelGraph::of(draft.as_mut(), equations.clone()) else { return };
+        work(&mut graph);
+        unheard.lock().unwrap_or_else(PoisonError::into_inner).push(graph.unheard());
+    };
+    let threads = workers(job.engine)?;
+    let crew = Crew::new(if again.is_some() { threads } else { 1 }, &another).told(most);
+    let how = How { solver: job.settings.solver, kept: kept.as_ref(), crew: Some(&crew) };
     let mut watch = Watch { progress: job.progress, last: Snapshot::default() };
-    let mut found = answer::ask(draft, equations, how, most, job.meter, &mut watch);
+    let mut found = answer::ask(draft, equations.clone(), how, most, job.meter, &mut watch);
     let last = watch.last;
+    if let Ok(found) = found.as_mut().map(|found| &mut *found)
+        && found.workers > 1
+    {
+        // What one of the threads has met has happened.
+        let unheard = unheard.lock().unwrap_or_else(PoisonError::into_inner);
+        found.silent.retain(|text| unheard.iter().all(|all| all.contains(text)));
+    }
     if let (Ok(found), true) = (&mut found, kept.as_ref().is_some_and(|kept| kept.resume)) {
         // What happened before the resolution was kept is not known here.
         found.silent.clear();
@@ -160,6 +180,9 @@ fn costs(job: &Job<'_>, found: &answer::Answer) -> Part {
     figures.set("peak_memory_bytes", s.memory);
     figures.set("variables", s.variables);
     figures.set("solver", solver);
+    if found.workers > 1 {
+        figures.set("workers", found.workers as u64);
+    }
     let diagnostic = json!({
         "states": explanation.states.len(),
         "transitions": explanation.transitions.len(),
@@ -168,8 +191,9 @@ fn costs(job: &Job<'_>, found: &answer::Answer) -> Part {
         "why": explanation.why,
     });
     part.fields.insert("diagnostic".into(), diagnostic);
+    let by = if found.workers > 1 { format!(", {} workers", found.workers) } else { String::new() };
     part.remarks.push(format!(
-        "solved as {engine} ({solver}): {} over {}, {}, {}, {}; the certificate was checked",
+        "solved as {engine} ({solver}{by}): {} over {}, {}, {}, {}; the certificate was checked",
         counted(s.variables as usize, "variable"),
         counted(s.places as usize, "state"),
         counted(s.edges as usize, "edge"),

@@ -232,8 +232,14 @@ pub(crate) fn equations(job: &mut Job<'_>, question: &Question) -> Result<Part, 
             first.iter().filter(|told| others.iter().all(|all| all.contains(told))).cloned().collect()
         }
     };
-    let found =
-        answer::Answer { value: joint.value, method, statistics: joint.statistics, explanation, silent };
+    let found = answer::Answer {
+        value: joint.value,
+        method,
+        statistics: joint.statistics,
+        explanation,
+        workers: 1,
+        silent,
+    };
     let mut part = told_formula(job, question, found)?;
     part.fields.extend(workers.fields);
     part.remarks.splice(0..0, workers.remarks);
