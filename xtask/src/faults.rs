@@ -41,6 +41,14 @@ enum Kind {
     KeptEquations,
     Threads,
     Cluster,
+    KeptCluster,
+    KeptLassosOfCluster,
+}
+
+impl Kind {
+    fn has_workers(self) -> bool {
+        matches!(self, Kind::Cluster | Kind::KeptCluster | Kind::KeptLassosOfCluster)
+    }
 }
 
 /// How.
@@ -219,14 +227,20 @@ impl Stage {
             }
             Kind::Threads => " -D TOP=20 --workers 2",
             Kind::Cluster => " -D TOP=9 --cluster hosts.toml",
+            Kind::KeptCluster => {
+                " -D TOP=11 --cluster hosts.toml --checkpoint kept.ck --checkpoint-every 20ms"
+            }
+            Kind::KeptLassosOfCluster => {
+                " -D TOP=8 --ltl []<>(a<200) --cluster hosts.toml --checkpoint kept.ck --checkpoint-every 20ms"
+            }
         });
         line.split(' ').map(String::from).collect()
     }
 
     /// One round: a call that is disturbed, and what is left of it.
     fn round(&mut self, kind: Kind, usual: Duration, bad: bool) -> Result<(), String> {
-        let faults: &[Fault] = match kind {
-            Kind::Cluster => &[
+        let faults: &[Fault] = match kind.has_workers() {
+            true => &[
                 Fault::Kill,
                 Fault::StopAndGo,
                 Fault::Interrupt,
@@ -235,7 +249,7 @@ impl Stage {
                 Fault::StopAndGoJob,
                 Fault::CutLinks,
             ],
-            _ => &[Fault::Kill, Fault::Kill, Fault::StopAndGo, Fault::Interrupt, Fault::Terminate],
+            false => &[Fault::Kill, Fault::Kill, Fault::StopAndGo, Fault::Interrupt, Fault::Terminate],
         };
         let right = i32::from(bad);
         let mut words = self.words(kind, bad);
@@ -316,6 +330,8 @@ fn in_folder(binary: &Path, folder: &Path, count: u32, seed: u64) -> Result<Tall
         Kind::KeptEquations,
         Kind::Threads,
         Kind::Cluster,
+        Kind::KeptCluster,
+        Kind::KeptLassosOfCluster,
     ];
     let mut usual = Vec::new();
     for kind in kinds {

@@ -9,6 +9,12 @@
 //!   not receiving, while too many are out. Receiving posts nothing, so every packet is acknowledged in the
 //!   end and nobody waits in a circle. Acknowledgements travel with packets; they travel alone only when a
 //!   quarter of the window is owed and nothing else goes that way.
+//! * **Pauses.** When what is known is to be kept, whoever has work tells everybody to pause, as it would tell
+//!   them to stop: each works no more, what is in flight arrives, and the stage becomes quiet. All have heard
+//!   of the pause by then, because what says so is a message of that stage. So each hands out what it has at
+//!   a moment when nothing is in flight, and begins a stage in which the same work goes on. A worker asks for
+//!   a pause only after it has done some work in the stage, so that whoever is interrupted again and again
+//!   comes to an end.
 //! * **Ends.** Somebody watches from outside ([`Overseer`]): when it says stop, the loop ends at once,
 //!   whatever the other workers do.
 
@@ -18,6 +24,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use timely::worker::Worker;
+use volee_system::Flow;
 use volee_system::part::{Figures, Outbox, Packet, Part, PartError, Work};
 
 use crate::exchange::{ACKNOWLEDGE, Exchange, Parcel, count_progress};
@@ -35,6 +42,8 @@ const LOOK: Duration = Duration::from_millis(10);
 
 /// A packet that says: the answer is known, stop.
 const STOP: u8 = 0xff;
+/// A packet that says: pause, and hand out what you have. It has the number of the pause.
+const PAUSE: u8 = 0xfd;
 
 /// What a worker has done, for the view of all of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -95,6 +104,15 @@ impl From<PartError> for Stop {
     }
 }
 
+/// What a worker hands out when it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Handed {
+    /// A piece of what it has.
+    Piece(Vec<u8>),
+    /// That was all, for the pause of this number.
+    Whole(u32),
+}
+
 /// Watches a worker from outside.
 pub trait Overseer {
     /// Looks at what the worker has done so far, every few milliseconds.
@@ -102,6 +120,24 @@ pub trait Overseer {
     /// # Errors
     /// The worker must end now.
     fn look(&mut self, account: &Account) -> Result<(), Stop>;
+
+    /// The number of the last pause that is wanted; they count from 1.
+    fn wanted_pause(&self) -> u32;
+
+    /// Takes what the worker has.
+    ///
+    /// # Errors
+    /// The worker must end now.
+    fn hand_out(&mut self, handed: Handed) -> Result<(), Stop>;
+
+    /// Whether the job goes on from what was kept.
+    fn resumes(&self) -> bool;
+
+    /// The next piece that this worker is to go on from, when there is one; `None` after the last.
+    ///
+    /// # Errors
+    /// The worker must end now.
+    fn next_piece(&mut self, account: &Account) -> Result<Option<Vec<u8>>, Stop>;
 }
 
 /// A worker's dataflow, its account and who watches it: all that a part needs to be run.
@@ -112,6 +148,8 @@ pub struct Driver<'a> {
     progress: Rc<RefCell<u64>>,
     start: Instant,
     looked: Instant,
+    /// The number of the last pause.
+    paused: u32,
 }
 
 /// What is between this worker and one other.
@@ -128,7 +166,27 @@ impl<'a> Driver<'a> {
     pub fn new(worker: &'a mut Worker, overseer: &'a mut dyn Overseer) -> Self {
         let progress = count_progress(worker);
         let now = Instant::now();
-        Driver { worker, overseer, account: Account::default(), progress, start: now, looked: now }
+        let account = Account::default();
+        Driver { worker, overseer, account, progress, start: now, looked: now, paused: 0 }
+    }
+
+    /// Whether the job goes on from what was kept.
+    pub fn resumes(&self) -> bool {
+        self.overseer.resumes()
+    }
+
+    /// Has all pieces taken that this worker goes on from.
+    ///
+    /// # Errors
+    /// They make no sense, a limit was reached, or somebody else has a reason to stop.
+    pub fn restore(&mut self, mut take: impl FnMut(&[u8]) -> Result<Figures, PartError>) -> Result<(), Stop> {
+        let mut account = self.account();
+        while let Some(piece) = self.overseer.next_piece(&account)? {
+            self.note(take(&piece)?);
+            account = self.account();
+            self.overseer.look(&account)?;
+        }
+        Ok(())
     }
 
     /// Which worker this is.
@@ -202,6 +260,10 @@ struct Run<'d, 'a, 'e> {
     quantum: usize,
     /// The answer is known.
     stopped: bool,
+    /// All are to pause: the number of the pause.
+    pause: Option<u32>,
+    /// Some work was done in this stage.
+    worked: bool,
 }
 
 impl<'d, 'a, 'e> Run<'d, 'a, 'e> {
@@ -214,6 +276,8 @@ impl<'d, 'a, 'e> Run<'d, 'a, 'e> {
             peers: vec![Peer::default(); peers],
             quantum: FIRST_QUANTUM,
             stopped: false,
+            pause: None,
+            worked: false,
         }
     }
 
@@ -225,21 +289,30 @@ impl<'d, 'a, 'e> Run<'d, 'a, 'e> {
                 work = Work::More;
             }
             if self.exchange.is_quiet() {
-                if self.stopped || !part.next_stage()? {
+                if self.stopped {
                     return Ok(());
                 }
+                match self.pause.take() {
+                    Some(number) => self.hand_out(part, number)?,
+                    None if part.next_stage()? => {}
+                    None => return Ok(()),
+                }
                 self.exchange.next_stage();
-                work = Work::More;
+                (work, self.worked) = (Work::More, false);
             }
-            if !self.stopped && work == Work::More && !self.is_held_back() {
+            if self.is_at_work(work) && self.worked && part.can_be_kept() {
+                self.pause_all_if_wanted();
+            }
+            if self.is_at_work(work) && !self.is_held_back() {
                 work = part.work(self.quantum, &mut self.out)?;
+                self.worked = true;
                 self.quantum = (self.quantum * 2).min(LARGEST_QUANTUM);
                 if work == Work::Decided {
                     self.stop_all();
                 }
             }
             self.flush();
-            self.exchange.set_busy(!self.stopped && work == Work::More);
+            self.exchange.set_busy(self.is_at_work(work));
             let out = &self.out;
             self.driver.look(|| {
                 let figures = part.figures();
@@ -250,13 +323,18 @@ impl<'d, 'a, 'e> Run<'d, 'a, 'e> {
 
     /// Lets timely run; waits a little when there is nothing to do here.
     fn step(&mut self, work: Work) {
-        if work == Work::More && !self.stopped && !self.is_held_back() {
+        if self.is_at_work(work) && !self.is_held_back() {
             self.driver.worker.step();
             return;
         }
         let before = Instant::now();
         self.driver.worker.step_or_park(Some(NAP));
         self.driver.account.idle += before.elapsed().as_secs_f64();
+    }
+
+    /// Whether there is something that may be done.
+    fn is_at_work(&self, work: Work) -> bool {
+        work == Work::More && !self.stopped && self.pause.is_none()
     }
 
     fn is_held_back(&self) -> bool {
@@ -273,6 +351,10 @@ impl<'d, 'a, 'e> Run<'d, 'a, 'e> {
             match parcel.kind {
                 ACKNOWLEDGE => continue,
                 STOP => self.set_stopped(),
+                PAUSE => {
+                    let number = parcel.records().first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+                    self.pause = self.pause.max(Some(number));
+                }
                 kind => {
                     peer.owed += 1;
                     self.driver.account.received += u64::from(parcel.count);
@@ -297,10 +379,36 @@ impl<'d, 'a, 'e> Run<'d, 'a, 'e> {
     fn stop_all(&mut self) {
         self.set_stopped();
         drop(self.out.take());
+        self.tell_all(STOP, &[]);
+    }
+
+    fn tell_all(&mut self, kind: u8, bytes: &[u8]) {
         for to in (0..self.peers.len()).filter(|to| *to != self.out.me()) {
-            let packet = Packet { to: to as u16, kind: STOP, ..Packet::default() };
+            let packet = Packet { to: to as u16, kind, records: 0, bytes: bytes.to_vec() };
             self.exchange.send(Parcel::new(self.out.me(), packet, 0));
         }
+    }
+
+    /// Tells everybody to pause, if somebody wants that.
+    fn pause_all_if_wanted(&mut self) {
+        let wanted = self.driver.overseer.wanted_pause();
+        if wanted > self.driver.paused {
+            self.pause = Some(wanted);
+            self.tell_all(PAUSE, &wanted.to_le_bytes());
+        }
+    }
+
+    /// Hands out what the part has, now that nothing is in flight.
+    fn hand_out<P: Part>(&mut self, part: &mut P, number: u32) -> Result<(), Stop> {
+        let overseer = &mut *self.driver.overseer;
+        let mut handed = Ok(());
+        let _ = part.hand_out(&mut |piece| {
+            handed = overseer.hand_out(Handed::Piece(piece));
+            if handed.is_ok() { Flow::Continue(()) } else { Flow::Break(()) }
+        });
+        handed?;
+        self.driver.paused = number;
+        overseer.hand_out(Handed::Whole(number))
     }
 
     /// Sends what was posted and acknowledges what is owed.

@@ -8,22 +8,25 @@
 //! told to all of them state by state, so that the whole would take longer than that worker by itself. So a
 //! claim about rings of processes may have more states here than alone.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
-use volee_search::partition::{PartialOutcome, Partition, Recurrence, conclude, join};
-use volee_search::{Check, Claim, ClaimOptions, ClaimOutcome, ClaimProduct, Outcome, Runs, TlQuestion};
+use volee_search::partition::{PartialOutcome, Partition, Recurrence, Remembered, Sorting, conclude, join};
+use volee_search::{
+    Check, Claim, ClaimOptions, ClaimOutcome, ClaimProduct, Monitored, Outcome, Runs, TlQuestion,
+};
+use volee_store::checkpoint::Refused;
 use volee_system::part::PartError;
 use volee_system::{Meter, Progress, System};
 
 use crate::drive::{Account, Driver, Stop, conserved};
+use crate::search::{restore, sorting, start};
 
 /// What one worker knows in the end.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PartialRuns {
     outcome: PartialOutcome,
-    /// The letters it has met; none where it has not looked at everything.
-    letters: Option<Vec<u64>>,
-    /// How often a persistent set stood for all steps.
-    reduced: u64,
+    remembered: Remembered,
     /// What the worker did.
     pub account: Account,
 }
@@ -42,17 +45,58 @@ pub fn work_on_claim<S: System + ?Sized>(
     let mut product = ClaimProduct::new(system, claim, options.reduces());
     let check = product.questions(&Check::new().faults(options.faults));
     let recurrence = Recurrence::new(claim, options.fairness);
-    let mut part = Partition::with_cycles(&mut product, &check, recurrence, driver.me(), driver.peers())?;
+    let place = (driver.me(), driver.peers());
+    let mut part =
+        Partition::with_cycles(&mut product, &check, recurrence, place, start(driver))?.remembering(of_claim);
+    restore(driver, &mut part)?;
+    let before = part.remembered_before();
     driver.run(&mut part)?;
-    let mut cycles = part.into_cycles();
+    let mut cycles = part.cycles();
     driver.run(&mut cycles)?;
     // After an early answer not all transitions are known, and nothing is asked of them.
     let found = cycles.found().filter(|_| !driver.account().stopped);
     drop(cycles);
     let mut walk = part.finish(found);
     driver.run(&mut walk)?;
-    let letters = Some(product.letters().to_vec());
-    Ok(PartialRuns { outcome: walk.finish(), letters, reduced: product.reduced(), account: driver.account() })
+    let remembered = before.with(of_claim(&product));
+    Ok(PartialRuns { outcome: walk.finish(), remembered, account: driver.account() })
+}
+
+fn of_claim<S: System + ?Sized>(product: &ClaimProduct<'_, S>) -> Remembered {
+    Remembered { letters: Some(product.letters().to_vec()), reduced: product.reduced() }
+}
+
+fn of_formula<S: System + ?Sized>(product: &Monitored<'_, S>) -> Remembered {
+    Remembered { letters: product.letters().map(<[u64]>::to_vec), reduced: 0 }
+}
+
+/// Opens what was kept of the search for a run that a claim accepts, for this many workers.
+///
+/// # Errors
+/// The file is damaged, or there is no room for it.
+pub fn sorting_claim<S: System + ?Sized>(
+    system: &mut S,
+    claim: &Claim,
+    options: ClaimOptions<'_>,
+    (path, peers): (&Path, usize),
+    meter: &Meter,
+) -> Result<Sorting, Refused> {
+    sorting(&mut ClaimProduct::new(system, claim, options.reduces()), path, peers, meter)
+}
+
+/// Opens what was kept of the search for a run of which a finite-trace formula is false, for this many
+/// workers.
+///
+/// # Errors
+/// The file is damaged, or there is no room for it.
+pub fn sorting_formula<S: System + ?Sized>(
+    system: &mut S,
+    question: &TlQuestion,
+    runs: Runs,
+    (path, peers): (&Path, usize),
+    meter: &Meter,
+) -> Result<Sorting, Refused> {
+    sorting(&mut question.beside(system, runs), path, peers, meter)
 }
 
 /// One worker's part of the search for a run of which a finite-trace formula is false.
@@ -67,19 +111,21 @@ pub fn work_on_formula<S: System + ?Sized>(
 ) -> Result<PartialRuns, Stop> {
     let mut product = question.beside(system, runs);
     let check = question.questions(&Check::new());
-    let mut part = Partition::new(&mut product, &check, driver.me(), driver.peers())?;
+    let place = (driver.me(), driver.peers());
+    let mut part = Partition::new(&mut product, &check, place, start(driver))?.remembering(of_formula);
+    restore(driver, &mut part)?;
+    let before = part.remembered_before();
     driver.run(&mut part)?;
     let mut walk = part.finish(None);
     driver.run(&mut walk)?;
-    let letters = product.letters().map(<[u64]>::to_vec);
-    Ok(PartialRuns { outcome: walk.finish(), letters, reduced: 0, account: driver.account() })
+    let remembered = before.with(of_formula(&product));
+    Ok(PartialRuns { outcome: walk.finish(), remembered, account: driver.account() })
 }
 
 /// The outcomes of all workers, the letters that they met, and what they did together.
 struct Together {
     outcomes: Vec<PartialOutcome>,
-    letters: Option<Vec<u64>>,
-    reduced: u64,
+    remembered: Remembered,
     memory: u64,
     accounts: Vec<Account>,
 }
@@ -88,17 +134,13 @@ fn together(parts: Vec<PartialRuns>) -> Result<Together, PartError> {
     let accounts: Vec<Account> = parts.iter().map(|part| part.account).collect();
     conserved(&accounts)?;
     let memory = accounts.iter().map(|account| account.peak).sum();
-    let reduced = parts.iter().map(|part| part.reduced).sum();
-    let mut letters = Some(Vec::new());
+    let mut remembered = Remembered::default();
     let mut outcomes = Vec::new();
     for part in parts {
-        letters = letters.zip(part.letters).map(|(mut all, more)| {
-            all.extend(more);
-            all
-        });
+        remembered = remembered.with(part.remembered);
         outcomes.push(part.outcome);
     }
-    Ok(Together { outcomes, letters, reduced, memory, accounts })
+    Ok(Together { outcomes, remembered, memory, accounts })
 }
 
 /// Joins what the workers found about a claim; a lasso is looked for here, from where they know that there is
@@ -116,8 +158,8 @@ pub fn joined_claim<S: System + ?Sized>(
 ) -> Result<(ClaimOutcome, Vec<Account>), PartError> {
     let all = together(parts)?;
     let mut outcome = conclude(system, claim, options, all.outcomes, all.memory, meter, progress)?;
-    outcome.letters = all.letters.unwrap_or_default();
-    outcome.statistics.reduced = all.reduced;
+    outcome.letters = all.remembered.letters.unwrap_or_default();
+    outcome.statistics.reduced = all.remembered.reduced;
     Ok((outcome, all.accounts))
 }
 
@@ -136,6 +178,6 @@ pub fn joined_formula<S: System + ?Sized>(
     let all = together(parts)?;
     let check = question.questions(&Check::new());
     let outcome = join(&mut question.beside(system, runs), &check, all.outcomes, all.memory, meter);
-    let silent = question.silent(system, runs, all.letters.as_deref(), meter);
+    let silent = question.silent(system, runs, all.remembered.letters.as_deref(), meter);
     Ok((question.told(outcome, runs), silent, all.accounts))
 }

@@ -1,10 +1,13 @@
 //! Reachability on several workers: deadlocks, assertions, invariants and goals, with the whole way to what
 //! was found.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
-use volee_search::partition::{PartialOutcome, Partition, join};
+use volee_search::partition::{PartialOutcome, Partition, Sorting, Start, join, spread};
 use volee_search::{Check, Outcome};
-use volee_system::part::PartError;
+use volee_store::checkpoint::Refused;
+use volee_system::part::{Part as _, PartError};
 use volee_system::{Meter, System};
 
 use crate::drive::{Account, Driver, Stop, conserved};
@@ -26,12 +29,42 @@ pub fn work<S: System + ?Sized>(
     system: &mut S,
     check: &Check,
 ) -> Result<PartialSearch, Stop> {
-    let (me, peers) = (driver.me(), driver.peers());
-    let mut part = Partition::new(system, check, me, peers)?;
+    let mut part = Partition::new(system, check, (driver.me(), driver.peers()), start(driver))?;
+    restore(driver, &mut part)?;
     driver.run(&mut part)?;
     let mut walk = part.finish(None);
     driver.run(&mut walk)?;
     Ok(PartialSearch { outcome: walk.finish(), account: driver.account() })
+}
+
+/// How a part begins.
+pub(crate) fn start(driver: &Driver<'_>) -> Start {
+    if driver.resumes() { Start::Kept } else { Start::Anew }
+}
+
+/// Has a part go on from what was kept, if there is something.
+pub(crate) fn restore<S: System + ?Sized>(
+    driver: &mut Driver<'_>,
+    part: &mut Partition<'_, '_, S>,
+) -> Result<(), Stop> {
+    if !driver.resumes() {
+        return Ok(());
+    }
+    driver.restore(|piece| part.take_piece(piece).map(|()| part.figures()))?;
+    Ok(part.restored()?)
+}
+
+/// Opens what was kept of a search for this many workers.
+///
+/// # Errors
+/// The file is damaged, or there is no room for it.
+pub fn sorting<S: System + ?Sized>(
+    system: &mut S,
+    path: &Path,
+    peers: usize,
+    meter: &Meter,
+) -> Result<Sorting, Refused> {
+    Sorting::open(path, spread(system, peers), peers, meter)
 }
 
 /// Joins what the workers found, as the sequential search would tell it.

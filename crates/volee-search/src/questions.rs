@@ -77,10 +77,10 @@ impl Tally {
 /// What a search, or one worker's part of it, has found for one question.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    errors: u64,
-    violations: Vec<(Reason, Witness)>,
+    pub(crate) errors: u64,
+    pub(crate) violations: Vec<(Reason, Witness)>,
     /// How a goal is reached.
-    reached: Option<Witness>,
+    pub(crate) reached: Option<Witness>,
 }
 
 impl Finding {

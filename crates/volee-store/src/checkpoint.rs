@@ -147,6 +147,22 @@ fn part(path: &Path) -> PathBuf {
     name.into()
 }
 
+/// A value as it stands in a file.
+///
+/// # Panics
+/// It is of a kind that has no place in a file: a defect.
+pub fn to_bytes(value: &impl Serialize) -> Vec<u8> {
+    postcard::to_stdvec(value).expect("what is kept can be written")
+}
+
+/// A value that stood in a file.
+///
+/// # Errors
+/// It is none.
+pub fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Damaged> {
+    postcard::from_bytes(bytes).map_err(|_| Damaged)
+}
+
 /// When a search is kept next.
 pub struct Keeper {
     pub checkpoint: Checkpoint,
@@ -400,6 +416,6 @@ impl Reader {
     pub fn value<T: DeserializeOwned>(&mut self) -> Result<T, CheckpointError> {
         let mut bytes = Vec::new();
         self.bytes(&mut bytes)?;
-        postcard::from_bytes(&bytes).map_err(|_| CheckpointError::Damaged)
+        Ok(from_bytes(&bytes)?)
     }
 }

@@ -16,7 +16,7 @@ mod spread;
 pub use self::levels::{Level, Levels};
 pub use self::packing::Packing;
 pub use self::spread::{Sample, Spread};
-use crate::Limit;
+use crate::{Flow, Limit};
 
 /// Bytes at which a packet is closed.
 pub const PACKET: usize = 32 << 10;
@@ -177,6 +177,16 @@ pub trait Part {
 
     /// What it has done so far.
     fn figures(&self) -> Figures;
+
+    /// Whether it can be kept in the stage it is in. All parts must give the same answer.
+    fn can_be_kept(&self) -> bool {
+        false
+    }
+
+    /// Hands out all that it knows, piece by piece, at a moment when nothing is in flight.
+    fn hand_out(&mut self, _piece: &mut dyn FnMut(Vec<u8>) -> Flow) -> Flow {
+        Flow::Continue(())
+    }
 }
 
 #[cfg(test)]

@@ -233,7 +233,7 @@ impl Engine {
 fn kept_apart(ways: &[Way], asked: &Asked<'_>) -> Option<Refusal> {
     asked.settings.checkpoint.as_ref()?;
     let refused = |why| Some(Refusal { what: Refused::Setting(Setting::Checkpoint), why });
-    let of_runs = ways.iter().filter(|way| **way != Way::Search).count();
+    let of_runs = ways.iter().filter(|way| !matches!(way, Way::Search | Way::SharedSearch)).count();
     if of_runs + usize::from(of_runs < ways.len()) > 1 {
         return refused(Why::OneSearch);
     }
@@ -472,14 +472,20 @@ impl Way {
                 _ => Err(self.no_effect("it does not execute statements one by one")),
             },
             Setting::Checkpoint
-                if matches!(self, Way::Cycles | Way::Monitor | Way::Deterministic | Way::Equations) =>
+                if matches!(
+                    self,
+                    Way::Cycles | Way::Monitor | Way::Deterministic | Way::Equations | Way::SharedSearch
+                ) =>
             {
                 Ok(())
+            }
+            Setting::Checkpoint if self == Way::SharedEquations => {
+                Err(self.no_effect("equations are kept where one worker solves them"))
             }
             Setting::Checkpoint | Setting::Spill => match self {
                 Way::Search => Ok(()),
                 Way::SharedSearch | Way::SharedEquations => {
-                    Err(self.no_effect("workers keep nothing on disk: ask on one machine"))
+                    Err(self.no_effect("workers keep their states in memory: ask on one machine"))
                 }
                 Way::Families | Way::Counters | Way::Channels => Err(self.not_a_search(REACHABILITY)),
                 _ => Err(self.no_effect("only the states of a search for states go to the disk")),

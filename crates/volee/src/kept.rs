@@ -115,7 +115,9 @@ pub(crate) fn prepare(
         None => Vec::new(),
     };
     let settings = Settings { checkpoint: None, ..job.settings.clone() };
-    let asked = (job.subject.options(), questions, settings, job.meter.budget().depth);
+    // Several workers keep other things than one.
+    let ways: Vec<_> = questions.iter().map(|question| job.engine.way(question.kind()).ok()).collect();
+    let asked = (job.subject.options(), questions, settings, job.meter.budget().depth, ways);
     prepared(keep, files, format!("{asked:?}").as_bytes()).map(Some)
 }
 

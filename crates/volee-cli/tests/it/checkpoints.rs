@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::sandbox::{Answered, Sandbox};
+use crate::workers::{Worker, hosts};
 
 /// Counters side by side: some 650,000 states, all steps taken.
 const MODEL: &str = "\
@@ -83,6 +84,58 @@ fn a_search_that_was_killed_goes_on_to_the_same_answer() {
         assert_eq!(resumed.code, whole.code);
         assert!(!sandbox.path("kept.ck").exists() && !sandbox.path("kept.ck.part").exists());
     }
+}
+
+#[test]
+fn a_search_by_a_cluster_that_was_killed_goes_on_with_more_or_fewer_workers() {
+    let start = || Worker::start(Command::new(env!("CARGO_BIN_EXE_volee")), "127.0.0.1:0", &[]);
+    let workers: Vec<Worker> = (0..3).map(|_| start()).collect();
+    let states = "check m.pml --invariant a<200 --all-errors --format json --cluster hosts.toml";
+    // Every run ends where it is true, and the assertion fails only behind that.
+    let lassos = "check m.pml --format json --ltl <>(a>8) --cluster hosts.toml";
+    for call in [states, lassos] {
+        let sandbox = Sandbox::new();
+        sandbox.write("m.pml", MODEL);
+        sandbox.write("hosts.toml", hosts(&workers[..2]));
+        let mut sizes = (9..100).step_by(2).map(|top| format!("{call} -D TOP={top}"));
+        let kept = |call: &str| format!("{call} --checkpoint kept.ck --checkpoint-every 30ms");
+        let call = sizes
+            .find(|call| kill_when_kept(&sandbox, &kept(call).split(' ').collect::<Vec<_>>()))
+            .expect("one that is still at work when it is killed");
+        let whole = sandbox.volee(&call);
+        // Killed once more with three, and gone on with by two of them.
+        sandbox.write("hosts.toml", hosts(&workers));
+        kill_when_kept(&sandbox, &["resume", "kept.ck"]);
+        sandbox.write("hosts.toml", hosts(&workers[1..]));
+        let resumed = sandbox.volee("resume kept.ck --format json");
+        assert_eq!(figures(&resumed), figures(&whole), "{call}\n{}{}", resumed.stdout, resumed.stderr);
+        assert_eq!(resumed.code, whole.code);
+        assert!(!sandbox.path("kept.ck").exists() && !sandbox.path("kept.ck.part").exists());
+    }
+}
+
+#[test]
+fn a_search_by_a_cluster_is_kept_when_its_time_is_up() {
+    let start = || Worker::start(Command::new(env!("CARGO_BIN_EXE_volee")), "127.0.0.1:0", &[]);
+    let workers: Vec<Worker> = (0..2).map(|_| start()).collect();
+    let sandbox = Sandbox::new();
+    sandbox.write("m.pml", MODEL);
+    sandbox.write("hosts.toml", hosts(&workers));
+    let (cut, call) = cut_by_time(&sandbox, "check m.pml --only deadlock --cluster hosts.toml");
+    assert!(cut.stdout.contains("volee resume kept.ck"), "{}", cut.stdout);
+    // Another search does not take it for its own, nor is what was changed gone on with.
+    let other = sandbox.volee("check m.pml --only deadlock --checkpoint kept.ck");
+    assert!(other.code == 2 && other.stderr.contains("exists already"), "{}", other.stderr);
+    let whole = std::fs::read(sandbox.path("kept.ck")).expect("kept");
+    sandbox.write("kept.ck", &whole[..whole.len() / 2]);
+    let damaged = sandbox.volee("resume kept.ck");
+    assert!(damaged.code == 2 && damaged.stderr.contains("damaged"), "{}{}", damaged.stdout, damaged.stderr);
+    sandbox.write("kept.ck", &whole);
+    let resumed = sandbox.volee("resume kept.ck --format json");
+    let whole = sandbox.volee(&format!("{call} --format json"));
+    assert_eq!(figures(&resumed), figures(&whole), "{}{}", resumed.stdout, resumed.stderr);
+    let formula = sandbox.volee("check m.pml --mu true --cluster hosts.toml --checkpoint kept.ck");
+    assert!(formula.code == 2 && formula.stderr.contains("equations are kept"), "{}", formula.stderr);
 }
 
 /// Cuts a call by a limit of time, in which the search begins and does not end, however slow or quick the machine is. What it

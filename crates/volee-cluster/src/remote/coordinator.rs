@@ -9,15 +9,18 @@
 //! a slow line), and not while this process itself was not given the processor: a loaded machine is no dead
 //! one.
 
+mod kept;
+
 use std::io::Read;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use volee_system::Meter;
+use volee_system::{Limit, Meter};
 
+use self::kept::Shipping;
 use super::channel::{Channel, Ends, greet};
 use super::job::{JOB, address_of};
 use super::secret::challenge;
@@ -25,7 +28,8 @@ use super::{
     ClusterError, Command, LARGE, Order, PATIENCE, PULSE, Report, SILENCE, SMALL, Secret, Welcome, receive,
     send, send_bytes, set_deadline, watch_closely, words,
 };
-use crate::drive::Account;
+use crate::drive::{Account, Handed};
+use crate::kept::Keeping;
 use crate::threads::Failure;
 
 /// How long to wait for other views of a failure.
@@ -38,6 +42,10 @@ const START: Duration = Duration::from_secs(20);
 /// When this process was away for so long, it has been deaf, not the others silent.
 const DEAF: Duration = Duration::from_secs(1);
 
+/// What may wait to be heard: who tells more waits, so that what is written to a file is not all in memory.
+const WAITING: usize = 64;
+/// How long to wait for something to happen while workers get what they go on from.
+const SOON: Duration = Duration::from_millis(1);
 /// How long a process may say that it is there and do nothing.
 const STANDSTILL: Duration = Duration::from_secs(60);
 
@@ -112,14 +120,32 @@ struct Member {
     moved: Instant,
     standing: Standing,
     account: Account,
+    /// Pieces of what it goes on from that it can take.
+    takes: u32,
 }
 
 struct Job<'m> {
     members: Vec<Member>,
     inbox: Receiver<(usize, Heard)>,
     meter: &'m Meter,
+    view: &'m mut dyn FnMut(&[Account]),
     /// Silence counts from here at the earliest.
     attentive: Instant,
+    awake: Instant,
+    pulse: Instant,
+    /// What the workers go on from, as far as they have not got it.
+    shipping: Option<Shipping>,
+    /// The first worker that has reached a limit of its own.
+    full: Option<Failure>,
+    /// The first that was handed out in a pause that was asked for at the start.
+    early: Option<(usize, Handed)>,
+}
+
+/// What one turn of watching has shown.
+enum Turn {
+    Problem(Problem),
+    Handed(usize, Handed),
+    Nothing,
 }
 
 /// The name of a worker in messages.
@@ -127,8 +153,8 @@ pub fn name_of(number: usize, address: &str) -> String {
     format!("worker {} ({address})", number + 1)
 }
 
-/// Runs a job on workers; `view` sees the accounts of all of them now and then. Gives what each worker has
-/// made.
+/// Runs a job on workers; `view` sees the accounts of all of them now and then; `keeping` has what they know
+/// kept, where they can be kept. Gives what each worker has made.
 ///
 /// # Errors
 /// The job could not be started, or some worker could not go on.
@@ -138,12 +164,29 @@ pub fn run(
     payload: &[u8],
     meter: &Meter,
     view: &mut dyn FnMut(&[Account]),
+    mut keeping: Option<&mut Keeping<'_>>,
 ) -> Result<Vec<Vec<u8>>, JobError> {
-    let (sender, inbox) = channel();
-    let mut job = Job { members: connect(workers, secret)?, inbox, meter, attentive: Instant::now() };
-    job.start(&Arc::from(payload), &sender)?;
+    let sorting = match &mut keeping {
+        Some(keeping) => keeping.sorting(workers.len()).map_err(without_loss)?,
+        None => None,
+    };
+    let (sender, inbox) = sync_channel(WAITING);
+    let now = Instant::now();
+    let mut job = Job {
+        members: connect(workers, secret)?,
+        inbox,
+        meter,
+        view,
+        attentive: now,
+        awake: now,
+        pulse: now,
+        shipping: sorting.map(Shipping::new),
+        full: None,
+        early: None,
+    };
+    job.start(&Arc::from(payload), &sender, keeping.as_deref())?;
     drop(sender);
-    let ended = job.watch(view);
+    let ended = job.watch(keeping);
     // Closing the connections ends the job wherever it still runs.
     for member in &job.members {
         let _ = member.stream.tcp().shutdown(std::net::Shutdown::Both);
@@ -162,6 +205,11 @@ fn connect(workers: &[String], secret: &Secret) -> Result<Vec<Member>, JobError>
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(no_thread().into()))).collect()
     });
     connected.into_iter().collect()
+}
+
+/// A failure for which no worker is to blame.
+fn without_loss(failure: Failure) -> JobError {
+    JobError::Failed { failure, lost: Vec::new() }
 }
 
 fn no_thread() -> ClusterError {
@@ -198,16 +246,28 @@ fn connect_one(number: usize, address: &str, secret: &Secret) -> Result<Member, 
         moved: Instant::now(),
         standing: Standing::Unasked,
         account: Account::default(),
+        takes: 0,
     })
 }
 
 impl Job<'_> {
     /// Has each worker sent its order and listened to, by a thread of its own: a slow line keeps nobody else
     /// waiting.
-    fn start(&mut self, payload: &Arc<[u8]>, sender: &Sender<(usize, Heard)>) -> Result<(), JobError> {
+    fn start(
+        &mut self,
+        payload: &Arc<[u8]>,
+        sender: &SyncSender<(usize, Heard)>,
+        keeping: Option<&Keeping<'_>>,
+    ) -> Result<(), JobError> {
         let session = challenge()?;
         let peers = self.members.len() as u16;
         let budget = self.meter.budget();
+        let resumes = self.shipping.is_some();
+        let wanted = |keeping: &Keeping<'_>| {
+            let limit = keeping.limit(&[], self.meter);
+            keeping.wanted(limit.is_some(), self.meter)
+        };
+        let pause = keeping.and_then(wanted).unwrap_or(0);
         for (number, member) in self.members.iter_mut().enumerate() {
             let order = Order {
                 session,
@@ -215,6 +275,9 @@ impl Job<'_> {
                 peers,
                 memory: budget.memory,
                 milliseconds: budget.time.map(|time| time.as_millis() as u64),
+                keeps: keeping.is_some(),
+                resumes,
+                pause,
             };
             let who = &member.who;
             let wrong =
@@ -232,43 +295,61 @@ impl Job<'_> {
     }
 
     /// Watches the job to its end.
-    fn watch(&mut self, view: &mut dyn FnMut(&[Account])) -> Result<Vec<Vec<u8>>, JobError> {
-        let mut pulse = Instant::now();
-        let mut awake = Instant::now();
+    fn watch(&mut self, mut keeping: Option<&mut Keeping<'_>>) -> Result<Vec<Vec<u8>>, JobError> {
         loop {
-            let problem = match self.inbox.recv_timeout(PULSE / 4) {
-                Ok((number, heard)) => self.hear(number, heard),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => Some(Problem::Silent(0)),
-            };
-            if awake.elapsed() > DEAF {
-                self.attentive = Instant::now();
-            }
-            awake = Instant::now();
-            let problem = problem.or_else(|| self.silent().next().map(Problem::Silent));
-            if let Some(problem) = problem {
-                return Err(self.blame(problem));
-            }
-            if let Err(limit) = self.meter.check() {
-                let failure = Failure::Part { who: "all workers".into(), error: limit.into() };
-                return Err(JobError::Failed { failure, lost: Vec::new() });
+            match self.turn() {
+                Turn::Problem(problem) => return Err(self.blame(problem)),
+                Turn::Handed(worker, handed) => self.early = Some((worker, handed)),
+                Turn::Nothing => {}
             }
             if self.members.iter().all(|m| matches!(m.standing, Standing::Done(_))) {
                 return Ok(self.members.iter_mut().map(Member::result).collect());
             }
-            if pulse.elapsed() >= PULSE {
-                pulse = Instant::now();
-                for member in self.members.iter_mut().filter(|m| !matches!(m.standing, Standing::Unasked)) {
-                    // A connection that is broken is noticed by who listens to it.
-                    let _ = send(&mut member.stream, &Command::Pulse);
-                }
-                view(&self.members.iter().map(|m| m.account).collect::<Vec<_>>());
+            match &mut keeping {
+                Some(keeping) => self.keep(keeping)?,
+                None => self.meter.check().map_err(|limit| without_loss(of_all(limit)))?,
             }
         }
     }
 
+    /// Waits a moment for something to happen.
+    fn turn(&mut self) -> Turn {
+        let patience = if self.shipping.is_some() { SOON } else { PULSE / 4 };
+        let turn = match self.inbox.recv_timeout(patience) {
+            Ok((number, heard)) => self.hear(number, heard),
+            Err(RecvTimeoutError::Timeout) => Turn::Nothing,
+            Err(RecvTimeoutError::Disconnected) => Turn::Problem(Problem::Silent(0)),
+        };
+        if self.awake.elapsed() > DEAF {
+            self.attentive = Instant::now();
+        }
+        self.awake = Instant::now();
+        if let (Turn::Nothing, Some(silent)) = (&turn, self.silent().next()) {
+            return Turn::Problem(Problem::Silent(silent));
+        }
+        if self.pulse.elapsed() >= PULSE {
+            self.pulse = Instant::now();
+            self.tell_all(&Command::Pulse);
+            let accounts = self.accounts();
+            (self.view)(&accounts);
+        }
+        turn
+    }
+
+    /// Tells all that have got their orders.
+    fn tell_all(&mut self, command: &Command) {
+        for member in self.members.iter_mut().filter(|m| !matches!(m.standing, Standing::Unasked)) {
+            // A connection that is broken is noticed by who listens to it.
+            let _ = send(&mut member.stream, command);
+        }
+    }
+
+    fn accounts(&self) -> Vec<Account> {
+        self.members.iter().map(|m| m.account).collect()
+    }
+
     /// Takes one report in.
-    fn hear(&mut self, number: usize, heard: Heard) -> Option<Problem> {
+    fn hear(&mut self, number: usize, heard: Heard) -> Turn {
         let member = &mut self.members[number];
         if matches!((&heard, &member.standing), (Heard::Report(_), Standing::Asked(_))) {
             member.standing = Standing::Starting;
@@ -284,24 +365,34 @@ impl Job<'_> {
             }
             Heard::Report(Report::Ready(port)) => {
                 member.standing = Standing::Ready(port);
-                return self.introduce(number);
+                return self.introduce(number).map_or(Turn::Nothing, Turn::Problem);
+            }
+            Heard::Report(Report::Takes(pieces)) => {
+                member.takes = member.takes.saturating_add(pieces);
+                self.members.iter_mut().for_each(|member| member.moved = Instant::now());
+            }
+            Heard::Report(Report::Piece(piece)) => return Turn::Handed(number, Handed::Piece(piece)),
+            Heard::Report(Report::Whole(pause)) => return Turn::Handed(number, Handed::Whole(pause)),
+            Heard::Report(Report::Full(trouble)) => {
+                let (who, error) = (member.who.clone(), trouble.into());
+                self.full.get_or_insert(Failure::Part { who, error });
             }
             Heard::Report(Report::Done(bytes)) => member.standing = Standing::Done(bytes),
             Heard::Report(Report::Stopped(trouble)) => {
                 let (who, error) = (member.who.clone(), trouble.into());
-                return Some(Problem::Told(number, Failure::Part { who, error }));
+                return Turn::Problem(Problem::Told(number, Failure::Part { who, error }));
             }
             Heard::Report(Report::Lost(peer, message)) => {
-                return Some(Problem::Accused(number, usize::from(peer), message));
+                return Turn::Problem(Problem::Accused(number, usize::from(peer), message));
             }
             Heard::Report(Report::Panicked(message)) => {
                 let (who, message) = (member.who.clone(), format!("failed: {message}"));
-                return Some(Problem::Told(number, Failure::Lost { who, message }));
+                return Turn::Problem(Problem::Told(number, Failure::Lost { who, message }));
             }
             Heard::Closed(_) if matches!(member.standing, Standing::Done(_)) => {}
-            Heard::Closed(why) => return Some(Problem::Closed(number, why)),
+            Heard::Closed(why) => return Turn::Problem(Problem::Closed(number, why)),
         }
-        None
+        Turn::Nothing
     }
 
     /// Tells everybody where the others are, once all are ready.
@@ -343,7 +434,11 @@ impl Job<'_> {
             let patience = if clear { OTHER_VIEWS } else { ACCUSED };
             let Some(left) = patience.checked_sub(start.elapsed()) else { return problems };
             match self.inbox.recv_timeout(left.min(PULSE)) {
-                Ok((number, heard)) => problems.extend(self.hear(number, heard)),
+                Ok((number, heard)) => {
+                    if let Turn::Problem(problem) = self.hear(number, heard) {
+                        problems.push(problem);
+                    }
+                }
                 Err(RecvTimeoutError::Timeout) => problems.extend(self.silent().map(Problem::Silent)),
                 Err(RecvTimeoutError::Disconnected) => return problems,
             }
@@ -407,6 +502,11 @@ impl Job<'_> {
             format!("cannot be reached by {} any more: {message}", self.members[from].who)
         })
     }
+}
+
+/// A limit that concerns all workers alike.
+fn of_all(limit: Limit) -> Failure {
+    Failure::Part { who: "all workers".into(), error: limit.into() }
 }
 
 /// Sends a worker its order and tells what comes back, until nothing does or nobody wants to know.

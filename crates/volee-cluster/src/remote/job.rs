@@ -10,6 +10,8 @@
 //! So it waits until the coordinator, which has all results then, closes the connection.
 
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -26,14 +28,17 @@ use super::{
     Command, LARGE, Order, PATIENCE, PULSE, Report, SILENCE, SMALL, Secret, receive, receive_bytes, send,
     set_deadline, watch_closely, words,
 };
-use crate::drive::{Account, Driver, Overseer, Stop};
-use crate::threads::check;
+use crate::drive::{Account, Driver, Handed, Overseer, Stop};
+use crate::threads::{check, overweight};
 
 /// The code with which a job's process ends before its result is told.
 const GONE: i32 = 3;
 /// How long a process that cannot go on waits for the coordinator to have read why, and to close the
 /// connection. Its other connections stay open meanwhile, so that nobody takes it for lost.
 const LINGER: Duration = Duration::from_secs(3);
+
+/// Pieces of what a process goes on from that may be on their way.
+const AHEAD: u32 = 8;
 
 /// What the connection of a coordinator with the process of a job is for.
 pub(super) const JOB: &str = "a job";
@@ -123,12 +128,51 @@ struct Watchman {
     meter: Meter,
     memory: Option<u64>,
     account: Arc<Mutex<Account>>,
+    wire: Wire,
+    keeps: bool,
+    resumes: bool,
+    is_full: bool,
+    /// The number of the last pause that is wanted.
+    pause: Arc<AtomicU32>,
+    /// What this process goes on from; nothing after the last piece.
+    pieces: Receiver<Option<Vec<u8>>>,
+    has_asked: bool,
 }
 
 impl Overseer for Watchman {
     fn look(&mut self, account: &Account) -> Result<(), Stop> {
         *self.account.lock().unwrap_or_else(PoisonError::into_inner) = *account;
-        check(&self.meter, self.memory, account)
+        if !self.keeps {
+            return check(&self.meter, self.memory, account);
+        }
+        if let Some(limit) = overweight(self.memory, account).filter(|_| !self.is_full) {
+            self.is_full = true;
+            self.wire.tell(&Report::Full(PartError::from(limit).into()));
+        }
+        Ok(())
+    }
+
+    fn wanted_pause(&self) -> u32 {
+        self.pause.load(Ordering::Acquire)
+    }
+
+    fn hand_out(&mut self, handed: Handed) -> Result<(), Stop> {
+        self.wire.tell(&match handed {
+            Handed::Piece(piece) => Report::Piece(piece),
+            Handed::Whole(pause) => Report::Whole(pause),
+        });
+        Ok(())
+    }
+
+    fn resumes(&self) -> bool {
+        self.resumes
+    }
+
+    fn next_piece(&mut self, _: &Account) -> Result<Option<Vec<u8>>, Stop> {
+        // So that the next ones are on their way while one is taken.
+        let takes = if std::mem::replace(&mut self.has_asked, true) { 1 } else { AHEAD };
+        self.wire.tell(&Report::Takes(takes));
+        self.pieces.recv().map_err(|_| Stop::Elsewhere)
     }
 }
 
@@ -209,9 +253,10 @@ fn serve(
     let listener = TcpListener::bind(SocketAddr::new(here, 0)).map_err(|error| trouble(&error))?;
     let port = listener.local_addr().map_err(|error| trouble(&error))?.port();
     wire.tell(&Report::Ready(port));
-    let peers = peers(&mut control, usize::from(order.peers))?;
-    let line = wire.clone();
-    std::thread::spawn(move || listen(control, &line));
+    let pause = Arc::new(AtomicU32::new(order.pause));
+    let peers = peers(&mut control, usize::from(order.peers), &pause)?;
+    let (line, wanted, (sender, pieces)) = (wire.clone(), Arc::clone(&pause), channel());
+    std::thread::spawn(move || listen(control, &line, &wanted, &sender));
     let sockets = connect_all(&listener, &peers, usize::from(order.me), &session)?;
     drop(listener);
     let builders = ProcessBuilder::new_typed_vector(1, Hooks::default().refill, None);
@@ -226,7 +271,18 @@ fn serve(
         Worker::new(WorkerConfig::default(), Allocator::Tcp(builder.build()), Some(Instant::now()));
     let time = order.milliseconds.map(Duration::from_millis);
     let meter = Meter::start(Budget { memory: order.memory, time, ..Budget::default() });
-    let mut watchman = Watchman { meter, memory: order.memory, account };
+    let mut watchman = Watchman {
+        meter,
+        memory: order.memory,
+        account,
+        wire: wire.clone(),
+        keeps: order.keeps,
+        resumes: order.resumes,
+        is_full: false,
+        pause,
+        pieces,
+        has_asked: false,
+    };
     let mut driver = Driver::new(&mut worker, &mut watchman);
     let result = work(&mut driver)?;
     driver.finish()?;
@@ -238,21 +294,32 @@ fn trouble(error: &std::io::Error) -> PartError {
 }
 
 /// Waits for the coordinator to tell where the others are.
-fn peers(control: &mut Channel, count: usize) -> Result<Vec<String>, Stop> {
+fn peers(control: &mut Channel, count: usize, pause: &AtomicU32) -> Result<Vec<String>, Stop> {
     set_deadline(control.tcp(), Some(SILENCE)).map_err(|error| trouble(&error))?;
     loop {
         match receive::<Command>(control, LARGE) {
             Ok(Command::Peers(peers)) if peers.len() == count => return Ok(peers),
-            Ok(Command::Peers(_)) => return Err(Stop::Elsewhere),
+            Ok(Command::Pause(number)) => pause.store(number, Ordering::Release),
             Ok(Command::Pulse) => {}
-            Err(_) => return Err(Stop::Elsewhere),
+            Ok(_) | Err(_) => return Err(Stop::Elsewhere),
         }
     }
 }
 
 /// Listens to the coordinator; when it is gone or silent, so is this process.
-fn listen(mut control: Channel, wire: &Wire) {
-    while receive::<Command>(&mut control, LARGE).is_ok() {}
+fn listen(mut control: Channel, wire: &Wire, pause: &AtomicU32, pieces: &Sender<Option<Vec<u8>>>) {
+    while let Ok(command) = receive::<Command>(&mut control, LARGE) {
+        // Who does not want pieces any more is at its end.
+        let _ = match command {
+            Command::Pause(number) => {
+                pause.store(number, Ordering::Release);
+                Ok(())
+            }
+            Command::Piece(piece) => pieces.send(Some(piece)),
+            Command::Whole => pieces.send(None),
+            Command::Pulse | Command::Peers(_) => Ok(()),
+        };
+    }
     // Who sends something at this moment holds the line; it will find out by itself.
     std::process::exit(wire.0.try_lock().map_or(GONE, |line| line.code()));
 }

@@ -80,6 +80,12 @@ struct Order {
     peers: u16,
     memory: Option<u64>,
     milliseconds: Option<u64>,
+    /// What it knows is kept: limits are told, and the coordinator ends the job.
+    keeps: bool,
+    /// It goes on from what it asks the coordinator for.
+    resumes: bool,
+    /// The number of the pause that is wanted at once, or 0.
+    pause: u32,
 }
 
 /// From the coordinator to the process of a job.
@@ -89,6 +95,12 @@ enum Command {
     Peers(Vec<String>),
     /// The coordinator is still there.
     Pulse,
+    /// All are to pause and to hand out what they have, for the time of this number.
+    Pause(u32),
+    /// A piece of what it goes on from.
+    Piece(Vec<u8>),
+    /// That was the last of them.
+    Whole,
 }
 
 /// From the process of a job to the coordinator.
@@ -106,6 +118,14 @@ enum Report {
     Lost(u16, String),
     /// It failed.
     Panicked(String),
+    /// It can take this many more pieces of what it goes on from.
+    Takes(u32),
+    /// A piece of what it has.
+    Piece(Vec<u8>),
+    /// That was all, for the pause of this number.
+    Whole(u32),
+    /// It has reached a limit, and waits to be kept.
+    Full(Trouble),
 }
 
 /// A [`PartError`] that travels.

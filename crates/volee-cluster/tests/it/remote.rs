@@ -97,7 +97,7 @@ fn workers(count: usize) -> Vec<String> {
 
 fn ask(workers: &[String], payload: &str, memory: Option<u64>) -> Result<Vec<Vec<u8>>, JobError> {
     let meter = Meter::start(Budget { memory, ..Budget::default() });
-    run(workers, &secret(), payload.as_bytes(), &meter, &mut |_| {})
+    run(workers, &secret(), payload.as_bytes(), &meter, &mut |_| {}, None)
 }
 
 /// The failure of a job.

@@ -15,7 +15,7 @@ use volee_system::{
 /// A random graph. Bit `i` of a state's colour is the predicate `p<i>`; steps have processes, labels and
 /// sometimes a fault.
 #[derive(Debug, Clone)]
-struct Graph {
+pub struct Graph {
     colours: Vec<u8>,
     steps: Vec<Vec<(Step, u8)>>,
     predicates: Vec<u32>,
@@ -23,8 +23,8 @@ struct Graph {
 }
 
 impl Graph {
-    fn random(random: &mut Random, has_predicates: bool, faulty: bool) -> Self {
-        let states = 1 + random.below(12);
+    pub fn random(random: &mut Random, most: u64, has_predicates: bool, faulty: bool) -> Self {
+        let states = 1 + random.below(most);
         let step = |random: &mut Random| {
             let fault = (faulty && random.percent(3)).then_some(FaultId(0));
             let (label, process) = (Label(random.below(3) as u32), random.below(3) as u8);
@@ -34,6 +34,20 @@ impl Graph {
         let steps = (0..states).map(|_| row(random)).collect();
         let colours = (0..states).map(|_| random.below(4) as u8).collect();
         Graph { colours, steps, predicates: Vec::new(), has_predicates }
+    }
+}
+
+impl Graph {
+    /// A ring; in its first state alone is `p0` true.
+    pub fn ring(states: u8) -> Self {
+        let step = |process: u8| Step { label: Label(0), process, fault: None, stays: false };
+        let next = |at: u8| vec![(step(at % 3), (at + 1) % states)];
+        Graph {
+            colours: (0..states).map(|at| u8::from(at == 0)).collect(),
+            steps: (0..states).map(next).collect(),
+            predicates: Vec::new(),
+            has_predicates: true,
+        }
     }
 }
 
@@ -75,7 +89,7 @@ impl Draft for Graph {
     }
 }
 
-fn formula(random: &mut Random) -> (Formula, String) {
+pub fn formula(random: &mut Random) -> (Formula, String) {
     let shape = Shape { atoms: 2, operators: 2 + random.below(4) as usize };
     let text = random_formula(&mut Random::new(random.number()), shape).to_string();
     (parse(&text, "f").expect("it was printed"), text)
@@ -86,7 +100,7 @@ fn infinite_runs_are_judged_as_by_one_worker() {
     let mut random = Random::new(18);
     let (mut violated, mut by_cycles, mut fair_differs) = (0, 0, 0);
     for round in 0..600 {
-        let mut graph = Graph::random(&mut random, round % 3 != 0, round % 5 == 4);
+        let mut graph = Graph::random(&mut random, 12, round % 3 != 0, round % 5 == 4);
         let (formula, text) = formula(&mut random);
         let Ok(question) = LtlQuestion::new(&mut graph, formula, &text, "f") else { continue };
         let claim = question.claim().state_based();
@@ -134,7 +148,7 @@ fn finite_runs_are_judged_as_by_one_worker() {
     let mut random = Random::new(1989);
     let mut violated = 0;
     for round in 0..300 {
-        let mut graph = Graph::random(&mut random, false, false);
+        let mut graph = Graph::random(&mut random, 12, false, false);
         let (formula, text) = formula(&mut random);
         let runs = if round % 2 == 0 { Runs::Prefixes } else { Runs::Maximal };
         let Ok(question) = TlQuestion::new(&mut graph, &formula, &text, "f") else { continue };

@@ -14,14 +14,14 @@ use volee_system::{
 
 /// A random system of states with a few bytes, some steps of which have faults.
 #[derive(Debug, Clone)]
-struct Small {
+pub struct Small {
     steps: Vec<Vec<(u32, u16, Option<u32>)>>,
     initial: Vec<u16>,
 }
 
 impl Small {
-    fn random(random: &mut Random) -> Self {
-        let states = 1 + random.below(60);
+    pub fn random(random: &mut Random, most: u64) -> Self {
+        let states = 1 + random.below(most);
         let step = |random: &mut Random| {
             let fault = random.percent(3).then(|| random.below(3) as u32);
             (random.below(4) as u32, random.below(states) as u16, fault)
@@ -85,13 +85,19 @@ fn on<S: System + Clone + Sync>(workers: usize, system: &S, questions: &Check) -
     joined(&mut system.clone(), questions, parts.expect("small"), &meter).expect("all was looked at").0
 }
 
-fn sequential<S: System + Clone>(system: &S, questions: &Check) -> Outcome {
+pub fn sequential<S: System + Clone>(system: &S, questions: &Check) -> Outcome {
     let meter = Meter::start(Budget::default());
     check(&mut system.clone(), questions, &meter, &mut Quiet)
 }
 
 /// The same verdicts; reasons in any order; every witness is a run.
-fn compare<S: System + Clone>(system: &S, all_errors: bool, ours: &Outcome, theirs: &Outcome, context: &str) {
+pub fn compare<S: System + Clone>(
+    system: &S,
+    all_errors: bool,
+    ours: &Outcome,
+    theirs: &Outcome,
+    context: &str,
+) {
     assert_eq!(ours.answers.len(), theirs.answers.len());
     let violated =
         |outcome: &Outcome| outcome.answers.iter().any(|a| matches!(a.verdict, Verdict::Violated(_)));
@@ -131,7 +137,7 @@ fn compare<S: System + Clone>(system: &S, all_errors: bool, ours: &Outcome, thei
 fn random_systems_are_explored_alike_on_1_to_4_workers() {
     for seed in 0..600 {
         let mut random = Random::new(seed);
-        let mut system = Small::random(&mut random);
+        let mut system = Small::random(&mut random, 60);
         let all_errors = random.percent(60);
         let mut questions = Check::new().all_errors(all_errors).order(Order::BreadthFirst);
         if random.percent(50) {

@@ -12,6 +12,7 @@
 //! away and how many are left. The sets are the accepting states of the automaton and, for weak fairness, one
 //! per process: it moves, or it cannot.
 
+use serde::{Deserialize, Serialize};
 use volee_system::part::{Figures, Outbox, Packing, Part, PartError, Work};
 
 use super::edges::Edges;
@@ -26,8 +27,14 @@ const TOLD: u8 = 5;
 /// Bytes of that: how many were taken away, how many are left, the number of processes.
 const TELLING: usize = 18;
 
+/// What a search for cycles knows of a state, as bits.
+const STAYS: u8 = 1;
+const MARKED: u8 = 2;
+const QUEUED: u8 = 4;
+const SCANNED: u8 = 8;
+
 /// What is being done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
     /// Whoever cannot go on is taken away.
     Trim,
@@ -35,6 +42,29 @@ enum Stage {
     Mark(u32),
     /// Everybody tells how it stands.
     Tell,
+}
+
+/// How far the workers are together, as far as that is no matter of single states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Round {
+    stage: Stage,
+    set: Option<u32>,
+    sets: u32,
+    taken: u64,
+}
+
+impl Round {
+    /// What two workers know; `None` if they are not in the same stage, which they always are.
+    pub fn joined(self, other: Round) -> Option<Round> {
+        let Round { stage, set, sets, taken } = other;
+        let (sets, taken) = (self.sets.max(sets), self.taken.saturating_add(taken));
+        (self.stage == stage && self.set == set).then_some(Round { stage, set, sets, taken })
+    }
+
+    /// The same for all workers but the first, who has what all have taken away.
+    pub fn for_others(self) -> Round {
+        Round { taken: 0, ..self }
+    }
 }
 
 /// One worker's part of the search for cycles.
@@ -127,6 +157,59 @@ impl Cycles {
             told_left: 0,
             told_sets: 1,
         }
+    }
+
+    /// How far this is.
+    pub(super) fn round(&self) -> Round {
+        Round { stage: self.stage, set: self.set, sets: self.sets, taken: self.taken }
+    }
+
+    /// Whether everybody tells how it stands: a moment too short to be kept.
+    pub(super) fn tells(&self) -> bool {
+        self.stage == Stage::Tell
+    }
+
+    /// What is known of each state, as bits.
+    pub(super) fn flags(&self) -> Vec<u8> {
+        let bit = |is: bool, bit: u8| if is { bit } else { 0 };
+        let mut flags: Vec<u8> = (0..self.stays.len())
+            .map(|at| {
+                bit(self.stays[at], STAYS) | bit(self.marked[at], MARKED) | bit(at < self.scanned, SCANNED)
+            })
+            .collect();
+        self.queue.iter().for_each(|at| flags[*at as usize] |= QUEUED);
+        flags
+    }
+
+    /// How many of the transitions of a state lead to states that stay.
+    pub(super) fn leaving(&self, at: usize) -> u32 {
+        self.leaving[at]
+    }
+
+    /// Who can move in a state, where that matters.
+    pub(super) fn enabled(&self, at: usize) -> [u64; 4] {
+        self.enabled.get(at).copied().unwrap_or_default()
+    }
+
+    /// The transitions to a state: their sources, and who moves where that matters.
+    pub(super) fn sources(&self, at: usize) -> impl Iterator<Item = (u32, u8)> {
+        let edges = self.starts[at] as usize..self.starts[at + 1] as usize;
+        edges.map(|edge| (self.sources[edge], self.movers.get(edge).copied().unwrap_or(0)))
+    }
+
+    /// Goes on from there. What was scanned is the beginning of all states; where the states are others than
+    /// before it may be less than that, and to scan a state again changes nothing.
+    pub(super) fn restore(&mut self, round: Round, flags: &[u8]) {
+        (self.stage, self.set, self.sets, self.taken) = (round.stage, round.set, round.sets, round.taken);
+        self.queue.clear();
+        for (at, flag) in flags.iter().enumerate() {
+            self.stays[at] = flag & STAYS != 0;
+            self.marked[at] = flag & MARKED != 0;
+            if flag & QUEUED != 0 {
+                self.queue.push(at as u32);
+            }
+        }
+        self.scanned = flags.iter().take_while(|flag| **flag & SCANNED != 0).count();
     }
 
     /// A state of ours from which an accepted cycle is reached, the first that was found; nothing if there is

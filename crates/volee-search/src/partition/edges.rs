@@ -125,6 +125,14 @@ impl Edges {
         }
     }
 
+    /// A transition of which it was known before that it is to be kept.
+    pub fn known(&mut self, target: u32, source: u32, mover: u8) {
+        self.all.push((target, source));
+        if self.recurrence.fair {
+            self.movers.push(mover);
+        }
+    }
+
     pub fn bytes(&self) -> usize {
         self.numbers.capacity() * 17
             + self.all.capacity() * 8

@@ -12,15 +12,20 @@
 mod closing;
 mod cycles;
 mod edges;
+mod kept;
+mod sorting;
 mod witness;
 
 use volee_system::part::{Figures, Level, Levels, Outbox, Packing, Part, PartError, Sample, Spread, Work};
 use volee_system::{FaultId, Flow, Limit, Sink, Step, System, Witness};
 
 pub use self::closing::conclude;
-pub use self::cycles::Cycles;
+use self::cycles::Cycles;
 pub use self::edges::Recurrence;
 use self::edges::{Edges, TAG};
+use self::kept::Coming;
+pub use self::kept::{Circling, Remembered};
+pub use self::sorting::{Sorting, begin, end, write};
 use self::witness::Walk;
 pub use self::witness::{PartialOutcome, WitnessWalk, join};
 use crate::check::Check;
@@ -62,6 +67,20 @@ pub struct Partition<'s, 'c, S: ?Sized> {
     decided: bool,
     /// The transitions that may be on a cycle, where cycles are looked for.
     edges: Option<Edges>,
+    is_fair: bool,
+    remembers: fn(&S) -> Remembered,
+    /// What was remembered before this went on.
+    before: Remembered,
+    coming: Coming,
+}
+
+/// How a part begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// With those initial states that are its own.
+    Anew,
+    /// With nothing: it is given what was kept ([`Partition::take_piece`]).
+    Kept,
 }
 
 /// A state of ours that waits to be looked up.
@@ -159,15 +178,20 @@ impl Sink for Targets<'_> {
 }
 
 impl<'s, 'c, S: System + ?Sized> Partition<'s, 'c, S> {
-    /// The part of worker `me` of `peers`; it begins with those initial states that are its own.
+    /// The part of worker `me` of `peers`.
     ///
     /// # Errors
     /// A limit.
-    pub fn new(system: &'s mut S, check: &'c Check, me: usize, peers: usize) -> Result<Self, PartError> {
-        Partition::with_edges(system, check, None, me, peers)
+    pub fn new(
+        system: &'s mut S,
+        check: &'c Check,
+        (me, peers): (usize, usize),
+        start: Start,
+    ) -> Result<Self, PartError> {
+        Partition::with_edges(system, check, None, (me, peers), start)
     }
 
-    /// The same for a search that is also to find cycles: see [`Partition::into_cycles`].
+    /// The same for a search that is also to find cycles: see [`Partition::cycles`].
     ///
     /// # Errors
     /// A limit.
@@ -175,18 +199,18 @@ impl<'s, 'c, S: System + ?Sized> Partition<'s, 'c, S> {
         system: &'s mut S,
         check: &'c Check,
         recurrence: Recurrence,
-        me: usize,
-        peers: usize,
+        (me, peers): (usize, usize),
+        start: Start,
     ) -> Result<Self, PartError> {
-        Partition::with_edges(system, check, Some(Edges::new(recurrence)), me, peers)
+        Partition::with_edges(system, check, Some(Edges::new(recurrence)), (me, peers), start)
     }
 
     fn with_edges(
         system: &'s mut S,
         check: &'c Check,
         edges: Option<Edges>,
-        me: usize,
-        peers: usize,
+        (me, peers): (usize, usize),
+        start: Start,
     ) -> Result<Self, PartError> {
         let spread = spread(system, peers);
         let mut part = Partition {
@@ -207,8 +231,15 @@ impl<'s, 'c, S: System + ?Sized> Partition<'s, 'c, S> {
             faults: Vec::new(),
             transitions: 0,
             decided: false,
+            is_fair: edges.as_ref().is_some_and(Edges::is_fair),
             edges,
+            remembers: |_| Remembered::default(),
+            before: Remembered::default(),
+            coming: Coming::default(),
         };
+        if start == Start::Kept {
+            return Ok(part);
+        }
         let (tree, staged, transitions) = (&mut part.tree, &mut part.staged, &mut part.transitions);
         let _ = part.system.initial(&mut |state| {
             if owner(&spread, state, peers) == me {
@@ -221,16 +252,22 @@ impl<'s, 'c, S: System + ?Sized> Partition<'s, 'c, S> {
         Ok(part)
     }
 
-    /// Looks up all that is staged and keeps what is new.
-    fn settle(&mut self) -> Result<(), PartError> {
+    /// Makes sure that there is room for so many states.
+    fn make_room(&mut self, states: usize) -> Result<(), PartError> {
         if let Some(full) = self.tree.full() {
             return Err(PartError::Limit(self.full(full)));
         }
-        while self.visited.growth(self.staged.len()).is_some() {
+        while self.visited.growth(states).is_some() {
             if self.visited.grow().is_none() {
                 return Err(PartError::Limit(self.full(Full::Nodes)));
             }
         }
+        Ok(())
+    }
+
+    /// Looks up all that is staged and keeps what is new.
+    fn settle(&mut self) -> Result<(), PartError> {
+        self.make_room(self.staged.len())?;
         for Staged { name, parent, level, mover } in self.staged.drain(..) {
             let new = self.visited.insert(name);
             if let Some(edges) = &mut self.edges {
@@ -243,8 +280,7 @@ impl<'s, 'c, S: System + ?Sized> Partition<'s, 'c, S> {
             }
         }
         if self.names.len() >= self.packing.bound() as usize {
-            let message = format!("one worker has more than {} states", self.packing.bound());
-            return Err(PartError::Limit(Limit::Other { message }));
+            return Err(PartError::Limit(too_many(self.packing)));
         }
         Ok(())
     }
@@ -327,15 +363,13 @@ impl<'s, 'c, S: System + ?Sized> Partition<'s, 'c, S> {
         }
     }
 
-    /// The end of the search for what finite runs show: the part that looks for cycles among the states that
-    /// were found. All workers must run theirs; [`Partition::finish`] gets what came out.
-    pub fn into_cycles(&mut self) -> Cycles {
+    fn take_cycles(&mut self) -> Cycles {
         let edges = self.edges.take().unwrap_or_else(|| Edges::new(Recurrence::default()));
         Cycles::new(edges, self.names.len(), self.packing, self.me, self.figures())
     }
 
     /// The end of the search: what was found here, and the part that finds the ways to it. `cycle` is a state
-    /// of ours from which an accepted cycle is reached ([`Cycles::found`]).
+    /// of ours from which an accepted cycle is reached ([`Circling::found`]).
     pub fn finish(self, cycle: Option<u32>) -> WitnessWalk {
         let figures = self.figures();
         let mut findings = self.questions.into_findings();
@@ -400,8 +434,12 @@ fn owner(spread: &Spread, state: &[u8], peers: usize) -> usize {
     if peers == 1 { 0 } else { spread.owner(state, peers) }
 }
 
+fn too_many(packing: Packing) -> Limit {
+    Limit::Other { message: format!("one worker has more than {} states", packing.bound()) }
+}
+
 /// How states are spread over the workers. All look at the same sample and come to the same conclusion.
-fn spread<S: System + ?Sized>(system: &mut S, peers: usize) -> Spread {
+pub fn spread<S: System + ?Sized>(system: &mut S, peers: usize) -> Spread {
     if peers == 1 {
         return Spread::EVEN;
     }
@@ -454,6 +492,14 @@ impl<S: System + ?Sized> Part for Partition<'_, '_, S> {
 
     fn next_stage(&mut self) -> Result<bool, PartError> {
         Ok(false)
+    }
+
+    fn can_be_kept(&self) -> bool {
+        true
+    }
+
+    fn hand_out(&mut self, piece: &mut dyn FnMut(Vec<u8>) -> Flow) -> Flow {
+        self.pieces(None, piece)
     }
 
     fn figures(&self) -> Figures {

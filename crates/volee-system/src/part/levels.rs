@@ -67,6 +67,24 @@ impl Levels {
         self.buckets.front()?.get(self.next + places).copied()
     }
 
+    /// All that wait, with their levels, in the order in which they would be taken.
+    pub fn waiting(&self) -> impl Iterator<Item = (u32, Level)> {
+        let later = self.buckets.iter().zip(self.lowest..).enumerate().flat_map(|(at, (bucket, level))| {
+            let taken = if at == 0 { self.next } else { 0 };
+            bucket[taken..].iter().map(move |number| (*number, level))
+        });
+        self.late.iter().copied().chain(later)
+    }
+
+    /// What waits when a search goes on.
+    pub fn of(mut waiting: Vec<(u32, Level)>) -> Self {
+        waiting.sort_by_key(|(_, level)| *level);
+        let lowest = waiting.first().map_or(0, |(_, level)| *level);
+        let mut levels = Levels { lowest, ..Levels::default() };
+        waiting.into_iter().for_each(|(number, level)| levels.put(number, level));
+        levels
+    }
+
     /// How many there are.
     #[inline]
     pub fn pending(&self) -> usize {
@@ -99,6 +117,12 @@ mod tests {
         assert_eq!(levels.take(), Some((3, 2)));
         levels.put(12, 0);
         levels.put(13, 9);
+        let waiting: Vec<(u32, Level)> = levels.waiting().collect();
+        assert_eq!(waiting, [(12, 0), (11, 2), (13, 3)]);
+        let mut again = Levels::of(waiting.clone());
+        let taken: Vec<(u32, Level)> = std::iter::from_fn(|| again.take()).collect();
+        assert_eq!(taken[0], (12, 0));
+        assert_eq!(taken.len(), 3);
         let rest: Vec<u32> = std::iter::from_fn(|| levels.take()).map(|t| t.0).collect();
         assert_eq!((rest, levels.pending()), (vec![12, 11, 13], 0));
     }

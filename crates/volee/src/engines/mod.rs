@@ -1,6 +1,7 @@
 //! The engines behind the door, one file each: what is asked becomes a call of a room, what comes back an
 //! [`Answer`].
 
+mod accounts;
 pub(crate) mod channels;
 pub(crate) mod counters;
 pub(crate) mod cutoffs;

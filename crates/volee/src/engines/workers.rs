@@ -4,11 +4,12 @@
 //! itself; a process gets the model's files with the task ([`Bundle`]) and opens them in a folder of its own.
 //! Both then do the same, and give bytes back that are joined here.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use volee_bes::answer::{self, Method};
 use volee_bes::explain::{Explanation, Item, Proof, explain};
 use volee_bes::format::read_bes;
@@ -16,16 +17,19 @@ use volee_bes::model::ModelGraph;
 use volee_bes::{BooleanGraph as _, SolveError, Solver};
 use volee_cluster::drive::{Account, Driver, Stop, conserved};
 use volee_cluster::equations::{JointAnswer, PartialAnswer};
+use volee_cluster::kept::{Keeping, News, Sort};
 use volee_cluster::remote::coordinator::{self, JobError};
 use volee_cluster::runs::{PartialRuns, joined_claim, joined_formula, work_on_claim, work_on_formula};
-use volee_cluster::search::{PartialSearch, joined};
-use volee_cluster::threads::{Failure as Fault, MOST_WORKERS, on_threads};
+use volee_cluster::runs::{sorting_claim, sorting_formula};
+use volee_cluster::search::{PartialSearch, joined, sorting};
+use volee_cluster::threads::{Failure as Fault, MOST_WORKERS, on_kept_threads};
 use volee_conform::{ConformError, PartialTests, Partition};
-use volee_report::{bytes, count};
 use volee_search::{Answer as Found, Claim, ClaimOptions, Fairness, Outcome, Reduction, Runs};
+use volee_store::checkpoint::{self, Checkpoint};
 use volee_system::part::PartError;
-use volee_system::{Budget, Diagnostic, Limit, Meter, Progress, Quiet, Snapshot, System, Verdict};
+use volee_system::{Budget, Diagnostic, Flow, Limit, Meter, Progress, Quiet, System, Verdict};
 
+use super::accounts::{sum, together};
 use super::equations::{formula, most, options as for_formulas, told as told_formula, unknown};
 use super::explicit::{compiled, never_true, ordered, with_left_sides};
 use super::temporal::{Asked, Bound, bound, separated};
@@ -34,6 +38,7 @@ use crate::answer::{Answer, AskError};
 use crate::bundle::Bundle;
 use crate::conformance::{Contract, Goal};
 use crate::engine::{Cluster, Engine, Way};
+use crate::kept;
 use crate::model::{Model, Options};
 use crate::question::Question;
 use crate::settings::Settings;
@@ -127,7 +132,11 @@ pub(crate) fn search(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     let goals = asked.goals.len();
     let check = with_left_sides(asked, model.draft.as_mut());
     let what = What::Search { questions: questions.to_vec(), all_errors: check.all_errors };
-    let results = match run(job, &included(&model), &what) {
+    let (kept, files, meter) = (kept::prepare(job, &model, questions)?, included(&model), job.meter);
+    let length = length(model.draft.system());
+    let mut sort = |path: &Path, peers| sorting(model.draft.system(), path, peers, meter);
+    let safe = kept.clone().map(|checkpoint| Safe { checkpoint, length, sort: &mut sort });
+    let results = match run(job, &files, &what, safe) {
         Ok(results) => results,
         Err(TaskError::Wrong(error)) => return Err(error),
         Err(TaskError::Limit(limit)) => {
@@ -142,11 +151,15 @@ pub(crate) fn search(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     // What is not reached is no error that ends a search.
     let errors = outcome.answers[..outcome.answers.len() - check.goals.len()].iter().any(|a| a.errors > 0);
     let stopped = !check.all_errors && errors;
-    let mut part = together(&accounts, &results);
+    let mut part = together(&accounts, &results.names);
     part.explored = Some((outcome.statistics, !stopped));
     part.silent = never_true(&outcome.answers[questions.len()..], &check.goals[goals..], !stopped);
     for (question, found) in ordered(questions).zip(&outcome.answers) {
         part.answers.push(told(job, &mut model, question, Way::SharedSearch, found, &options)?);
+    }
+    // The workers have ended, with the first error or with all states.
+    if let Some(kept) = kept {
+        checkpoint::remove(&kept.path);
     }
     Ok(part)
 }
@@ -158,7 +171,21 @@ pub(crate) fn runs(job: &mut Job<'_>, question: &Question) -> Result<Part, AskEr
     let mut open = |options: &Options| if usual == *options { job.open() } else { job.open_as(options) };
     let Bound { mut model, options, what } = bound(&mut open, question, &usual, false)?;
     let task = What::Runs { question: question.clone(), how };
-    let results = match run(job, &included(&model), &task) {
+    let (kept, files, meter) =
+        (kept::prepare(job, &model, std::slice::from_ref(question))?, included(&model), job.meter);
+    let length = length(model.draft.system());
+    let mut sort = |path: &Path, peers| {
+        let (system, file) = (model.draft.system(), (path, peers));
+        match (&what, claim_for(&what)) {
+            (_, Some((claim, faults))) => {
+                sorting_claim(system, &claim, how.claim_options(faults), file, meter)
+            }
+            (Asked::Tl(tl), None) => sorting_formula(system, tl, how.runs, file, meter),
+            (_, None) => unreachable!("what is not a monitor is a claim"),
+        }
+    };
+    let safe = kept.clone().map(|checkpoint| Safe { checkpoint, length, sort: &mut sort });
+    let results = match run(job, &files, &task, safe) {
         Ok(results) => results,
         Err(TaskError::Wrong(error)) => return Err(error),
         Err(TaskError::Limit(limit)) => {
@@ -173,6 +200,7 @@ pub(crate) fn runs(job: &mut Job<'_>, question: &Question) -> Result<Part, AskEr
         Asked::Tl(tl) => {
             let (outcome, silent, accounts) =
                 joined_formula(system, tl, how.runs, parts, job.meter).map_err(wrong)?;
+            kept::forget(kept.as_ref(), outcome.answers.iter().map(|found| &found.verdict));
             let found = outcome.answers.into_iter().map(|found| (question.clone(), found)).collect();
             (found, outcome.statistics, silent, accounts)
         }
@@ -181,12 +209,13 @@ pub(crate) fn runs(job: &mut Job<'_>, question: &Question) -> Result<Part, AskEr
             let options = how.claim_options(faults);
             let (outcome, accounts) =
                 joined_claim(system, &claim, options, parts, job.meter, job.progress).map_err(wrong)?;
+            kept::forget(kept.as_ref(), std::iter::once(&outcome.verdict));
             let silent = if let Asked::Ltl(ltl) = other { ltl.silent(&outcome) } else { Vec::new() };
             (separated(question, outcome.verdict), outcome.statistics, silent, accounts)
         }
     };
     let holds = found.iter().all(|(_, found): &(Question, Found)| found.verdict == Verdict::Holds);
-    let mut part = together(&accounts, &results);
+    let mut part = together(&accounts, &results.names);
     part.explored = Some((statistics, holds));
     part.silent = if holds { silent } else { Vec::new() };
     for (question, mut found) in found {
@@ -208,7 +237,7 @@ pub(crate) fn equations(job: &mut Job<'_>, question: &Question) -> Result<Part, 
     let options = for_formulas(job);
     let mut model = job.open_as(&options)?;
     let what = What::Formula { question: question.clone(), macros: job.settings.macros.clone() };
-    let results = match run(job, &included(&model), &what) {
+    let results = match run(job, &included(&model), &what, None) {
         Ok(results) => results,
         Err(TaskError::Limit(limit)) => return Ok(unknown(question, limit)),
         Err(TaskError::Wrong(error)) => return Err(error),
@@ -222,7 +251,7 @@ pub(crate) fn equations(job: &mut Job<'_>, question: &Question) -> Result<Part, 
         Err(SolveError::Limit(limit)) => return Ok(unknown(question, limit)),
         Err(other) => return Err(Diagnostic::error(other.to_string(), None).into()),
     };
-    let workers = together(&joint.accounts, &results);
+    let workers = together(&joint.accounts, &results.names);
     let method = Method::Equations(Solver::BreadthFirst);
     // A pattern is silent if none of the workers has met a step that it means.
     let silent = match graph.numbered() {
@@ -260,7 +289,7 @@ pub(crate) fn solve(
     let subject = Subject::Source(&source);
     let settings = crate::Settings::default();
     let mut job = Job { subject: &subject, engine, settings: &settings, meter, progress, read: None };
-    match run(&mut job, &[], &What::Equations) {
+    match run(&mut job, &[], &What::Equations, None) {
         Ok(results) => {
             let joint = JointAnswer::new(decode(&results)?);
             Ok(Ok(joint.map_err(|error| Diagnostic::error(error.to_string(), None))?))
@@ -293,7 +322,7 @@ pub(crate) fn tests(
     let mut job = Job { subject: &subject, engine, settings: &settings, meter, progress, read: None };
     let included = included(&job.open_as(&Contract::options(&contract.source.options))?);
     let what = What::Tests { contract: Box::new(contract.clone()), goal: goal.clone() };
-    let results = match run(&mut job, &included, &what) {
+    let results = match run(&mut job, &included, &what, None) {
         Ok(results) => results,
         Err(TaskError::Wrong(error)) => return Err(error),
         Err(TaskError::Limit(limit)) => return Err(ConformError::from(limit).into()),
@@ -301,7 +330,7 @@ pub(crate) fn tests(
     let made: Vec<(PartialTests, Account)> = decode(&results)?;
     let (parts, accounts): (Vec<_>, Vec<_>) = made.into_iter().unzip();
     conserved(&accounts).map_err(|error| Diagnostic::error(error.to_string(), None))?;
-    let mut together = together(&accounts, &results);
+    let mut together = together(&accounts, &results.names);
     let each = together.fields.remove("workers").unwrap_or_default();
     Ok(SharedTests { parts, told: (together.remarks.swap_remove(0), each) })
 }
@@ -332,8 +361,39 @@ fn not_in_a_file() -> AskError {
     )
 }
 
-/// Has all workers do their parts.
-fn run(job: &mut Job<'_>, included: &[PathBuf], what: &What) -> Result<Results, TaskError> {
+/// How what workers know is kept.
+struct Safe<'s> {
+    checkpoint: Checkpoint,
+    /// Bytes of a state.
+    length: usize,
+    /// Opens the file for this many workers.
+    sort: &'s mut Sort<'s>,
+}
+
+/// Bytes of a state, as far as the first one tells.
+fn length(system: &mut dyn System) -> usize {
+    let mut length = 0;
+    let _ = system.initial(&mut |state| {
+        length = state.len();
+        Flow::Break(())
+    });
+    length
+}
+
+/// Has all workers do their parts, and what they know kept.
+fn run(
+    job: &mut Job<'_>,
+    included: &[PathBuf],
+    what: &What,
+    safe: Option<Safe<'_>>,
+) -> Result<Results, TaskError> {
+    let progress: RefCell<&mut dyn Progress> = RefCell::new(job.progress);
+    let told = |news: News<'_>| {
+        if let News::Failed(why) = news {
+            progress.borrow_mut().say(why);
+        }
+    };
+    let keeping = safe.map(|safe| Keeping::new(safe.checkpoint, safe.length, safe.sort, &told, job.meter));
     match job.engine {
         Engine::Cluster(cluster) => {
             let Subject::Source(source) = job.subject else { return Err(not_in_a_file().into()) };
@@ -345,14 +405,13 @@ fn run(job: &mut Job<'_>, included: &[PathBuf], what: &What) -> Result<Results, 
             let task = Task { source: (*source).clone(), bundle, what: what.clone() };
             let payload = postcard::to_stdvec(&task)
                 .map_err(|error| AskError::from(Diagnostic::error(error.to_string(), None)))?;
-            Ok(Results { alias, ..on_processes(cluster, &payload, job.meter, job.progress)? })
+            Ok(Results { alias, ..on_processes(cluster, &payload, job.meter, &progress, keeping)? })
         }
         Engine::Workers(workers) if (1..=MOST_WORKERS).contains(workers) => {
-            let subject = job.subject;
-            let progress = &mut *job.progress;
+            let (subject, mut keeping) = (job.subject, keeping);
             let part = |driver: &mut Driver<'_>| work(driver, subject, what, || ());
-            let parts =
-                on_threads(*workers, job.meter, &mut |accounts| progress.report(&sum(accounts)), part);
+            let view = &mut |accounts: &[Account]| progress.borrow_mut().report(&sum(accounts));
+            let parts = on_kept_threads(*workers, job.meter, view, keeping.as_mut(), part);
             let parts = parts.map_err(|fault| failed(&fault))?;
             Ok(Results { parts, names: (1..=*workers).map(|n| format!("worker {n}")).collect(), alias: None })
         }
@@ -448,13 +507,14 @@ fn on_processes(
     cluster: &Cluster,
     payload: &[u8],
     meter: &Meter,
-    progress: &mut dyn Progress,
+    progress: &RefCell<&mut dyn Progress>,
+    mut keeping: Option<Keeping<'_>>,
 ) -> Result<Results, TaskError> {
     let mut workers = cluster.workers.clone();
     let mut restarts = cluster.restarts;
     loop {
-        let view = &mut |accounts: &[Account]| progress.report(&sum(accounts));
-        match coordinator::run(&workers, &cluster.secret, payload, meter, view) {
+        let view = &mut |accounts: &[Account]| progress.borrow_mut().report(&sum(accounts));
+        match coordinator::run(&workers, &cluster.secret, payload, meter, view, keeping.as_mut()) {
             Ok(parts) => {
                 let names = workers.iter().enumerate().map(|(n, address)| coordinator::name_of(n, address));
                 return Ok(Results { parts, names: names.collect(), alias: None });
@@ -467,7 +527,11 @@ fn on_processes(
             {
                 restarts -= 1;
                 let left = workers.len() - lost.len();
-                progress.say(&format!("{failure}; starting again with {left} workers"));
+                let how = match keeping.as_ref().is_some_and(Keeping::has_file) {
+                    true => "going on from what was kept",
+                    false => "starting again",
+                };
+                progress.borrow_mut().say(&format!("{failure}; {how} with {left} workers"));
                 let mut number = 0;
                 workers.retain(|_| {
                     number += 1;
@@ -515,57 +579,4 @@ fn explanation(
     let (place, node) = graph.root()?;
     let item = Item { place, node, value: joint.value, on: Vec::new() };
     Ok(explain(graph, &Proof { items: vec![item], complete: false }))
-}
-
-/// All workers in one snapshot.
-fn sum(accounts: &[Account]) -> Snapshot {
-    let total = |figure: fn(&Account) -> u64| accounts.iter().map(figure).sum();
-    Snapshot {
-        states: total(|a| a.figures.states),
-        transitions: total(|a| a.figures.transitions),
-        pending: total(|a| a.figures.pending),
-        memory: total(|a| a.peak.max(a.figures.memory)),
-        ..Snapshot::default()
-    }
-}
-
-/// What the workers did, in one line and one by one.
-fn together(accounts: &[Account], results: &Results) -> Part {
-    let all = sum(accounts);
-    let total = |figure: fn(&Account) -> u64| accounts.iter().map(figure).sum::<u64>();
-    let seconds = |figure: fn(&Account) -> f64| accounts.iter().map(figure).sum::<f64>();
-    let (elapsed, idle) = (seconds(|a| a.elapsed), seconds(|a| a.idle));
-    let most = accounts.iter().map(|a| a.figures.states).max().unwrap_or(0);
-    // The mean share of the states over the largest: 1 when all workers have as many.
-    let balance = if most == 0 { 1.0 } else { all.states as f64 / accounts.len() as f64 / most as f64 };
-    let line = format!(
-        "{} workers: {} states, {} edges, {} messages ({} to find the end), {}, {:.0} % idle, balance {balance:.2}",
-        accounts.len(),
-        count(all.states),
-        count(all.transitions),
-        count(total(|a| a.messages)),
-        count(total(|a| a.progress)),
-        bytes(all.memory),
-        if elapsed > 0.0 { 100.0 * idle / elapsed } else { 0.0 },
-    );
-    let entries: Vec<Value> = accounts.iter().zip(&results.names).map(|(a, name)| entry(a, name)).collect();
-    let mut part = Part { remarks: vec![line], ..Part::default() };
-    part.fields.insert("workers".into(), entries.into());
-    part
-}
-
-fn entry(a: &Account, name: &str) -> Value {
-    json!({
-        "name": name,
-        "states": a.figures.states,
-        "transitions": a.figures.transitions,
-        "expanded": a.figures.expanded,
-        "messages": a.messages,
-        "packets": a.packets,
-        "message_bytes": a.bytes,
-        "progress_messages": a.progress,
-        "peak_memory_bytes": a.peak,
-        "idle_seconds": a.idle,
-        "seconds": a.elapsed,
-    })
 }
