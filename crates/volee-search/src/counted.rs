@@ -108,10 +108,10 @@ struct Frame {
     next: u32,
 }
 
-/// A step of a state: where it leads, or how it fails.
-enum Taken {
-    To(Rc<[u8]>),
-    Fault(FaultId),
+/// A step of a state: how it fails, if it does, and where it leads, if anywhere.
+struct Taken {
+    fault: Option<FaultId>,
+    target: Option<Rc<[u8]>>,
 }
 
 struct Search<'a, 'c, S: ?Sized> {
@@ -193,15 +193,14 @@ impl<S: System + ?Sized> Search<'_, '_, S> {
         if self.statistics.transitions.is_multiple_of(LOOK) {
             self.look()?;
         }
-        match taken {
-            Taken::Fault(_) if self.questions.on_fault() == OnFault::Ignore => Flow::Continue(()),
-            Taken::Fault(fault) => {
-                let flow = self.questions.fault(self.system, &state, ordinal, fault);
-                self.give_witness(self.path.len() - 1, Some(ordinal));
-                flow
-            }
-            Taken::To(target) if self.heap.knows(&target) => Flow::Continue(()),
-            Taken::To(target) => self.enter(&target),
+        if let Some(fault) = taken.fault.filter(|_| self.questions.on_fault() != OnFault::Ignore) {
+            let flow = self.questions.fault(self.system, &state, ordinal, fault);
+            self.give_witness(self.path.len() - 1, Some(ordinal));
+            flow?;
+        }
+        match taken.target {
+            Some(target) if !self.heap.knows(&target) => self.enter(&target),
+            _ => Flow::Continue(()),
         }
     }
 
@@ -213,7 +212,7 @@ impl<S: System + ?Sized> Search<'_, '_, S> {
                 at += 1;
                 return Flow::Continue(());
             }
-            taken = Some(step.fault.map_or_else(|| Taken::To(target.into()), Taken::Fault));
+            taken = Some(Taken { fault: step.fault, target: (!step.stays).then(|| target.into()) });
             Flow::Break(())
         });
         taken

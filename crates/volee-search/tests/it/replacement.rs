@@ -210,3 +210,47 @@ fn an_error_counts_once_however_often_its_state_is_met_again() {
     }
     assert!(forgot > 10, "{forgot} searches met states again");
 }
+
+/// A line of states, each as long as it is told; one step on the way has a fault.
+struct Line {
+    pad: usize,
+    faulty: u8,
+}
+
+impl System for Line {
+    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
+        push(&vec![0; 1 + self.pad])
+    }
+
+    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        if state[0] == 200 {
+            return Flow::Continue(());
+        }
+        let mut next = state.to_vec();
+        next[0] += 1;
+        let fault = (state[0] == self.faulty).then_some(FaultId(0));
+        sink.push(Step { fault, ..Step::labelled(0) }, &next)
+    }
+
+    fn label(&self, _: Label) -> Cow<'_, str> {
+        "i".into()
+    }
+}
+
+#[test]
+fn what_lies_behind_a_fault_is_looked_at_whatever_memory_is_counted_in() {
+    for (states, memory) in [(Some(300), 1 << 20), (None, 1 << 20)] {
+        let mut line = Line { pad: 100, faulty: 50 };
+        let budget = Budget { memory: Some(memory), ..Budget::default() };
+        let ask = |line: &mut Line, questions: Check| {
+            check(line, &questions.states(states), &Meter::start(budget.clone()), &mut Quiet)
+        };
+        let both = ask(&mut line, Check::new().all_errors(true));
+        let errors: Vec<u64> = both.answers.iter().map(|answer| answer.errors).collect();
+        assert_eq!((errors, both.limit), (vec![1, 1], None), "{states:?} {memory}");
+        let Verdict::Violated(found) = &both.answers[0].verdict else { panic!("{:?}", both.answers) };
+        assert_eq!(found[0].witness.steps.len(), 200);
+        let alone = ask(&mut line, Check::new().faults(false));
+        assert!(matches!(alone.answers[0].verdict, Verdict::Violated(_)), "{:?}", alone.answers);
+    }
+}
