@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use volee_promela::census::{CONSTRUCTS, STATEMENTS, census};
-use volee_testkit::agreement::Hooks;
+use volee_testkit::agreement::{Agreement, Hooks, compare};
 use volee_testkit::promela::{Audience, program};
 use volee_testkit::{oracle, seed_of_the_day};
 
@@ -60,4 +60,17 @@ fn every_way_to_search_a_program_answers_the_same() {
     println!("{tally}");
     assert!(tally.differing.is_empty(), "seeds that differ: {:?}", tally.differing);
     assert!(tally.compared > 100, "{tally}");
+}
+
+/// So many processes are started that states have names of another kind, and threads that begin anew have no
+/// names to begin with.
+#[test]
+fn processes_without_end_are_searched_the_same_in_every_way() {
+    let text = "byte g0; chan qb = [1] of { byte }; chan ca; proctype C(chan pc; mtype pm; short p1) { ca!0 }
+active proctype R() { end5: run C(0, 0, 0); goto end5 }\n";
+    for seed in (0..6).chain([103_000_017_934]) {
+        let compared =
+            compare(text, seed, Hooks::default()).unwrap_or_else(|difference| panic!("{difference}"));
+        assert!(matches!(compared, Agreement::Same(_)), "{seed}");
+    }
 }

@@ -65,6 +65,11 @@ impl Worker<'_, '_> {
             }
         }
         self.rename(renaming, &waiting);
+        if self.tuples()?.has_waiting() {
+            // Only a state that has no name of this kind at all waits once more.
+            common.yard.end(End::Limit(None));
+            return None;
+        }
         self.explorer.visited.table = Arc::clone(&plan.table);
         common.yard.meet()?;
         if leads {

@@ -188,6 +188,10 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
                 (known.iter().map(|&name| (name, 0)).collect(), arrivals)
             }
         };
+        // Where a state was met that has no name of this kind, others may have none any more.
+        if tuples.has_waiting() {
+            return None;
+        }
         let table = table_for(crew, tuples, &known)?;
         let mut open = self.questions.open_goals();
         // Those that hunt begin at the start, and tell the way to every goal.

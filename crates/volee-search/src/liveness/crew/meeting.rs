@@ -120,6 +120,11 @@ impl<const W: usize> Worker<'_, W> {
         }
         self.tables = plan.tables.clone();
         self.rename(|name| translated(&mut tuples, layouts, &waiting, name));
+        if tuples.has_waiting() {
+            // Only a state that has no name of this kind at all waits once more.
+            common.yard.end(End::Limit(None));
+            return None;
+        }
         common.yard.meet()?;
         if leads {
             *common.plan.lock().unwrap_or_else(PoisonError::into_inner) = None;
