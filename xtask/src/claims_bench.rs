@@ -2,7 +2,7 @@
 //!
 //! CPU time of the whole process to a verdict, the best of some runs by turns; of SPIN's verifier (gcc -O2, the
 //! compiler not counted) with the best of three sizes of its table. Where SPIN refuses its reduction for a claim,
-//! it goes without. Both are asked about the claim alone: neither may end at a deadlock or an assertion. What
+//! it goes without. Both are asked about the claim alone: neither may end at a deadlock. What
 //! counts are claims that take one of the two more than a tenth of a second. Stored in `bench/claims.csv`.
 
 use std::fmt::Write as _;
@@ -92,9 +92,9 @@ impl Asked<'_> {
     fn compare(&self, beside: &Beside) -> Result<Option<Row>, String> {
         let (model, folder) = (beside.corpus.join(self.model), &beside.folder);
         let (compile, flags) = match self.kind {
-            "ltl" => ("", format!("-a -E -A -N {}", self.claim)),
-            "np" => ("-DNP", "-l -E -A".into()),
-            _ => ("", "-a -E -A".into()),
+            "ltl" => ("", format!("-a -E -N {}", self.claim)),
+            "np" => ("-DNP", "-l -E".into()),
+            _ => ("", "-a -E".into()),
         };
         let reduce = if self.reduced { "" } else { "-DNOREDUCE" };
         if !beside.make_verifier(&model, &format!("{compile} {reduce}")) {
