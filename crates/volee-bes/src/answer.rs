@@ -54,17 +54,17 @@ pub enum AnswerError {
 ///
 /// # Errors
 /// The formula does not fit the system, has no meaning in some state, or a limit was hit.
-pub fn ask<'k>(
+pub fn ask(
     draft: &mut dyn Draft,
     equations: Equations,
-    how: impl Into<How<'k>>,
+    how: How<'_>,
     most: usize,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Result<Answer, AnswerError> {
     let mut graph = ModelGraph::of(draft, equations)?;
     if !graph.equations().alternation_free() {
-        return by_game(&mut graph, how.into().kept, most, meter, progress);
+        return by_game(&mut graph, how.kept, most, meter, progress);
     }
     let solved = solve(&mut graph, how, meter, progress)?;
     let explanation = match solved.proof {

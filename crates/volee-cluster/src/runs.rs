@@ -36,9 +36,9 @@ pub struct PartialRuns {
 ///
 /// # Errors
 /// A limit, or somebody else has a reason to stop.
-pub fn work_on_claim<S: System + ?Sized>(
+pub fn work_on_claim(
     driver: &mut Driver<'_>,
-    system: &mut S,
+    system: &mut dyn System,
     claim: &Claim,
     options: ClaimOptions<'_>,
 ) -> Result<PartialRuns, Stop> {
@@ -74,8 +74,8 @@ fn of_formula<S: System + ?Sized>(product: &Monitored<'_, S>) -> Remembered {
 ///
 /// # Errors
 /// The file is damaged, or there is no room for it.
-pub fn sorting_claim<S: System + ?Sized>(
-    system: &mut S,
+pub fn sorting_claim(
+    system: &mut dyn System,
     claim: &Claim,
     options: ClaimOptions<'_>,
     (path, peers): (&Path, usize),
@@ -89,8 +89,8 @@ pub fn sorting_claim<S: System + ?Sized>(
 ///
 /// # Errors
 /// The file is damaged, or there is no room for it.
-pub fn sorting_formula<S: System + ?Sized>(
-    system: &mut S,
+pub fn sorting_formula(
+    system: &mut dyn System,
     question: &TlQuestion,
     runs: Runs,
     (path, peers): (&Path, usize),
@@ -103,9 +103,9 @@ pub fn sorting_formula<S: System + ?Sized>(
 ///
 /// # Errors
 /// A limit, or somebody else has a reason to stop.
-pub fn work_on_formula<S: System + ?Sized>(
+pub fn work_on_formula(
     driver: &mut Driver<'_>,
-    system: &mut S,
+    system: &mut dyn System,
     question: &TlQuestion,
     runs: Runs,
 ) -> Result<PartialRuns, Stop> {
@@ -148,8 +148,8 @@ fn together(parts: Vec<PartialRuns>) -> Result<Together, PartError> {
 ///
 /// # Errors
 /// The workers ended before they were done, or what they found is none: a defect.
-pub fn joined_claim<S: System + ?Sized>(
-    system: &mut S,
+pub fn joined_claim(
+    system: &mut dyn System,
     claim: &Claim,
     options: ClaimOptions<'_>,
     parts: Vec<PartialRuns>,
@@ -168,8 +168,8 @@ pub fn joined_claim<S: System + ?Sized>(
 ///
 /// # Errors
 /// The workers ended before they were done: a defect.
-pub fn joined_formula<S: System + ?Sized>(
-    system: &mut S,
+pub fn joined_formula(
+    system: &mut dyn System,
     question: &TlQuestion,
     runs: Runs,
     parts: Vec<PartialRuns>,

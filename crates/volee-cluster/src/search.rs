@@ -24,11 +24,7 @@ pub struct PartialSearch {
 ///
 /// # Errors
 /// A limit, or somebody else has a reason to stop.
-pub fn work<S: System + ?Sized>(
-    driver: &mut Driver<'_>,
-    system: &mut S,
-    check: &Check,
-) -> Result<PartialSearch, Stop> {
+pub fn work(driver: &mut Driver<'_>, system: &mut dyn System, check: &Check) -> Result<PartialSearch, Stop> {
     let mut part = Partition::new(system, check, (driver.me(), driver.peers()), start(driver))?;
     restore(driver, &mut part)?;
     driver.run(&mut part)?;
@@ -58,8 +54,8 @@ pub(crate) fn restore<S: System + ?Sized>(
 ///
 /// # Errors
 /// The file is damaged, or there is no room for it.
-pub fn sorting<S: System + ?Sized>(
-    system: &mut S,
+pub fn sorting(
+    system: &mut dyn System,
     path: &Path,
     peers: usize,
     meter: &Meter,
@@ -71,8 +67,8 @@ pub fn sorting<S: System + ?Sized>(
 ///
 /// # Errors
 /// The workers ended before they were done: a defect.
-pub fn joined<S: System + ?Sized>(
-    system: &mut S,
+pub fn joined(
+    system: &mut dyn System,
     check: &Check,
     parts: Vec<PartialSearch>,
     meter: &Meter,

@@ -6,7 +6,7 @@
 //! outputs, as papers write them. When only inputs are named, everything else is an output, as for TGV; and
 //! the other way round.
 
-use regex::{Regex, RegexBuilder};
+use regex_lite::{Regex, RegexBuilder};
 use volee_logic::formula::{EventMatcher, EventPattern, LabelPattern};
 use volee_lts::is_internal;
 
@@ -102,11 +102,10 @@ pub(crate) fn event(text: &str) -> Option<EventMatcher> {
 
 /// A regular expression that must match a whole text.
 pub(crate) fn whole(pattern: &str) -> Result<Regex, ConformError> {
-    RegexBuilder::new(&format!("^(?:{pattern})$")).size_limit(1 << 20).build().map_err(|e| {
-        let reason = e.to_string();
-        let last = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
-        ConformError::input(format!("`{pattern}` is not a regular expression: {last}"))
-    })
+    RegexBuilder::new(&format!("^(?:{pattern})$"))
+        .size_limit(1 << 20)
+        .build()
+        .map_err(|e| ConformError::input(format!("`{pattern}` is not a regular expression: {e}")))
 }
 
 /// `q` of `q[1]`.

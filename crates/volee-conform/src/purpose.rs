@@ -7,7 +7,7 @@
 //! `REFUSE` marking states; a finite-trace formula, accepted as soon as the trace satisfies it; a label or
 //! statement to be covered; a number of visible actions.
 
-use regex::Regex;
+use regex_lite::Regex;
 use volee_logic::formula::{AtomKind, EventMatcher, EventPattern, Formula, LabelPattern, split_process};
 use volee_logic::tl::{Alphabet, Dfa, DfaState, Limits, Verdict3, compile};
 use volee_lts::{Lts, StateId};

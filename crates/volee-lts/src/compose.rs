@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use regex::Regex;
+use regex_lite::Regex;
 use volee_system::{Flow, Label, Sink, Step, System, Variable};
 
 use crate::relabel::whole;

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use regex::Regex;
+use regex_lite::Regex;
 
 use crate::{LabelId, Labels, Lts, LtsError};
 
@@ -111,11 +111,8 @@ fn divided(rule: &str) -> Result<(String, String), LtsError> {
 }
 
 pub(crate) fn whole(pattern: &str) -> Result<Regex, LtsError> {
-    Regex::new(&format!("^(?:{pattern})$")).map_err(|e| {
-        let reason = e.to_string();
-        let last = reason.lines().last().unwrap_or_default();
-        LtsError::input(format!("`{pattern}` is not a regular expression: {last}"))
-    })
+    Regex::new(&format!("^(?:{pattern})$"))
+        .map_err(|e| LtsError::input(format!("`{pattern}` is not a regular expression: {e}")))
 }
 
 /// What all rules make of a step with these names: its text, and whether a rule has given it; `None` for the

@@ -343,12 +343,7 @@ pub struct Turnover {
 }
 
 /// Explores the reachable states of `system` and answers the questions of `check`.
-pub fn check<S: System + ?Sized>(
-    system: &mut S,
-    check: &Check,
-    meter: &Meter,
-    progress: &mut dyn Progress,
-) -> Outcome {
+pub fn check(system: &mut dyn System, check: &Check, meter: &Meter, progress: &mut dyn Progress) -> Outcome {
     check_with(system, check, None, meter, progress)
 }
 
@@ -357,8 +352,8 @@ pub(crate) const SHARED: u64 = 64 << 20;
 
 /// The same by several threads as soon as it has shown to be large. The verdicts are the same, and so are the
 /// runs; other figures may be others where steps are left out.
-pub fn check_with<S: System + ?Sized>(
-    system: &mut S,
+pub fn check_with(
+    system: &mut dyn System,
     check: &Check,
     crew: Option<&Crew<'_>>,
     meter: &Meter,

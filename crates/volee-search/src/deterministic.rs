@@ -100,9 +100,9 @@ impl DeterministicProperty {
     }
 
     /// Searches for an infinite run that the automaton does not accept.
-    pub fn check<S: System + ?Sized>(
+    pub fn check(
         &self,
-        system: &mut S,
+        system: &mut dyn System,
         seed: u64,
         kept: Option<&Checkpoint>,
         meter: &Meter,

@@ -150,9 +150,9 @@ impl LtlQuestion {
     /// Decides a formula that is about single states, `[]p`, as the invariant that it is: with the same
     /// search, store and reduction. Nothing for other formulas. That runs are fair makes no difference: every
     /// run that has begun can be. With the answer comes what the formula speaks of and never happens.
-    pub fn check_as_invariant<S: System + ?Sized>(
+    pub fn check_as_invariant(
         &self,
-        system: &mut S,
+        system: &mut dyn System,
         how: &Check,
         crew: Option<&Crew<'_>>,
         meter: &Meter,
@@ -209,9 +209,9 @@ impl LtlQuestion {
     }
 
     /// Decides the question.
-    pub fn check<S: System + ?Sized>(
+    pub fn check(
         &self,
-        system: &mut S,
+        system: &mut dyn System,
         options: ClaimOptions<'_>,
         meter: &Meter,
         progress: &mut dyn Progress,

@@ -69,9 +69,9 @@ impl TlQuestion {
     }
 
     /// Decides the question with any traversal: `check` gives its order; its own questions are not asked.
-    pub fn check<S: System + ?Sized>(
+    pub fn check(
         &self,
-        system: &mut S,
+        system: &mut dyn System,
         runs: Runs,
         how: &Check,
         meter: &Meter,
@@ -81,9 +81,9 @@ impl TlQuestion {
     }
 
     /// The same, and what the formula speaks of and no step is.
-    pub fn check_and_watch<S: System + ?Sized>(
+    pub fn check_and_watch(
         &self,
-        system: &mut S,
+        system: &mut dyn System,
         runs: Runs,
         how: &Check,
         meter: &Meter,

@@ -26,9 +26,9 @@ impl Claim {
     }
 
     /// Decides a terminal claim as an invariant of the product; `how` gives the order and the store.
-    pub(crate) fn check_as_safety<S: System + ?Sized>(
+    pub(crate) fn check_as_safety(
         &self,
-        system: &mut S,
+        system: &mut dyn System,
         how: &Check,
         options: ClaimOptions<'_>,
         meter: &Meter,

@@ -12,6 +12,7 @@ use volee_system::{FaultId, Flow, Label, Meter, PredicateId, Quiet, Sink, Step, 
 
 use super::Explanation;
 use crate::game::{Player, build, zielonka};
+use crate::graph::BooleanGraph;
 use crate::model::ModelGraph;
 use crate::solve::{SolveError, Solver, solve};
 
@@ -77,6 +78,8 @@ pub(crate) fn stands_alone<S: System + ?Sized>(
 
 fn value_of<S: System + ?Sized>(graph: &mut ModelGraph<'_, S>, meter: &Meter) -> Result<bool, SolveError> {
     if graph.equations().alternation_free() {
+        // An excerpt is small: it is not worth a solver of its own.
+        let graph: &mut dyn BooleanGraph = graph;
         return solve(graph, Solver::DepthFirst, meter, &mut Quiet).map(|solved| solved.value);
     }
     let built = build(graph, None, meter, &mut Quiet)?;

@@ -52,7 +52,7 @@ fn check_row(row: &[String], mut system: Box<dyn System>, solvers: &[Solver]) {
         for &solver in solvers {
             let equations = Equations::new(read("f", formula).expect("a formula"));
             let meter = Meter::start(Budget::default());
-            let found = ask(&mut system, equations, solver, 1000, &meter, &mut Quiet);
+            let found = ask(&mut system, equations, solver.into(), 1000, &meter, &mut Quiet);
             match found {
                 Ok(found) => {
                     assert_eq!(found.value.to_string(), *expected, "{} {formula} {solver:?}", row[0])

@@ -12,7 +12,7 @@ use crate::naive::{LABELS, Small, evaluate};
 fn answer(system: &mut Small, text: &str, solver: Solver) -> Answer {
     let equations = Equations::new(read("f", text).expect("a formula"));
     let meter = Meter::start(Budget::default());
-    ask(system, equations, solver, 10_000, &meter, &mut Quiet).expect("small systems have answers")
+    ask(system, equations, solver.into(), 10_000, &meter, &mut Quiet).expect("small systems have answers")
 }
 
 /// 0 -a-> 1 -b-> 2 -i-> 0, 1 -c-> 3 (stuck).

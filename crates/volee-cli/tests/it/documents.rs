@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex_lite::Regex;
 
 use crate::sandbox::{Sandbox, example_servers, root};
 

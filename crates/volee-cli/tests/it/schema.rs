@@ -2,7 +2,7 @@
 //!
 //! The validator knows the keywords that the schema uses, and refuses a schema that uses another.
 
-use regex::Regex;
+use regex_lite::Regex;
 use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, root};

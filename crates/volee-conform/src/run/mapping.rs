@@ -15,7 +15,7 @@
 //!
 //! Without rules for a direction, label and line are the same text.
 
-use regex::Regex;
+use regex_lite::Regex;
 use serde::Deserialize;
 use volee_system::{Diagnostic, Place};
 

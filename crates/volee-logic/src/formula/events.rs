@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use regex::Regex;
+use regex_lite::Regex;
 
 /// A process by its name, and by its number if one is meant.
 pub type Who = (String, Option<u32>);
@@ -101,16 +101,12 @@ impl EventPattern {
             LabelPattern::Channel(text) => LabelMatcher::Channel(Operation::read(text)),
             LabelPattern::Regex(text) => {
                 let anchored = format!("^(?:{text})$");
-                let regex = regex::RegexBuilder::new(&anchored).size_limit(1 << 20).build();
-                LabelMatcher::Regex(regex.map_err(|e| PatternError(last_line(&e.to_string())))?)
+                let regex = regex_lite::RegexBuilder::new(&anchored).size_limit(1 << 20).build();
+                LabelMatcher::Regex(regex.map_err(|e| PatternError(e.to_string()))?)
             }
         };
         Ok(EventMatcher { process: given.process, label })
     }
-}
-
-fn last_line(text: &str) -> String {
-    text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_string()
 }
 
 /// A prepared [`EventPattern`].

@@ -86,7 +86,7 @@ fn mistakes_have_a_place_and_advice() {
         ),
         ("respons(p, q)", "f:1:1: there is no pattern `respons` [did you mean `response`?]"),
         ("response(p)", "f:1:1: `response` takes 2 arguments, but 1 are given [write response(p, s)]"),
-        ("/(/", "f:1:1: the regular expression is not valid: unclosed group"),
+        ("/(/", "f:1:1: the regular expression is not valid: found open group without closing ')'"),
         ("\"abc", "f:1:1: this quoted label has no closing `\"`"),
         ("{x", "f:1:1: this `{` is never closed"),
         ("p U U q", "f:1:5: expected a formula, found `U`"),

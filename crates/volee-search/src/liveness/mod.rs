@@ -169,8 +169,8 @@ pub struct ClaimOutcome {
 }
 
 /// Searches for a run that the claim accepts.
-pub fn check_claim<S: System + ?Sized>(
-    system: &mut S,
+pub fn check_claim(
+    system: &mut dyn System,
     claim: &Claim,
     options: ClaimOptions<'_>,
     meter: &Meter,
@@ -210,9 +210,9 @@ struct Forgetting {
 }
 
 impl Forgetting {
-    fn check<S: System + ?Sized>(
+    fn check(
         &self,
-        system: &mut S,
+        system: &mut dyn System,
         claim: &Claim,
         options: ClaimOptions<'_>,
         meter: &Meter,

@@ -68,9 +68,9 @@ impl NestedClaim {
     }
 
     /// Searches for a run that the automaton accepts.
-    pub fn check<S: System + ?Sized>(
+    pub fn check(
         &self,
-        system: &mut S,
+        system: &mut dyn System,
         store: NestedStore,
         faults: Faults,
         reduction: Reduction,

@@ -26,8 +26,8 @@ pub(super) fn open_cycle() -> Reason {
 ///
 /// # Errors
 /// What they found is none: a defect.
-pub fn conclude<S: System + ?Sized>(
-    system: &mut S,
+pub fn conclude(
+    system: &mut dyn System,
     claim: &Claim,
     options: ClaimOptions<'_>,
     parts: Vec<PartialOutcome>,
@@ -71,8 +71,8 @@ fn no_run() -> PartError {
 }
 
 /// A lasso: the way to a pair, then on to an accepted cycle.
-fn closed<S: System + ?Sized>(
-    system: &mut S,
+fn closed(
+    system: &mut dyn System,
     claim: &Claim,
     options: ClaimOptions<'_>,
     mut way: Witness,
