@@ -43,11 +43,15 @@ enum Kind {
     Cluster,
     KeptCluster,
     KeptLassosOfCluster,
+    KeptEquationsOfCluster,
 }
 
 impl Kind {
     fn has_workers(self) -> bool {
-        matches!(self, Kind::Cluster | Kind::KeptCluster | Kind::KeptLassosOfCluster)
+        matches!(
+            self,
+            Kind::Cluster | Kind::KeptCluster | Kind::KeptLassosOfCluster | Kind::KeptEquationsOfCluster
+        )
     }
 }
 
@@ -210,7 +214,7 @@ impl Stage {
 
     fn words(&self, kind: Kind, bad: bool) -> Vec<String> {
         let mut line = format!("check m.pml -D BAD={} --format json", u8::from(bad));
-        if kind != Kind::KeptEquations {
+        if !matches!(kind, Kind::KeptEquations | Kind::KeptEquationsOfCluster) {
             line.push_str(" --reduction none");
         }
         line.push_str(match kind {
@@ -232,6 +236,12 @@ impl Stage {
             }
             Kind::KeptLassosOfCluster => {
                 " -D TOP=8 --ltl []<>(a<200) --cluster hosts.toml --checkpoint kept.ck --checkpoint-every 20ms"
+            }
+            Kind::KeptEquationsOfCluster if bad => {
+                " -D TOP=8 --mu [true*]<true>true --cluster hosts.toml --checkpoint kept.ck --checkpoint-every 20ms"
+            }
+            Kind::KeptEquationsOfCluster => {
+                " -D TOP=8 --mu [true*]<true*>[true]false --cluster hosts.toml --checkpoint kept.ck --checkpoint-every 20ms"
             }
         });
         line.split(' ').map(String::from).collect()
@@ -332,6 +342,7 @@ fn in_folder(binary: &Path, folder: &Path, count: u32, seed: u64) -> Result<Tall
         Kind::Cluster,
         Kind::KeptCluster,
         Kind::KeptLassosOfCluster,
+        Kind::KeptEquationsOfCluster,
     ];
     let mut usual = Vec::new();
     for kind in kinds {

@@ -11,6 +11,6 @@ fn disturbed_runs_are_right_or_unknown_and_leave_nothing_behind() {
         volee_testkit::corpus::skip("the binary of volee is not built");
         return;
     };
-    let tally = faults(&binary, 18, volee_testkit::seed_of_the_day()).unwrap_or_else(|why| panic!("{why}"));
-    assert_eq!(tally.rounds, 18);
+    let tally = faults(&binary, 20, volee_testkit::seed_of_the_day()).unwrap_or_else(|why| panic!("{why}"));
+    assert_eq!(tally.rounds, 20);
 }

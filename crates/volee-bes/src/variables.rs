@@ -142,6 +142,20 @@ impl Variables {
         self.places.owner(key)
     }
 
+    /// The key of a place by its number. `scratch` holds it where places are numbers.
+    pub fn key<'a>(&'a self, place: u32, scratch: &'a mut [u8; 4]) -> &'a [u8] {
+        self.places.get(place, scratch)
+    }
+
+    /// Whose a key is, and the number that its owner gives it, where that does not depend on what else is met.
+    pub fn owner_and_number(&self, key: &[u8]) -> (usize, Option<u32>) {
+        let number = match self.places {
+            Places::Numbered(numbers) => Some(numbers.local(self.places.tag(key))),
+            Places::Hashed(..) | Places::Linked(_) => None,
+        };
+        (self.places.owner(key), number)
+    }
+
     /// Whose a variable is, and its key; `key` is scratch space.
     pub fn owner_of<'k>(&self, place: &[u8], node: Node, key: &'k mut Vec<u8>) -> (usize, &'k [u8], Node) {
         key.clear();

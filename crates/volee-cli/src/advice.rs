@@ -10,17 +10,18 @@ pub fn advice(limit: &Limit, figures: &Figures) -> Option<String> {
     let states = figures.states();
     let size = figures.0.get("bytes_per_state").and_then(serde_json::Value::as_f64).unwrap_or_default();
     let rate = (states as f64 / figures.seconds().max(1e-3)) as u64;
+    // Workers elsewhere may not have told of any state by then.
+    let known = |figures: String| if states > 0 { figures } else { String::new() };
     match limit {
         Limit::Memory { budget, .. } => Some(format!(
-            "try --memory {} or more: {} states took {size:.0} bytes each; or --approximate bitstate, which needs a few bits per state",
+            "try --memory {} or more{}; or --approximate bitstate, which needs a few bits per state",
             megabytes(budget.saturating_mul(4)),
-            count(states),
+            known(format!(": {} states took {size:.0} bytes each", count(states))),
         )),
         Limit::Time { milliseconds } => Some(format!(
-            "try --time {}s: {} states were seen, {} a second; or --cluster, on several machines",
+            "try --time {}s{}; or --cluster, on several machines",
             milliseconds.saturating_mul(10).div_ceil(1000),
-            count(states),
-            count(rate),
+            known(format!(": {} states were seen, {} a second", count(states), count(rate))),
         )),
         Limit::Depth { bound } => Some(format!(
             "try --max-depth {}, or leave it out: {} states were seen",
@@ -69,5 +70,7 @@ mod tests {
             advice(&memory, &figures).is_some_and(|a| a.contains("--memory 4M") && a.contains("40 bytes"))
         );
         assert_eq!(advice(&Limit::Other { message: "no".into() }, &figures), None);
+        let early = advice(&Limit::Time { milliseconds: 2000 }, &Figures::default());
+        assert!(early.is_some_and(|early| early.starts_with("try --time 20s;")));
     }
 }

@@ -14,7 +14,8 @@
 //!   of the pause by then, because what says so is a message of that stage. So each hands out what it has at
 //!   a moment when nothing is in flight, and begins a stage in which the same work goes on. A worker asks for
 //!   a pause only after it has done some work in the stage, so that whoever is interrupted again and again
-//!   comes to an end.
+//!   comes to an end. Of a part that is not kept it is told that there is nothing, so that nobody waits for it
+//!   at a limit.
 //! * **Ends.** Somebody watches from outside ([`Overseer`]): when it says stop, the loop ends at once,
 //!   whatever the other workers do.
 
@@ -25,7 +26,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use timely::worker::Worker;
 use volee_system::Flow;
-use volee_system::part::{Figures, Outbox, Packet, Part, PartError, Work};
+use volee_system::part::{Figures, Keepable, Outbox, Packet, Part, PartError, Work};
 
 use crate::exchange::{ACKNOWLEDGE, Exchange, Parcel, count_progress};
 
@@ -111,6 +112,8 @@ pub enum Handed {
     Piece(Vec<u8>),
     /// That was all, for the pause of this number.
     Whole(u32),
+    /// What it does now is not kept, so there is nothing for the pause of this number.
+    Nothing(u32),
 }
 
 /// Watches a worker from outside.
@@ -300,8 +303,13 @@ impl<'d, 'a, 'e> Run<'d, 'a, 'e> {
                 self.exchange.next_stage();
                 (work, self.worked) = (Work::More, false);
             }
-            if self.is_at_work(work) && self.worked && part.can_be_kept() {
-                self.pause_all_if_wanted();
+            match part.can_be_kept() {
+                Keepable::Now if self.is_at_work(work) && self.worked => self.pause_all_if_wanted(),
+                Keepable::Never => self.decline_if_wanted()?,
+                Keepable::Now | Keepable::Later => {}
+            }
+            if self.pause.is_some() && !self.stopped {
+                part.settle(&mut self.out)?;
             }
             if self.is_at_work(work) && !self.is_held_back() {
                 work = part.work(self.quantum, &mut self.out)?;
@@ -396,6 +404,16 @@ impl<'d, 'a, 'e> Run<'d, 'a, 'e> {
             self.pause = Some(wanted);
             self.tell_all(PAUSE, &wanted.to_le_bytes());
         }
+    }
+
+    /// Tells whoever wants a pause that there is nothing to be had in it.
+    fn decline_if_wanted(&mut self) -> Result<(), Stop> {
+        let wanted = self.driver.overseer.wanted_pause();
+        if wanted > self.driver.paused {
+            self.driver.paused = wanted;
+            self.driver.overseer.hand_out(Handed::Nothing(wanted))?;
+        }
+        Ok(())
     }
 
     /// Hands out what the part has, now that nothing is in flight.

@@ -3,15 +3,19 @@
 //! The verdict rests on the second: every variable that the answer rests on is checked by its owner, by the
 //! definition alone. Where these variables are few enough they are also gathered, and the sequential checker,
 //! which knows nothing of workers, checks them once more before anything is said; from there come
-//! explanations and runs.
+//! explanations and runs. The resolution is kept where that is asked for; confirming begins anew.
+
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use volee_bes::certificate::{Nobody, check};
 use volee_bes::solve::confirm::{Confirmation, LARGEST_EVIDENCE, assemble};
-use volee_bes::solve::partition::{Partition, Share};
+use volee_bes::solve::partition::{Partition, Share, Sorting};
 use volee_bes::{BooleanGraph, Solution, SolveError, Statistics};
+use volee_store::checkpoint::Refused;
+use volee_store::handed::Supply;
 use volee_system::Meter;
-use volee_system::part::PartError;
+use volee_system::part::{Part as _, PartError};
 
 use crate::drive::{Account, Driver, Stop, conserved};
 
@@ -64,7 +68,16 @@ pub struct JointAnswer {
 /// A limit, an equation without meaning, or somebody else has a reason to stop.
 pub fn work<G: BooleanGraph>(driver: &mut Driver<'_>, graph: G) -> Result<PartialAnswer, Stop> {
     let share = Share { me: driver.me() as u16, peers: driver.peers() as u16 };
-    let mut part = Partition::new(graph, share).map_err(|error| PartError::Trouble(error.to_string()))?;
+    let trouble = |error: SolveError| PartError::Trouble(error.to_string());
+    let mut part = match driver.resumes() {
+        false => Partition::new(graph, share).map_err(trouble)?,
+        true => {
+            let mut part = Partition::kept(graph, share).map_err(trouble)?;
+            driver.restore(|piece| part.take_piece(piece).map(|()| part.figures()))?;
+            part.restored()?;
+            part
+        }
+    };
     driver.run(&mut part)?;
     let outcome = part.finish();
     let mut confirmation = Confirmation::new(outcome.graph, outcome.solution, share, outcome.value)?;
@@ -77,6 +90,19 @@ pub fn work<G: BooleanGraph>(driver: &mut Driver<'_>, graph: G) -> Result<Partia
         evidence: if few { confirmation.evidence() } else { Vec::new() },
         account: driver.account(),
     })
+}
+
+/// Opens what was kept of a resolution for this many workers.
+///
+/// # Errors
+/// The file is damaged, or there is no room for it.
+pub fn sorting<G: BooleanGraph>(
+    graph: G,
+    path: &Path,
+    peers: usize,
+    meter: &Meter,
+) -> Result<Box<dyn Supply>, Refused> {
+    Ok(Box::new(Sorting::open(graph, path, peers, meter)?))
 }
 
 impl JointAnswer {

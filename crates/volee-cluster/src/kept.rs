@@ -3,13 +3,13 @@
 //! Whoever watches the workers decides when, has them pause ([`drive`](crate::drive)), and writes the pieces
 //! that they hand out as they come, so that none of it is held here. A file is there whole or not at all; if
 //! the workers end meanwhile, the one before it stays. Whoever goes on sends each piece of the file to the
-//! worker that owns it now ([`Sorting`]), with as many workers as there are.
+//! worker that owns it now ([`Supply`]), with as many workers as there are.
 
 use std::io;
 use std::path::Path;
 
-use volee_search::partition::{Sorting, begin, end, write};
 use volee_store::checkpoint::{Checkpoint, Keeper, Refused};
+use volee_store::handed::{Supply, begin, end, write};
 use volee_system::part::PartError;
 use volee_system::{Limit, Meter};
 
@@ -17,7 +17,7 @@ use crate::drive::{Account, Handed};
 use crate::threads::Failure;
 
 /// Opens a file for this many workers.
-pub type Sort<'k> = dyn FnMut(&Path, usize) -> Result<Sorting, Refused> + 'k;
+pub type Sort<'k> = dyn FnMut(&Path, usize) -> Result<Box<dyn Supply>, Refused> + 'k;
 
 /// How a job is kept, and what it goes on from.
 pub struct Keeping<'k> {
@@ -69,14 +69,14 @@ impl<'k> Keeping<'k> {
     }
 
     /// What this many workers go on from, if there is something.
-    pub(crate) fn sorting(&mut self, peers: usize) -> Result<Option<Sorting>, Failure> {
+    pub(crate) fn supply(&mut self, peers: usize) -> Result<Option<Box<dyn Supply>>, Failure> {
         self.keeper.restoring = self.has_file;
         self.pause = 0;
         if !self.has_file {
             return Ok(None);
         }
         match (self.sort)(&self.keeper.checkpoint.path, peers) {
-            Ok(sorting) => Ok(Some(sorting)),
+            Ok(supply) => Ok(Some(supply)),
             Err(refused) => Err(self.refused(refused)),
         }
     }
@@ -105,7 +105,7 @@ impl<'k> Keeping<'k> {
     }
 
     /// Writes what the workers hand out in a pause that they were asked for; `next` waits for something to
-    /// happen. `false` if the workers have ended instead.
+    /// happen. `false` if the workers have ended instead. If what they do is not kept, the file before stays.
     pub(crate) fn write(
         &mut self,
         number: u32,
@@ -114,13 +114,25 @@ impl<'k> Keeping<'k> {
         mut next: impl FnMut() -> Event,
     ) -> bool {
         self.pause = number;
+        let mut first = loop {
+            match next() {
+                Event::Ended => return false,
+                Event::Handed(_, Handed::Nothing(pause)) if pause == number => {
+                    self.keeper.postpone(meter);
+                    return true;
+                }
+                // Of an earlier pause, from another than the one that was heard then.
+                Event::Nothing | Event::Handed(_, Handed::Nothing(_)) => {}
+                handed @ Event::Handed(..) => break Some(handed),
+            }
+        };
         let mut ended = false;
         let failed = self.keeper.keep(states(accounts), meter, |out| {
             let mut written = begin(accounts.len(), out);
             let mut missing = accounts.len();
             while missing > 0 {
-                match next() {
-                    Event::Nothing => {}
+                match first.take().unwrap_or_else(&mut next) {
+                    Event::Nothing | Event::Handed(_, Handed::Nothing(_)) => {}
                     Event::Handed(worker, Handed::Piece(piece)) => {
                         written = written.and_then(|()| write(worker, &piece, out));
                     }

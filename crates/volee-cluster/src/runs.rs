@@ -11,11 +11,12 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use volee_search::partition::{PartialOutcome, Partition, Recurrence, Remembered, Sorting, conclude, join};
+use volee_search::partition::{PartialOutcome, Partition, Recurrence, Remembered, conclude, join};
 use volee_search::{
     Check, Claim, ClaimOptions, ClaimOutcome, ClaimProduct, Monitored, Outcome, Runs, TlQuestion,
 };
 use volee_store::checkpoint::Refused;
+use volee_store::handed::Supply;
 use volee_system::part::PartError;
 use volee_system::{Meter, Progress, System};
 
@@ -80,7 +81,7 @@ pub fn sorting_claim(
     options: ClaimOptions<'_>,
     (path, peers): (&Path, usize),
     meter: &Meter,
-) -> Result<Sorting, Refused> {
+) -> Result<Box<dyn Supply>, Refused> {
     sorting(&mut ClaimProduct::new(system, claim, options.reduces()), path, peers, meter)
 }
 
@@ -95,7 +96,7 @@ pub fn sorting_formula(
     runs: Runs,
     (path, peers): (&Path, usize),
     meter: &Meter,
-) -> Result<Sorting, Refused> {
+) -> Result<Box<dyn Supply>, Refused> {
     sorting(&mut question.beside(system, runs), path, peers, meter)
 }
 

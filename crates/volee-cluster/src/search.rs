@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use volee_search::partition::{PartialOutcome, Partition, Sorting, Start, join, spread};
 use volee_search::{Check, Outcome};
 use volee_store::checkpoint::Refused;
+use volee_store::handed::Supply;
 use volee_system::part::{Part as _, PartError};
 use volee_system::{Meter, System};
 
@@ -59,8 +60,8 @@ pub fn sorting(
     path: &Path,
     peers: usize,
     meter: &Meter,
-) -> Result<Sorting, Refused> {
-    Sorting::open(path, spread(system, peers), peers, meter)
+) -> Result<Box<dyn Supply>, Refused> {
+    Ok(Box::new(Sorting::open(path, spread(system, peers), peers, meter)?))
 }
 
 /// Joins what the workers found, as the sequential search would tell it.

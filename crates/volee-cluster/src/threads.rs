@@ -15,8 +15,8 @@ use timely::WorkerConfig;
 use timely::communication::Hooks;
 use timely::communication::allocator::{Allocator, ProcessBuilder};
 use timely::worker::Worker;
-use volee_search::partition::Sorting;
 use volee_store::checkpoint::Refused;
+use volee_store::handed::Supply;
 use volee_system::part::PartError;
 use volee_system::{Limit, Meter};
 
@@ -202,8 +202,8 @@ pub fn on_kept_threads<T: Send>(
     job: impl Fn(&mut Driver<'_>) -> Result<T, Stop> + Sync,
 ) -> Result<Vec<T>, Failure> {
     assert!((1..=MOST_WORKERS).contains(&workers), "a computation has from 1 to {MOST_WORKERS} workers");
-    let sorting = match &mut keeping {
-        Some(keeping) => keeping.sorting(workers)?,
+    let supply = match &mut keeping {
+        Some(keeping) => keeping.supply(workers)?,
         None => None,
     };
     let common = Common {
@@ -213,7 +213,7 @@ pub fn on_kept_threads<T: Send>(
         failure: Mutex::new(None),
         accounts: (0..workers).map(|_| Mutex::default()).collect(),
         keeps: keeping.is_some(),
-        resumes: sorting.is_some(),
+        resumes: supply.is_some(),
         pause: AtomicU32::new(0),
     };
     let builders = ProcessBuilder::new_typed_vector(workers, Hooks::default().refill, None);
@@ -221,7 +221,7 @@ pub fn on_kept_threads<T: Send>(
         let (common, job) = (&common, &job);
         let (sender, inbox) = sync_channel(WAITING);
         let (lines, pieces): (Vec<_>, Vec<_>) = (0..workers).map(|_| sync_channel(WAITING)).unzip();
-        let shipping = sorting.map(|sorting| Shipping { sorting, lines, next: None });
+        let shipping = supply.map(|supply| Shipping { supply, lines, next: None });
         let mut watch =
             Watch { common, view, inbox, keeping, shipping, full: None, early: None, last: Instant::now() };
         watch.begin();
@@ -250,7 +250,7 @@ pub fn on_kept_threads<T: Send>(
 
 /// A file on its way to the workers.
 struct Shipping {
-    sorting: Sorting,
+    supply: Box<dyn Supply>,
     lines: Vec<SyncSender<Vec<u8>>>,
     /// What waits for room on its line.
     next: Option<(usize, Vec<u8>)>,
@@ -262,7 +262,7 @@ impl Shipping {
         loop {
             let next = match self.next.take() {
                 Some(next) => Some(next),
-                None => self.sorting.next_piece()?,
+                None => self.supply.next_piece()?,
             };
             let Some((to, piece)) = next else { return Ok(true) };
             match self.lines[to].try_send(piece) {

@@ -243,6 +243,11 @@ impl Keeper {
         self.begin_interval(meter, Duration::ZERO);
     }
 
+    /// There is nothing to be kept this time.
+    pub fn postpone(&mut self, meter: &Meter) {
+        self.begin_interval(meter, Duration::ZERO);
+    }
+
     /// The next time is as far from now, and far enough that most of the time is for the search.
     fn begin_interval(&mut self, meter: &Meter, taken: Duration) {
         self.next = meter.elapsed() + self.checkpoint.every.max(4 * taken);

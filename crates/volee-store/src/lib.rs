@@ -8,7 +8,7 @@
 //! | [`Concurrent`], [`SharedBits`] | a set of all names for several threads, or of bits |
 //! | [`Places`], [`Hashed`], [`PackedStates`], [`Forgetful`] | states with dense numbers, and a set that forgets |
 //! | [`Pages`], [`Pieces`], [`large`] | arrays on large pages, and prefetching |
-//! | [`checkpoint`] | searches on disk, from which another process goes on |
+//! | [`checkpoint`], [`handed`] | searches on disk, from which another process or several go on |
 //! | [`Counting`] | the allocator that knows how much is held |
 //!
 //! A store sees bytes, never meaning. This is the only crate with `unsafe` code; each module that has some
@@ -28,6 +28,7 @@ mod counting;
 mod dictionary;
 mod exact;
 mod forgetful;
+pub mod handed;
 mod hash;
 pub mod large;
 mod line;

@@ -119,6 +119,17 @@ pub enum Work {
     Decided,
 }
 
+/// Whether what a part knows can be kept in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keepable {
+    /// It can.
+    Now,
+    /// Not in this stage, but in a later one.
+    Later,
+    /// It is not kept: what was kept before it began stays.
+    Never,
+}
+
 /// Why a part cannot go on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PartError {
@@ -179,8 +190,16 @@ pub trait Part {
     fn figures(&self) -> Figures;
 
     /// Whether it can be kept in the stage it is in. All parts must give the same answer.
-    fn can_be_kept(&self) -> bool {
-        false
+    fn can_be_kept(&self) -> Keepable {
+        Keepable::Never
+    }
+
+    /// All parts are to pause: brings what is under way to where it can be handed out.
+    ///
+    /// # Errors
+    /// As for [`Part::work`].
+    fn settle(&mut self, _out: &mut Outbox) -> Result<(), PartError> {
+        Ok(())
     }
 
     /// Hands out all that it knows, piece by piece, at a moment when nothing is in flight.

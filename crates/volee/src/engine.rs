@@ -474,13 +474,15 @@ impl Way {
             Setting::Checkpoint
                 if matches!(
                     self,
-                    Way::Cycles | Way::Monitor | Way::Deterministic | Way::Equations | Way::SharedSearch
+                    Way::Cycles
+                        | Way::Monitor
+                        | Way::Deterministic
+                        | Way::Equations
+                        | Way::SharedSearch
+                        | Way::SharedEquations
                 ) =>
             {
                 Ok(())
-            }
-            Setting::Checkpoint if self == Way::SharedEquations => {
-                Err(self.no_effect("equations are kept where one worker solves them"))
             }
             Setting::Checkpoint | Setting::Spill => match self {
                 Way::Search => Ok(()),

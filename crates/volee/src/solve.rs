@@ -80,17 +80,24 @@ impl Equations {
         }
     }
 
-    /// Where the resolution is kept, of equations that are in this file or nowhere.
+    /// Where the resolution is kept, of equations that are in this file or nowhere, by one worker or by several.
     ///
     /// # Errors
     /// It is not kept, or the file keeps something else.
-    pub fn kept(&self, keep: &Keep, solver: Solver, file: Option<&Path>) -> Result<Checkpoint, AskError> {
+    pub fn kept(
+        &self,
+        keep: &Keep,
+        solver: Solver,
+        file: Option<&Path>,
+        several: bool,
+    ) -> Result<Checkpoint, AskError> {
         let Equations::System(system, _) = self else {
             let message = "a parity game is solved as a whole, and not kept in a file";
             return Err(AskError::new(message, "ask without keeping it"));
         };
         let mut asked = Sha256::new();
-        asked.update(solver.name());
+        // Several workers keep other things than one.
+        asked.update(if several { "workers" } else { solver.name() });
         for variable in 0..system.len() as u32 {
             let (row, right) = (system.row(variable), system.right_hand_side(variable));
             asked.update([row.operator as u8]);
@@ -117,10 +124,7 @@ impl Equations {
             Equations::System(system, _) => (how.into(), system),
         };
         let solved = match workers {
-            Some(_) if how.kept.is_some() => {
-                return Err(SolveError::Trouble(Trouble("workers keep nothing on disk".into())));
-            }
-            Some((file, engine)) => shared(system, file, engine, meter, progress),
+            Some((file, engine)) => shared(system, file, engine, how.kept, meter, progress),
             None => alone(system, how, meter, progress),
         };
         if let Some(kept) = how.kept.filter(|_| !matches!(solved, Err(SolveError::Limit(_)))) {
@@ -182,6 +186,7 @@ fn shared(
     system: &Explicit,
     file: &Path,
     engine: &Engine,
+    kept: Option<&Checkpoint>,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Result<Resolution, SolveError> {
@@ -189,7 +194,7 @@ fn shared(
     if !(&system).alternation_free() {
         return Err(trouble("several workers solve alternation-free systems only".into()));
     }
-    let joint = match workers::solve(file, engine, meter, progress) {
+    let joint = match workers::solve(file, system, engine, kept, meter, progress) {
         Ok(Ok(joint)) => joint,
         Ok(Err(limit)) => return Err(SolveError::Limit(limit)),
         Err(error) => return Err(trouble(error.to_string())),

@@ -73,7 +73,9 @@ impl Solve {
         }
         let name = self.file.as_ref().map_or_else(|| "random".into(), |f| f.display().to_string());
         let (solver, keep) = (self.solver, self.keeping.keep());
-        let kept = keep.map(|keep| input.kept(&keep, solver, self.file.as_deref())).transpose()?;
+        let kept = keep
+            .map(|keep| input.kept(&keep, solver, self.file.as_deref(), workers.is_some()))
+            .transpose()?;
         let how = How { solver, kept: kept.as_ref(), crew: None };
         let solved = input.solve(how, self.shared(workers.as_ref())?, &meter, &mut progress);
         drop(progress);

@@ -134,8 +134,47 @@ fn a_search_by_a_cluster_is_kept_when_its_time_is_up() {
     let resumed = sandbox.volee("resume kept.ck --format json");
     let whole = sandbox.volee(&format!("{call} --format json"));
     assert_eq!(figures(&resumed), figures(&whole), "{}{}", resumed.stdout, resumed.stderr);
-    let formula = sandbox.volee("check m.pml --mu true --cluster hosts.toml --checkpoint kept.ck");
-    assert!(formula.code == 2 && formula.stderr.contains("equations are kept"), "{}", formula.stderr);
+}
+
+#[test]
+fn equations_by_workers_go_on_with_more_or_fewer_of_them() {
+    let start = || Worker::start(Command::new(env!("CARGO_BIN_EXE_volee")), "127.0.0.1:0", &[]);
+    let workers: Vec<Worker> = (0..3).map(|_| start()).collect();
+    let sandbox = Sandbox::new();
+    sandbox.write("m.pml", MODEL);
+    let told = |answered: &Answered| {
+        let json: Value = serde_json::from_str(&answered.stdout)
+            .unwrap_or_else(|e| panic!("{e}: {}{}", answered.stdout, answered.stderr));
+        let of = |name: &str| json["statistics"][name].clone();
+        (json["verdict"].clone(), of("states"), of("transitions"), of("variables"))
+    };
+    // All states can end, so that all variables are looked at; some cannot be left.
+    for formula in ["[true*]<true*>[true]false", "[true*]<true>true"] {
+        sandbox.write("hosts.toml", hosts(&workers[..2]));
+        let call = format!("check m.pml --mu {formula} --cluster hosts.toml --format json");
+        let (_, call) = cut_some_size(&sandbox, |size| format!("{call} -D TOP={}", size - 6));
+        sandbox.write("hosts.toml", hosts(&workers));
+        kill_when_kept(&sandbox, &["resume", "kept.ck"]);
+        sandbox.write("hosts.toml", hosts(&workers[2..]));
+        let resumed = sandbox.volee("resume kept.ck --format json");
+        let whole = sandbox.volee(&call);
+        assert_eq!(resumed.code, whole.code, "{call}: {}{}", resumed.stdout, resumed.stderr);
+        if whole.code == 0 {
+            assert_eq!(told(&resumed), told(&whole), "{call}");
+        }
+        assert!(!sandbox.path("kept.ck").exists(), "{call}");
+    }
+    let (_, call) = cut_some_size(&sandbox, |size| {
+        let random = sandbox.volee(&format!("solve --random {},3,2 -o r.bes", 20_000 * (size - 12)));
+        assert!(random.code < 2, "{}", random.stderr);
+        "solve r.bes --workers 2 --format json".into()
+    });
+    // Another resolution does not take it for its own.
+    let alone = sandbox.volee("solve r.bes --checkpoint kept.ck");
+    assert!(alone.code == 2 && alone.stderr.contains("exists already"), "{}{}", alone.stdout, alone.stderr);
+    let resumed = sandbox.volee("resume kept.ck --format json");
+    let whole = sandbox.volee(&call);
+    assert_eq!((resumed.code, told(&resumed).0), (whole.code, told(&whole).0), "{}", resumed.stdout);
 }
 
 /// Cuts a call by a limit of time, in which the search begins and does not end, however slow or quick the machine is. What it

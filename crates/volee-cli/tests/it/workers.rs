@@ -520,7 +520,7 @@ fn a_killed_job_is_named_and_a_restart_does_without_it() {
         workers[1].signal_job("-KILL");
         asked.join().expect("it ends")
     });
-    assert!(again.stderr.contains("starting again with 1 workers"), "{}{}", again.stdout, again.stderr);
+    assert!(again.stderr.contains("starting again with 1 worker\n"), "{}{}", again.stdout, again.stderr);
 }
 
 #[test]

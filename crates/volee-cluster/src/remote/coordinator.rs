@@ -166,8 +166,8 @@ pub fn run(
     view: &mut dyn FnMut(&[Account]),
     mut keeping: Option<&mut Keeping<'_>>,
 ) -> Result<Vec<Vec<u8>>, JobError> {
-    let sorting = match &mut keeping {
-        Some(keeping) => keeping.sorting(workers.len()).map_err(without_loss)?,
+    let supply = match &mut keeping {
+        Some(keeping) => keeping.supply(workers.len()).map_err(without_loss)?,
         None => None,
     };
     let (sender, inbox) = sync_channel(WAITING);
@@ -180,7 +180,7 @@ pub fn run(
         attentive: now,
         awake: now,
         pulse: now,
-        shipping: sorting.map(Shipping::new),
+        shipping: supply.map(Shipping::new),
         full: None,
         early: None,
     };
@@ -373,6 +373,7 @@ impl Job<'_> {
             }
             Heard::Report(Report::Piece(piece)) => return Turn::Handed(number, Handed::Piece(piece)),
             Heard::Report(Report::Whole(pause)) => return Turn::Handed(number, Handed::Whole(pause)),
+            Heard::Report(Report::Nothing(pause)) => return Turn::Handed(number, Handed::Nothing(pause)),
             Heard::Report(Report::Full(trouble)) => {
                 let (who, error) = (member.who.clone(), trouble.into());
                 self.full.get_or_insert(Failure::Part { who, error });

@@ -160,6 +160,7 @@ impl Overseer for Watchman {
         self.wire.tell(&match handed {
             Handed::Piece(piece) => Report::Piece(piece),
             Handed::Whole(pause) => Report::Whole(pause),
+            Handed::Nothing(pause) => Report::Nothing(pause),
         });
         Ok(())
     }

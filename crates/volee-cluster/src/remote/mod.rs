@@ -124,6 +124,8 @@ enum Report {
     Piece(Vec<u8>),
     /// That was all, for the pause of this number.
     Whole(u32),
+    /// What it does now is not kept: there is nothing for the pause of this number.
+    Nothing(u32),
     /// It has reached a limit, and waits to be kept.
     Full(Trouble),
 }

@@ -4,9 +4,11 @@
 use volee_bes::explicit::Explicit;
 use volee_bes::random::{Implicit, Shape, equations};
 use volee_bes::{BooleanGraph, Solver, solve};
-use volee_cluster::equations::{JointAnswer, work};
+use volee_cluster::equations::{JointAnswer, sorting, work};
 use volee_cluster::threads::on_threads;
 use volee_system::{Budget, Meter, Quiet};
+
+use crate::kept::interrupted;
 
 /// How many random cases: `VOLEE_CASES=20000` for a thorough run.
 pub fn cases(usual: u64) -> u64 {
@@ -135,4 +137,79 @@ fn a_later_block_is_closed_before_the_earlier_one_is_explored() {
         let variables = joint.statistics.variables;
         assert!(variables <= 21 * 7 * 5, "{variables} variables on {workers} workers");
     }
+}
+
+/// Solves a system that is interrupted at every file, each time by the next of these numbers of workers; tells
+/// how often.
+fn solve_in_pieces<G: BooleanGraph>(
+    numbers: &[usize],
+    context: &str,
+    graph: impl Fn() -> G + Sync,
+) -> (JointAnswer, usize) {
+    let ended = interrupted(
+        numbers,
+        |path, peers, meter| sorting(graph(), path, peers, meter),
+        |driver| work(driver, graph()),
+    );
+    let joint = JointAnswer::new(ended.parts).expect("there is a value");
+    let checked = joint.check(&mut graph(), &Meter::start(Budget::default()));
+    assert_eq!(checked, Ok(()), "{context}, {numbers:?} workers");
+    (joint, ended.interruptions)
+}
+
+#[test]
+fn random_systems_have_their_values_however_often_they_are_interrupted_and_by_how_many_they_go_on() {
+    let meter = Meter::start(Budget::default());
+    let (mut values, mut interruptions) = ([0, 0], 0);
+    for seed in 0..cases(48) {
+        let shape = Shape {
+            variables: 60 + (seed % 41) as u32 * 10,
+            degree: 2 + (seed % 3) as u32,
+            blocks: 1 + (seed % 4) as u16,
+            conjunctions: [50, 40, 60, 30, 70][(seed % 5) as usize],
+            alternating: false,
+        };
+        let system = equations(shape, seed);
+        let expected = solve(&mut &system, Solver::DepthFirst, &meter, &mut Quiet).expect("small");
+        let numbers: &[usize] =
+            [&[2][..], &[1], &[3, 1], &[4], &[1, 2, 3, 4], &[4, 3, 2, 1]][(seed / 2 % 6) as usize];
+        let context = format!("seed {seed}");
+        let (joint, often) = match seed % 2 {
+            0 => solve_in_pieces(numbers, &context, || &system),
+            _ => solve_in_pieces(numbers, &context, || Hashed(&system)),
+        };
+        assert_eq!(joint.value, expected.value, "{numbers:?} workers, {context}: {system:?}");
+        values[usize::from(joint.value)] += 1;
+        interruptions += often;
+    }
+    assert!(values.iter().all(|of| *of > 5) && interruptions > 48, "{values:?}, {interruptions}");
+}
+
+#[test]
+fn a_large_system_is_explored_as_a_whole_in_pieces() {
+    let graph = Implicit { variables: 4_000, degree: 3, constants: 0 };
+    let meter = Meter::start(Budget::default());
+    let alone = solve(&mut { graph }, Solver::BreadthFirst, &meter, &mut Quiet).expect("small");
+    for numbers in [&[1][..], &[2], &[3, 4], &[4, 1]] {
+        let (joint, interruptions) = solve_in_pieces(numbers, "implicit", || graph);
+        assert!(interruptions > 3, "{interruptions}");
+        assert_eq!(joint.value, alone.value);
+        assert_eq!(joint.statistics.variables, alone.statistics.variables, "{numbers:?} workers");
+        assert_eq!(joint.statistics.edges, alone.statistics.edges, "{numbers:?} workers");
+        assert_eq!(joint.statistics.expanded, alone.statistics.expanded, "{numbers:?} workers");
+    }
+}
+
+#[test]
+fn blocks_are_closed_in_the_same_order_after_interruptions() {
+    // Most grants are too small for a pause; the last ones are not.
+    let (cycle_at, mut all) = (4_000, 0);
+    for numbers in [&[1][..], &[2], &[3, 1, 2]] {
+        let (joint, interruptions) = solve_in_pieces(numbers, "a chain", || Chain { cycle_at });
+        assert!(joint.value, "{numbers:?}");
+        let variables = joint.statistics.variables;
+        assert!(variables <= u64::from(cycle_at) * 7 * 5, "{variables} variables with {numbers:?} workers");
+        all += interruptions;
+    }
+    assert!(all > 0);
 }

@@ -17,9 +17,9 @@ use volee_cluster::runs::{
 use volee_cluster::search::{joined, sorting, work};
 use volee_cluster::threads::{Failure, on_kept_threads};
 use volee_lts::generate::AlternatingBit;
-use volee_search::partition::Sorting;
 use volee_search::{Check, ClaimOptions, Fairness, LtlQuestion, Order, Runs, TlQuestion};
 use volee_store::checkpoint::{Checkpoint, Refused, read_header};
+use volee_store::handed::{Supply, begin, end, write};
 use volee_system::part::PartError;
 use volee_system::{Budget, Limit, Meter, PredicateId, Quiet, Random, Verdict};
 
@@ -27,15 +27,15 @@ use crate::runs::{Graph, formula};
 use crate::search::{Small, compare, sequential};
 
 /// How a search ended, and how often it was interrupted before.
-struct Ended<T> {
-    parts: Vec<T>,
-    interruptions: usize,
+pub struct Ended<T> {
+    pub parts: Vec<T>,
+    pub interruptions: usize,
 }
 
 /// Runs a job that is interrupted whenever it is kept, each time with the next of these numbers of workers.
-fn interrupted<T: Send>(
+pub fn interrupted<T: Send>(
     numbers: &[usize],
-    mut sort: impl FnMut(&Path, usize, &Meter) -> Result<Sorting, Refused>,
+    mut sort: impl FnMut(&Path, usize, &Meter) -> Result<Box<dyn Supply>, Refused>,
     job: impl Fn(&mut Driver<'_>) -> Result<T, Stop> + Sync,
 ) -> Ended<T> {
     let folder = tempfile::tempdir().expect("a folder");
@@ -224,12 +224,12 @@ fn a_file_of_something_else_is_refused() {
     };
     let of_one_thread = |out: &mut volee_store::checkpoint::Writer| out.number(1);
     let cut_short = |out: &mut volee_store::checkpoint::Writer| {
-        volee_search::partition::begin(2, out)?;
-        volee_search::partition::write(0, &[0, 0, 255, 255], out)
+        begin(2, out)?;
+        write(0, &[0, 0, 255, 255], out)
     };
     let without_all = |out: &mut volee_store::checkpoint::Writer| {
-        volee_search::partition::begin(2, out)?;
-        volee_search::partition::end(out)
+        begin(2, out)?;
+        end(out)
     };
     for (at, fill) in [of_one_thread as fn(&mut _) -> _, cut_short, without_all].into_iter().enumerate() {
         keep(fill);

@@ -12,15 +12,13 @@
 use serde::{Deserialize, Serialize};
 use volee_store::Visited as _;
 use volee_store::checkpoint::{from_bytes, to_bytes};
-use volee_system::part::{Figures, Level, Levels, Outbox, Part, PartError, Work};
+use volee_store::handed::{Out, word};
+use volee_system::part::{Figures, Keepable, Level, Levels, Outbox, Part, PartError, Work};
 use volee_system::{Flow, System};
 
 use super::cycles::Round;
 use super::{Cycles, Partition, garbled, owner};
 use crate::questions::Finding;
-
-/// Bytes at which a piece is closed.
-pub(super) const LARGEST: usize = 64 << 10;
 
 /// A piece of states: bytes of what is known of each, then parent, length, state, what is known.
 pub(super) const STATES: u8 = 0;
@@ -104,7 +102,7 @@ impl<S: System + ?Sized> Partition<'_, '_, S> {
             (false, _) => 0,
             (true, fair) => LEAVING + if fair { ENABLED } else { 0 } + usize::from(cycles.is_some()),
         };
-        let mut out = Out { open: vec![STATES, known as u8], empty: 2, piece };
+        let mut out = Out::new(&[STATES, known as u8], piece);
         for at in 0..self.names.len() {
             self.tree.load(self.names[at], &mut self.state);
             out.open.extend_from_slice(&self.parents[at].to_le_bytes());
@@ -148,14 +146,13 @@ impl<S: System + ?Sized> Partition<'_, '_, S> {
             out.open.push(mover);
             out.close_if_full()?;
         }
-        out.begin(&[HEAD])?;
         let head = Head {
             transitions: self.transitions,
             findings: self.questions.findings(None),
             remembered: self.before.clone().with((self.remembers)(&*self.system)),
             round: cycles.map(Cycles::round),
         };
-        (out.piece)(head_piece(&head))
+        out.end(head_piece(&head))
     }
 
     /// Takes one of the pieces that this part goes on from.
@@ -283,8 +280,8 @@ impl<S: System + ?Sized> Part for Circling<'_, Partition<'_, '_, S>> {
         self.cycles.figures()
     }
 
-    fn can_be_kept(&self) -> bool {
-        !self.cycles.tells()
+    fn can_be_kept(&self) -> Keepable {
+        if self.cycles.tells() { Keepable::Later } else { Keepable::Now }
     }
 
     fn hand_out(&mut self, piece: &mut dyn FnMut(Vec<u8>) -> Flow) -> Flow {
@@ -292,42 +289,10 @@ impl<S: System + ?Sized> Part for Circling<'_, Partition<'_, '_, S>> {
     }
 }
 
-pub(super) fn word(bytes: &[u8]) -> u32 {
-    bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))
-}
-
 pub(super) fn head_piece(head: &Head) -> Vec<u8> {
     let mut piece = vec![HEAD];
     piece.extend(to_bytes(head));
     piece
-}
-
-/// Pieces of one worker on their way out.
-struct Out<'p> {
-    open: Vec<u8>,
-    /// How long a piece with nothing in it is.
-    empty: usize,
-    piece: &'p mut dyn FnMut(Vec<u8>) -> Flow,
-}
-
-impl Out<'_> {
-    fn close_if_full(&mut self) -> Flow {
-        if self.open.len() < LARGEST { Flow::Continue(()) } else { self.close() }
-    }
-
-    fn close(&mut self) -> Flow {
-        let next = self.open[..self.empty].to_vec();
-        let full = std::mem::replace(&mut self.open, next);
-        if full.len() > self.empty { (self.piece)(full) } else { Flow::Continue(()) }
-    }
-
-    /// Begins pieces of another kind.
-    fn begin(&mut self, with: &[u8]) -> Flow {
-        self.close()?;
-        self.open = with.to_vec();
-        self.empty = with.len();
-        Flow::Continue(())
-    }
 }
 
 /// The records of a piece of states.

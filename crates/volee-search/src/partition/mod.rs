@@ -16,7 +16,9 @@ mod kept;
 mod sorting;
 mod witness;
 
-use volee_system::part::{Figures, Level, Levels, Outbox, Packing, Part, PartError, Sample, Spread, Work};
+use volee_system::part::{
+    Figures, Keepable, Level, Levels, Outbox, Packing, Part, PartError, Sample, Spread, Work,
+};
 use volee_system::{FaultId, Flow, Limit, Sink, Step, System, Witness};
 
 pub use self::closing::conclude;
@@ -25,7 +27,7 @@ pub use self::edges::Recurrence;
 use self::edges::{Edges, TAG};
 use self::kept::Coming;
 pub use self::kept::{Circling, Remembered};
-pub use self::sorting::{Sorting, begin, end, write};
+pub use self::sorting::Sorting;
 use self::witness::Walk;
 pub use self::witness::{PartialOutcome, WitnessWalk, join};
 use crate::check::Check;
@@ -494,8 +496,8 @@ impl<S: System + ?Sized> Part for Partition<'_, '_, S> {
         Ok(false)
     }
 
-    fn can_be_kept(&self) -> bool {
-        true
+    fn can_be_kept(&self) -> Keepable {
+        Keepable::Now
     }
 
     fn hand_out(&mut self, piece: &mut dyn FnMut(Vec<u8>) -> Flow) -> Flow {

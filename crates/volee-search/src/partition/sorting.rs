@@ -3,51 +3,21 @@
 //! The file is read twice: once to give each state a worker and a number there, once to send what is known to
 //! whom it belongs now. In between only four bytes by state are in memory.
 
-use std::collections::VecDeque;
-use std::io;
 use std::path::Path;
 
-use volee_store::checkpoint::{Damaged, Reader, Refused, Writer, from_bytes};
+use volee_store::checkpoint::{Damaged, Refused, from_bytes};
+use volee_store::handed::{Handed, Piles, Supply, word};
 use volee_system::part::{Packing, Spread};
 use volee_system::{Meter, Witness};
 
 use super::cycles::Round;
-use super::kept::{EDGE, EDGES, HEAD, Head, LARGEST, STATES, States, WAITING, head_piece, word};
+use super::kept::{EDGE, EDGES, HEAD, Head, STATES, States, WAITING, head_piece};
 use super::{NONE, owner, too_many};
 use crate::questions::Finding;
 
-/// What a kept search of this kind begins with.
-const KIND: u64 = 6;
-
-/// Begins the file of a search by this many workers.
-///
-/// # Errors
-/// It cannot be written.
-pub fn begin(workers: usize, out: &mut Writer) -> io::Result<()> {
-    out.number(KIND)?;
-    out.number(workers as u64)
-}
-
-/// Writes a piece of one worker.
-///
-/// # Errors
-/// It cannot be written.
-pub fn write(worker: usize, piece: &[u8], out: &mut Writer) -> io::Result<()> {
-    out.number(worker as u64 + 1)?;
-    out.bytes(piece)
-}
-
-/// Ends the file.
-///
-/// # Errors
-/// It cannot be written.
-pub fn end(out: &mut Writer) -> io::Result<()> {
-    out.number(0)
-}
-
 /// A file on its way to the workers that go on with it.
 pub struct Sorting {
-    file: Pieces,
+    file: Handed,
     spread: Spread,
     peers: usize,
     before: Packing,
@@ -55,43 +25,10 @@ pub struct Sorting {
     /// By worker and number before: worker and number now, in one.
     places: Vec<Vec<u32>>,
     heads: Vec<Head>,
-    /// By worker and kind, what is not enough for a piece yet.
-    open: Vec<[Vec<u8>; 3]>,
-    ready: VecDeque<(usize, Vec<u8>)>,
+    piles: Piles,
     is_over: bool,
     /// How many states there are.
     pub states: u64,
-}
-
-/// The pieces of a file.
-struct Pieces {
-    input: Reader,
-    workers: usize,
-    piece: Vec<u8>,
-}
-
-impl Pieces {
-    fn open(path: &Path) -> Result<Self, Refused> {
-        let mut input = Reader::open(path)?;
-        if input.number()? != KIND {
-            return Err(Damaged.into());
-        }
-        let workers = input.index()?;
-        if !(1..=usize::from(u16::MAX)).contains(&workers) {
-            return Err(Damaged.into());
-        }
-        Ok(Pieces { input, workers, piece: Vec::new() })
-    }
-
-    /// Reads the next piece; tells whose it was.
-    fn next(&mut self) -> Result<Option<usize>, Refused> {
-        let Some(worker) = self.input.index()?.checked_sub(1) else { return Ok(None) };
-        self.input.bytes(&mut self.piece)?;
-        match worker < self.workers && !self.piece.is_empty() {
-            true => Ok(Some(worker)),
-            false => Err(Damaged.into()),
-        }
-    }
 }
 
 impl Sorting {
@@ -100,11 +37,11 @@ impl Sorting {
     /// # Errors
     /// It is damaged, or there is no room for it.
     pub fn open(path: &Path, spread: Spread, peers: usize, meter: &Meter) -> Result<Self, Refused> {
-        let mut file = Pieces::open(path)?;
+        let mut file = Handed::open(path)?;
         let now = Packing::new(peers);
         let (mut places, mut next) = (vec![Vec::new(); file.workers], vec![0_u32; peers]);
         let mut count = 0;
-        while let Some(worker) = file.next()? {
+        while let Some(worker) = file.next_worker()? {
             meter.check().map_err(Refused::Limit)?;
             if file.piece[0] != STATES {
                 continue;
@@ -125,35 +62,16 @@ impl Sorting {
         }
         Ok(Sorting {
             before: Packing::new(file.workers),
-            file: Pieces::open(path)?,
+            file: Handed::open(path)?,
             spread,
             peers,
             now,
             places,
             heads: vec![Head::default(); peers],
-            open: vec![Default::default(); peers],
-            ready: VecDeque::new(),
+            piles: Piles::new(peers),
             is_over: false,
             states: count,
         })
-    }
-
-    /// The next piece, and for whom it is.
-    ///
-    /// # Errors
-    /// The file is damaged.
-    pub fn next_piece(&mut self) -> Result<Option<(usize, Vec<u8>)>, Refused> {
-        while self.ready.is_empty() && !self.is_over {
-            match self.file.next()? {
-                Some(worker) => {
-                    let piece = std::mem::take(&mut self.file.piece);
-                    self.sort(worker, &piece).ok_or(Damaged)?;
-                    self.file.piece = piece;
-                }
-                None => self.close(),
-            }
-        }
-        Ok(self.ready.pop_front())
     }
 
     fn place(&self, worker: usize, number: u32) -> Option<(usize, u32)> {
@@ -180,7 +98,7 @@ impl Sorting {
                     let parent = self.named(parent)?.to_le_bytes();
                     let length = (state.len() as u32).to_le_bytes();
                     let owner = owner(&self.spread, state, self.peers);
-                    self.put(owner, &[STATES, states.known as u8], &[&parent, &length, state, known]);
+                    self.piles.put(owner, &[STATES, states.known as u8], &[&parent, &length, state, known]);
                 }
             }
             WAITING => {
@@ -188,7 +106,7 @@ impl Sorting {
                 for both in waiting {
                     let (number, level) = both.split_at(4);
                     let (owner, number) = self.place(worker, word(number))?;
-                    self.put(owner, &[WAITING], &[&number.to_le_bytes(), level]);
+                    self.piles.put(owner, &[WAITING], &[&number.to_le_bytes(), level]);
                 }
                 return rest.is_empty().then_some(());
             }
@@ -197,7 +115,11 @@ impl Sorting {
                 for edge in edges {
                     let (owner, target) = self.place(worker, word(&edge[..4]))?;
                     let source = self.named(word(&edge[4..8]))?;
-                    self.put(owner, &[EDGES], &[&target.to_le_bytes(), &source.to_le_bytes(), &edge[8..]]);
+                    self.piles.put(
+                        owner,
+                        &[EDGES],
+                        &[&target.to_le_bytes(), &source.to_le_bytes(), &edge[8..]],
+                    );
                 }
                 return rest.is_empty().then_some(());
             }
@@ -208,17 +130,6 @@ impl Sorting {
             _ => return None,
         }
         Some(())
-    }
-
-    fn put(&mut self, owner: usize, begin: &[u8], record: &[&[u8]]) {
-        let open = &mut self.open[owner][usize::from(begin[0])];
-        if open.is_empty() {
-            open.extend_from_slice(begin);
-        }
-        record.iter().for_each(|bytes| open.extend_from_slice(bytes));
-        if open.len() >= LARGEST {
-            self.ready.push_back((owner, std::mem::take(open)));
-        }
     }
 
     /// Divides what one worker knew.
@@ -245,18 +156,31 @@ impl Sorting {
     /// All was read: what is left goes out.
     fn close(&mut self) {
         self.is_over = true;
-        for (owner, kinds) in self.open.iter_mut().enumerate() {
-            let left = kinds.iter_mut().filter(|left| !left.is_empty());
-            self.ready.extend(left.map(|left| (owner, std::mem::take(left))));
-        }
+        self.piles.close();
         let round = self.heads.first().and_then(|first| first.round);
         for (owner, mut head) in std::mem::take(&mut self.heads).into_iter().enumerate() {
             if owner > 0 {
                 head.round = round.map(Round::for_others);
             }
-            self.ready.push_back((owner, head_piece(&head)));
+            self.piles.ready.push_back((owner, head_piece(&head)));
         }
         self.places = Vec::new();
+    }
+}
+
+impl Supply for Sorting {
+    fn next_piece(&mut self) -> Result<Option<(usize, Vec<u8>)>, Refused> {
+        while self.piles.ready.is_empty() && !self.is_over {
+            match self.file.next_worker()? {
+                Some(worker) => {
+                    let piece = std::mem::take(&mut self.file.piece);
+                    self.sort(worker, &piece).ok_or(Damaged)?;
+                    self.file.piece = piece;
+                }
+                None => self.close(),
+            }
+        }
+        Ok(self.piles.ready.pop_front())
     }
 }
 

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 use volee_cluster::drive::Account;
-use volee_report::{bytes, count};
-use volee_system::Snapshot;
+use volee_report::{bytes, count, counted};
+use volee_system::{Meter, Snapshot};
 
 use super::Part;
+use crate::answer::Answer;
 
 /// All workers in one snapshot.
 pub(super) fn sum(accounts: &[Account]) -> Snapshot {
@@ -19,6 +20,19 @@ pub(super) fn sum(accounts: &[Account]) -> Snapshot {
     }
 }
 
+/// What the workers had done when a limit ended them, as far as was heard.
+pub(super) fn cut(answers: Vec<Answer>, all: &Snapshot, meter: &Meter) -> Part {
+    let mut part = Part { answers, ..Part::default() };
+    if all.states > 0 {
+        part.figures.set("states", all.states);
+        part.figures.set("transitions", all.transitions);
+        part.figures.set("seconds", meter.elapsed().as_secs_f64());
+        part.figures.set("peak_memory_bytes", all.memory);
+        part.figures.set("bytes_per_state", all.memory as f64 / all.states as f64);
+    }
+    part
+}
+
 /// What the workers did, in one line and one by one.
 pub(super) fn together(accounts: &[Account], names: &[String]) -> Part {
     let all = sum(accounts);
@@ -29,8 +43,8 @@ pub(super) fn together(accounts: &[Account], names: &[String]) -> Part {
     // The mean share of the states over the largest: 1 when all workers have as many.
     let balance = if most == 0 { 1.0 } else { all.states as f64 / accounts.len() as f64 / most as f64 };
     let line = format!(
-        "{} workers: {} states, {} edges, {} messages ({} to find the end), {}, {:.0} % idle, balance {balance:.2}",
-        accounts.len(),
+        "{}: {} states, {} edges, {} messages ({} to find the end), {}, {:.0} % idle, balance {balance:.2}",
+        counted(accounts.len(), "worker"),
         count(all.states),
         count(all.transitions),
         count(total(|a| a.messages)),

@@ -4,11 +4,15 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::json;
 use volee_bes::answer::{self, AnswerError, Method};
+use volee_bes::explain::{Explanation, Item, Proof, explain};
 use volee_bes::model::ModelGraph;
 use volee_bes::{BooleanGraph, Crew, How, SolveError};
+use volee_cluster::equations::JointAnswer;
 use volee_logic::mu::{Equations, Library, parse};
 use volee_report::{bytes, counted, seconds};
-use volee_system::{Diagnostic, Limit, Progress, Reason, ReasonKind, Snapshot, Verdict, Witness};
+use volee_system::{
+    Diagnostic, Limit, Meter, Progress, Reason, ReasonKind, Snapshot, System, Verdict, Witness,
+};
 
 use super::explicit::workers;
 use super::{Found, Job, Part, judged};
@@ -77,9 +81,9 @@ pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, Ask
 }
 
 /// Remembers how far a resolution is, for the answer of one that a limit ends.
-struct Watch<'p> {
-    progress: &'p mut dyn Progress,
-    last: Snapshot,
+pub(super) struct Watch<'p> {
+    pub progress: &'p mut dyn Progress,
+    pub last: Snapshot,
 }
 
 impl Progress for Watch<'_> {
@@ -158,6 +162,22 @@ pub(super) fn told(job: &mut Job<'_>, question: &Question, found: answer::Answer
     answer.certificate = Some(Certificate::Explanation(Box::new(found.explanation)));
     part.answers.push(answer);
     Ok(part)
+}
+
+/// The sequential checker's opinion of the certificate that several workers have made, and what it says in
+/// words; of one that is too large for one place only the beginning is told.
+pub(super) fn explanation(
+    graph: &mut ModelGraph<'_, dyn System + '_>,
+    joint: &JointAnswer,
+    most: usize,
+    meter: &Meter,
+) -> Result<Explanation, SolveError> {
+    if let Some(solution) = joint.certificate(graph)? {
+        return answer::confirm(graph, &solution, joint.value, most, meter);
+    }
+    let (place, node) = graph.root()?;
+    let item = Item { place, node, value: joint.value, on: Vec::new() };
+    Ok(explain(graph, &Proof { items: vec![item], complete: false }))
 }
 
 fn costs(job: &Job<'_>, found: &answer::Answer) -> Part {

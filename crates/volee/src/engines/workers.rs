@@ -11,12 +11,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use volee_bes::answer::{self, Method};
-use volee_bes::explain::{Explanation, Item, Proof, explain};
+use volee_bes::explicit::Explicit;
 use volee_bes::format::read_bes;
 use volee_bes::model::ModelGraph;
 use volee_bes::{BooleanGraph as _, SolveError, Solver};
 use volee_cluster::drive::{Account, Driver, Stop, conserved};
-use volee_cluster::equations::{JointAnswer, PartialAnswer};
+use volee_cluster::equations::{self, JointAnswer, PartialAnswer};
 use volee_cluster::kept::{Keeping, News, Sort};
 use volee_cluster::remote::coordinator::{self, JobError};
 use volee_cluster::runs::{PartialRuns, joined_claim, joined_formula, work_on_claim, work_on_formula};
@@ -24,13 +24,16 @@ use volee_cluster::runs::{sorting_claim, sorting_formula};
 use volee_cluster::search::{PartialSearch, joined, sorting};
 use volee_cluster::threads::{Failure as Fault, MOST_WORKERS, on_kept_threads};
 use volee_conform::{ConformError, PartialTests, Partition};
+use volee_report::counted;
 use volee_search::{Answer as Found, Claim, ClaimOptions, Fairness, Outcome, Reduction, Runs};
-use volee_store::checkpoint::{self, Checkpoint};
+use volee_store::checkpoint::{self, Checkpoint, Refused};
 use volee_system::part::PartError;
-use volee_system::{Budget, Diagnostic, Flow, Limit, Meter, Progress, Quiet, System, Verdict};
+use volee_system::{Budget, Diagnostic, Flow, Limit, Meter, Progress, Quiet, Snapshot, System, Verdict};
 
-use super::accounts::{sum, together};
-use super::equations::{formula, most, options as for_formulas, told as told_formula, unknown};
+use super::accounts::{cut, sum, together};
+use super::equations::{
+    Watch, explanation, formula, most, options as for_formulas, told as told_formula, unknown,
+};
 use super::explicit::{compiled, never_true, ordered, with_left_sides};
 use super::temporal::{Asked, Bound, bound, separated};
 use super::{Job, Part, told};
@@ -108,14 +111,16 @@ pub(crate) struct Results {
     names: Vec<String>,
     /// The model as the workers name it, where that is not how it was named in the call.
     alias: Option<String>,
+    /// They went on from what was kept.
+    resumed: bool,
 }
 
 /// Why there are no results.
 pub(crate) enum TaskError {
     /// The call or the workers are wrong.
     Wrong(AskError),
-    /// A limit, or a worker that was lost.
-    Limit(Limit),
+    /// A limit, or a worker that was lost, and what was heard of the workers last.
+    Limit(Limit, Snapshot),
 }
 
 impl From<AskError> for TaskError {
@@ -139,9 +144,9 @@ pub(crate) fn search(job: &mut Job<'_>, questions: &[Question]) -> Result<Part, 
     let results = match run(job, &files, &what, safe) {
         Ok(results) => results,
         Err(TaskError::Wrong(error)) => return Err(error),
-        Err(TaskError::Limit(limit)) => {
+        Err(TaskError::Limit(limit, all)) => {
             let open = |q| Answer::new(q, Way::SharedSearch.engine(), Verdict::Unknown(limit.clone()));
-            return Ok(Part { answers: ordered(questions).map(open).collect(), ..Part::default() });
+            return Ok(cut(ordered(questions).map(open).collect(), &all, meter));
         }
     };
     let parts: Vec<PartialSearch> = decode(&results)?;
@@ -188,9 +193,9 @@ pub(crate) fn runs(job: &mut Job<'_>, question: &Question) -> Result<Part, AskEr
     let results = match run(job, &files, &task, safe) {
         Ok(results) => results,
         Err(TaskError::Wrong(error)) => return Err(error),
-        Err(TaskError::Limit(limit)) => {
+        Err(TaskError::Limit(limit, all)) => {
             let answer = Answer::new(question.clone(), Way::SharedCycles.engine(), Verdict::Unknown(limit));
-            return Ok(Part { answers: vec![answer], ..Part::default() });
+            return Ok(cut(vec![answer], &all, meter));
         }
     };
     let parts: Vec<PartialRuns> = decode(&results)?;
@@ -237,9 +242,18 @@ pub(crate) fn equations(job: &mut Job<'_>, question: &Question) -> Result<Part, 
     let options = for_formulas(job);
     let mut model = job.open_as(&options)?;
     let what = What::Formula { question: question.clone(), macros: job.settings.macros.clone() };
-    let results = match run(job, &included(&model), &what, None) {
+    let (kept, files, meter) =
+        (kept::prepare(job, &model, std::slice::from_ref(question))?, included(&model), job.meter);
+    let length = length(model.draft.system());
+    let mut sort = |path: &Path, peers| {
+        let graph = ModelGraph::of(model.draft.as_mut(), equations.clone())
+            .map_err(|wrong| Refused::Limit(Limit::Other { message: wrong.to_string() }))?;
+        equations::sorting(graph, path, peers, meter)
+    };
+    let safe = kept.clone().map(|checkpoint| Safe { checkpoint, length, sort: &mut sort });
+    let results = match run(job, &files, &what, safe) {
         Ok(results) => results,
-        Err(TaskError::Limit(limit)) => return Ok(unknown(question, limit)),
+        Err(TaskError::Limit(limit, all)) => return Ok(cut(unknown(question, limit).answers, &all, meter)),
         Err(TaskError::Wrong(error)) => return Err(error),
     };
     let (parts, silent): (Vec<PartialAnswer>, Vec<Vec<String>>) =
@@ -256,6 +270,8 @@ pub(crate) fn equations(job: &mut Job<'_>, question: &Question) -> Result<Part, 
     // A pattern is silent if none of the workers has met a step that it means.
     let silent = match graph.numbered() {
         Some(_) => graph.silent(),
+        // What happened before the resolution was kept is not known here.
+        None if results.resumed => Vec::new(),
         None => {
             let (first, others) = silent.split_first().map_or((&[][..], &[][..]), |(f, o)| (&f[..], o));
             first.iter().filter(|told| others.iter().all(|all| all.contains(told))).cloned().collect()
@@ -270,6 +286,7 @@ pub(crate) fn equations(job: &mut Job<'_>, question: &Question) -> Result<Part, 
         silent,
     };
     let mut part = told_formula(job, question, found)?;
+    kept::forget(kept.as_ref(), part.answers.iter().map(|answer| &answer.verdict));
     part.fields.extend(workers.fields);
     part.remarks.splice(0..0, workers.remarks);
     Ok(part)
@@ -281,7 +298,9 @@ pub(crate) fn equations(job: &mut Job<'_>, question: &Question) -> Result<Part, 
 /// The workers or the file are wrong, or a limit was reached.
 pub(crate) fn solve(
     path: &Path,
+    system: &Explicit,
     engine: &Engine,
+    kept: Option<&Checkpoint>,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Result<Result<JointAnswer, Limit>, AskError> {
@@ -289,12 +308,16 @@ pub(crate) fn solve(
     let subject = Subject::Source(&source);
     let settings = crate::Settings::default();
     let mut job = Job { subject: &subject, engine, settings: &settings, meter, progress, read: None };
-    match run(&mut job, &[], &What::Equations, None) {
+    let mut sort = |path: &Path, peers| equations::sorting(system, path, peers, meter);
+    // Variables are numbers.
+    let length = size_of::<u32>();
+    let safe = kept.map(|checkpoint| Safe { checkpoint: checkpoint.clone(), length, sort: &mut sort });
+    match run(&mut job, &[], &What::Equations, safe) {
         Ok(results) => {
             let joint = JointAnswer::new(decode(&results)?);
             Ok(Ok(joint.map_err(|error| Diagnostic::error(error.to_string(), None))?))
         }
-        Err(TaskError::Limit(limit)) => Ok(Err(limit)),
+        Err(TaskError::Limit(limit, _)) => Ok(Err(limit)),
         Err(TaskError::Wrong(error)) => Err(error),
     }
 }
@@ -325,7 +348,7 @@ pub(crate) fn tests(
     let results = match run(&mut job, &included, &what, None) {
         Ok(results) => results,
         Err(TaskError::Wrong(error)) => return Err(error),
-        Err(TaskError::Limit(limit)) => return Err(ConformError::from(limit).into()),
+        Err(TaskError::Limit(limit, _)) => return Err(ConformError::from(limit).into()),
     };
     let made: Vec<(PartialTests, Account)> = decode(&results)?;
     let (parts, accounts): (Vec<_>, Vec<_>) = made.into_iter().unzip();
@@ -387,7 +410,7 @@ fn run(
     what: &What,
     safe: Option<Safe<'_>>,
 ) -> Result<Results, TaskError> {
-    let progress: RefCell<&mut dyn Progress> = RefCell::new(job.progress);
+    let progress = RefCell::new(Watch { progress: job.progress, last: Snapshot::default() });
     let told = |news: News<'_>| {
         if let News::Failed(why) = news {
             progress.borrow_mut().say(why);
@@ -411,9 +434,11 @@ fn run(
             let (subject, mut keeping) = (job.subject, keeping);
             let part = |driver: &mut Driver<'_>| work(driver, subject, what, || ());
             let view = &mut |accounts: &[Account]| progress.borrow_mut().report(&sum(accounts));
+            let resumed = keeping.as_ref().is_some_and(Keeping::has_file);
             let parts = on_kept_threads(*workers, job.meter, view, keeping.as_mut(), part);
-            let parts = parts.map_err(|fault| failed(&fault))?;
-            Ok(Results { parts, names: (1..=*workers).map(|n| format!("worker {n}")).collect(), alias: None })
+            let parts = parts.map_err(|fault| failed(&fault, &progress))?;
+            let names = (1..=*workers).map(|n| format!("worker {n}")).collect();
+            Ok(Results { parts, names, alias: None, resumed })
         }
         _ => {
             let message = format!("there can be from 1 to {MOST_WORKERS} workers");
@@ -458,7 +483,7 @@ fn work(
             let mut model = open(&options.step_by_step())?;
             opened();
             let mut graph = ModelGraph::of(model.draft.as_mut(), equations).map_err(|d| first(d.into()))?;
-            let part = volee_cluster::equations::work(driver, &mut graph)?;
+            let part = equations::work(driver, &mut graph)?;
             encode(&(part, graph.silent()))
         }
         What::Equations => {
@@ -466,7 +491,7 @@ fn work(
             let text = std::fs::read_to_string(path).map_err(|error| trouble(&error.to_string()))?;
             opened();
             let file = read_bes(&path.display().to_string(), &text).map_err(|d| first(d.into()))?;
-            encode(&volee_cluster::equations::work(driver, &file.system)?)
+            encode(&equations::work(driver, &file.system)?)
         }
         What::Tests { contract, goal } => {
             let mut model = open(&Contract::options(&options))?;
@@ -507,17 +532,18 @@ fn on_processes(
     cluster: &Cluster,
     payload: &[u8],
     meter: &Meter,
-    progress: &RefCell<&mut dyn Progress>,
+    progress: &RefCell<Watch<'_>>,
     mut keeping: Option<Keeping<'_>>,
 ) -> Result<Results, TaskError> {
     let mut workers = cluster.workers.clone();
     let mut restarts = cluster.restarts;
     loop {
         let view = &mut |accounts: &[Account]| progress.borrow_mut().report(&sum(accounts));
+        let resumed = keeping.as_ref().is_some_and(Keeping::has_file);
         match coordinator::run(&workers, &cluster.secret, payload, meter, view, keeping.as_mut()) {
             Ok(parts) => {
                 let names = workers.iter().enumerate().map(|(n, address)| coordinator::name_of(n, address));
-                return Ok(Results { parts, names: names.collect(), alias: None });
+                return Ok(Results { parts, names: names.collect(), alias: None, resumed });
             }
             Err(JobError::Cluster(error)) => {
                 return Err(AskError::from(Diagnostic::error(error.to_string(), None)).into());
@@ -531,24 +557,25 @@ fn on_processes(
                     true => "going on from what was kept",
                     false => "starting again",
                 };
-                progress.borrow_mut().say(&format!("{failure}; {how} with {left} workers"));
+                let left = counted(left, "worker");
+                progress.borrow_mut().say(&format!("{failure}; {how} with {left}"));
                 let mut number = 0;
                 workers.retain(|_| {
                     number += 1;
                     !lost.contains(&(number - 1))
                 });
             }
-            Err(JobError::Failed { failure, .. }) => return Err(failed(&failure)),
+            Err(JobError::Failed { failure, .. }) => return Err(failed(&failure, progress)),
         }
     }
 }
 
-fn failed(fault: &Fault) -> TaskError {
+fn failed(fault: &Fault, progress: &RefCell<Watch<'_>>) -> TaskError {
     match fault {
         Fault::Part { error: PartError::Trouble(_), .. } => {
             TaskError::Wrong(Diagnostic::error(fault.to_string(), None).into())
         }
-        _ => TaskError::Limit(fault.limit()),
+        _ => TaskError::Limit(fault.limit(), progress.borrow().last),
     }
 }
 
@@ -563,20 +590,4 @@ fn rename_answer(answer: &mut Found, results: &Results, model: &str) {
     let Verdict::Violated(violations) = &mut answer.verdict else { return };
     let places = violations.iter_mut().filter_map(|v| v.reason.place.as_mut());
     places.filter(|place| *place.file == **alias).for_each(|place| place.file = name.clone());
-}
-
-/// The sequential checker's opinion of the certificate, and what it says in words; of one that is too large
-/// for one place only the beginning is told.
-fn explanation(
-    graph: &mut ModelGraph<'_, dyn System + '_>,
-    joint: &JointAnswer,
-    most: usize,
-    meter: &Meter,
-) -> Result<Explanation, SolveError> {
-    if let Some(solution) = joint.certificate(graph)? {
-        return answer::confirm(graph, &solution, joint.value, most, meter);
-    }
-    let (place, node) = graph.root()?;
-    let item = Item { place, node, value: joint.value, on: Vec::new() };
-    Ok(explain(graph, &Proof { items: vec![item], complete: false }))
 }

@@ -16,6 +16,8 @@ use volee_system::part::{Level, Levels};
 
 /// What the first grant of a block allows a worker to expand.
 const FIRST_GRANT: usize = 2;
+/// The level of what does not wait.
+const NO_LEVEL: Level = Level::MAX;
 
 #[derive(Debug)]
 struct Queue {
@@ -68,6 +70,53 @@ impl Agenda {
             grant: FIRST_GRANT,
         };
         Agenda { queues: (0..blocks).map(queue).collect(), met: 0, ready: 0 }
+    }
+
+    /// The variables since their blocks were closed, with their blocks, and then those that wait, with their
+    /// levels.
+    pub fn since_closed(&self) -> impl Iterator<Item = (u32, u16, Level)> {
+        self.queues.iter().zip(0..).flat_map(|(queue, block)| {
+            let met = queue.met[queue.closed..].iter().map(|variable| (*variable, NO_LEVEL));
+            let alone = if queue.levels.is_some() { &[] } else { &queue.met[queue.next..] };
+            let among_others = queue.levels.iter().flat_map(Levels::waiting);
+            let waiting = alone.iter().map(|variable| (*variable, 0)).chain(among_others);
+            met.chain(waiting).map(move |(variable, level)| (variable, block, level))
+        })
+    }
+
+    /// Of each block, how many may be expanded, and how many more the next time.
+    pub fn grants(&self) -> Vec<(usize, usize)> {
+        self.queues.iter().map(|queue| (queue.allowed, queue.grant)).collect()
+    }
+
+    /// Takes over how many were met and what may be expanded; `false` if there are other blocks.
+    pub fn restore_grants(&mut self, met: usize, grants: &[(usize, usize)]) -> bool {
+        self.met = met;
+        for (queue, (allowed, grant)) in self.queues.iter_mut().zip(grants) {
+            (queue.allowed, queue.grant) = (*allowed, *grant);
+        }
+        grants.len() == self.queues.len()
+    }
+
+    /// Takes over variables since their blocks were closed, also where one goes on with the work of several;
+    /// `false` if there are others than this many variables, or other blocks.
+    pub fn restore(&mut self, met: Vec<(u32, u16, Level)>, variables: usize) -> bool {
+        let mut waiting = vec![Vec::new(); self.queues.len()];
+        for (variable, block, level) in met {
+            let block = usize::from(block);
+            if variable as usize >= variables || block >= self.queues.len() {
+                return false;
+            }
+            match level {
+                NO_LEVEL => push(&mut self.queues[block].met, variable),
+                level => waiting[block].push((variable, level)),
+            }
+        }
+        for (queue, waiting) in self.queues.iter_mut().zip(waiting) {
+            queue.levels = Some(Levels::of(waiting));
+        }
+        self.ready = self.queues.iter().map(|queue| queue.pending().min(queue.allowed)).sum();
+        true
     }
 
     /// Writes the agenda of one who is alone.

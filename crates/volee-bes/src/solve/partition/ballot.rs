@@ -47,6 +47,11 @@ impl Ballot {
         Ballot { me, peers, asked: false, told: false, heard: 0, open: 0, unexpanded: 0 }
     }
 
+    /// Whether everybody tells in this stage.
+    pub fn is_on(&self) -> bool {
+        self.asked
+    }
+
     /// Tells the others what is open here, if that is asked in this stage.
     pub fn cast(&mut self, open: Option<u16>, unexpanded: Option<u16>, out: &mut Outbox) {
         if !self.asked || std::mem::replace(&mut self.told, true) {

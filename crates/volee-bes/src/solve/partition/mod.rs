@@ -45,21 +45,25 @@ mod agenda;
 mod backward;
 mod ballot;
 mod forward;
+mod handed;
 mod kept;
 mod record;
+mod sorting;
 mod spreading;
 
-use volee_system::Limit;
-use volee_system::part::{Figures, Level, Outbox, Packing, Part, PartError, Work};
+use volee_system::part::{Figures, Keepable, Level, Outbox, Packing, Part, PartError, Work};
+use volee_system::{Flow, Limit};
 
 use self::agenda::Agenda;
 use self::ballot::{Ballot, Decision, VOTE};
 use self::forward::{Arrival, Expanded};
+use self::handed::Coming;
 use self::record::{MAXIMUM_RANK, Record, Told};
+pub use self::sorting::Sorting;
 use self::spreading::spread;
 use super::table::{Cell, Solution};
 use super::{SolveError, Statistics};
-use crate::graph::{BooleanGraph, Sign};
+use crate::graph::{BooleanGraph, Node, Operator, Sign};
 use crate::variables::{Batch, Variables};
 use volee_store::Pieces;
 pub use volee_store::Share;
@@ -114,6 +118,8 @@ pub struct Partition<G> {
     in_flight: usize,
     ballot: Ballot,
     statistics: Statistics,
+    /// What came so far of what this part goes on from.
+    coming: Coming,
 }
 
 /// What a part leaves behind.
@@ -133,7 +139,21 @@ impl<G: BooleanGraph> Partition<G> {
     ///
     /// # Errors
     /// The graph has no main variable, or its blocks depend on each other in a cycle.
-    pub fn new(mut graph: G, share: Share) -> Result<Self, SolveError> {
+    pub fn new(graph: G, share: Share) -> Result<Self, SolveError> {
+        let (mut part, place, node, operator) = Self::empty(graph, share)?;
+        let mut key = Vec::new();
+        if part.variables.owner_of(&place, node, &mut key).0 == part.me() {
+            let root = part.variables.insert(&place, node)?;
+            part.make_records()?;
+            part.records[root as usize] = Record::met(operator);
+            part.agenda.meet(root, part.root_block, 0);
+            part.root = Some(root);
+        }
+        Ok(part)
+    }
+
+    /// A part that knows nothing, and the main variable with its operator.
+    fn empty(mut graph: G, share: Share) -> Result<(Self, Vec<u8>, Node, Operator), SolveError> {
         if !graph.alternation_free() {
             return Err(SolveError::Alternating);
         }
@@ -145,7 +165,7 @@ impl<G: BooleanGraph> Partition<G> {
         let variables = Variables::shared(&graph, share, spread);
         let mut records = Vec::new();
         lengthen(&mut records, variables.len());
-        let mut part = Partition {
+        let part = Partition {
             graph,
             share,
             packing: Packing::new(usize::from(share.peers)),
@@ -172,16 +192,9 @@ impl<G: BooleanGraph> Partition<G> {
             in_flight: FIRST_IN_FLIGHT,
             ballot: Ballot::new(share),
             statistics: Statistics::default(),
+            coming: Coming::default(),
         };
-        let mut key = Vec::new();
-        if part.variables.owner_of(&place, node, &mut key).0 == part.me() {
-            let root = part.variables.insert(&place, node)?;
-            part.make_records()?;
-            part.records[root as usize] = Record::met(operator);
-            part.agenda.meet(root, root_block, 0);
-            part.root = Some(root);
-        }
-        Ok(part)
+        Ok((part, place, node, operator))
     }
 
     #[inline]
@@ -239,13 +252,19 @@ impl<G: BooleanGraph> Partition<G> {
             self.connect(self.in_flight)?;
         }
         if !self.agenda.is_ready() || self.batch.len() > FULL {
-            self.look_up(0, out)?;
-            self.connect(0)?;
-            self.batch.clear();
-            self.found.clear();
-            self.expanded.clear();
-            (self.looked_up, self.connected) = (0, 0);
+            self.empty_pipeline(out)?;
         }
+        Ok(())
+    }
+
+    /// Moves all that were expanded through all stages.
+    fn empty_pipeline(&mut self, out: &mut Outbox) -> Result<(), SolveError> {
+        self.look_up(0, out)?;
+        self.connect(0)?;
+        self.batch.clear();
+        self.found.clear();
+        self.expanded.clear();
+        (self.looked_up, self.connected) = (0, 0);
         Ok(())
     }
 
@@ -330,6 +349,18 @@ impl<G: BooleanGraph> Part for Partition<G> {
 
     fn next_stage(&mut self) -> Result<bool, PartError> {
         self.begin_stage()
+    }
+
+    fn can_be_kept(&self) -> Keepable {
+        if self.ballot.is_on() { Keepable::Later } else { Keepable::Now }
+    }
+
+    fn settle(&mut self, out: &mut Outbox) -> Result<(), PartError> {
+        self.empty_pipeline(out).map_err(part_error)
+    }
+
+    fn hand_out(&mut self, piece: &mut dyn FnMut(Vec<u8>) -> Flow) -> Flow {
+        self.pieces(piece)
     }
 
     fn figures(&self) -> Figures {

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use volee_search::partition::Sorting;
 use volee_store::checkpoint::Refused;
+use volee_store::handed::Supply;
 
 use super::super::channel::Channel;
 use super::super::{Command, PULSE, send};
@@ -16,14 +16,14 @@ const AT_ONCE: usize = 32;
 
 /// A file on its way to the workers.
 pub(super) struct Shipping {
-    sorting: Sorting,
+    supply: Box<dyn Supply>,
     /// What waits for a worker that can take no more.
     next: Option<(usize, Vec<u8>)>,
 }
 
 impl Shipping {
-    pub fn new(sorting: Sorting) -> Self {
-        Shipping { sorting, next: None }
+    pub fn new(supply: Box<dyn Supply>) -> Self {
+        Shipping { supply, next: None }
     }
 
     /// Sends as much as the workers can take, but not for long; whether that was all.
@@ -31,7 +31,7 @@ impl Shipping {
         for _ in 0..AT_ONCE {
             let next = match self.next.take() {
                 Some(next) => Some(next),
-                None => self.sorting.next_piece()?,
+                None => self.supply.next_piece()?,
             };
             let Some((to, piece)) = next else { return Ok(true) };
             let member = &mut members[to];
