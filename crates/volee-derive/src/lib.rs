@@ -91,6 +91,17 @@ fn of_struct(fields: &Fields) -> Tokens {
         fn fields(&self, widths: &mut ::std::vec::Vec<::core::option::Option<usize>>) {
             #(::volee_models::Pack::fields(&self.#members, widths);)*
         }
+        fn watch(&mut self, rows: &mut u32, on: bool) {
+            #(::volee_models::Pack::watch(&mut self.#members, rows, on);)*
+        }
+        fn seen(
+            &self,
+            rows: &mut u32,
+            seen: &mut ::std::vec::Vec<bool>,
+        ) -> ::core::option::Option<()> {
+            #(::volee_models::Pack::seen(&self.#members, rows, seen)?;)*
+            ::core::option::Option::Some(())
+        }
         fn variables(&self, name: &str, all: &mut ::std::vec::Vec<::volee_models::Variable>) { #variables }
     }
 }

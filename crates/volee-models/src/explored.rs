@@ -12,17 +12,18 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use volee::system::{
-    Action, Components, Diagnostic, Draft, Fault, FaultId, FaultKind, Flow, Label, PredicateId, Sink, Step,
-    System, Variable,
+    Action, Components, Diagnostic, Divisible, Draft, Fault, FaultId, FaultKind, Flow, Label, PredicateId,
+    Sink, Step, System, Variable,
 };
 
 use crate::expression::{Expression, Names};
 use crate::model::Model;
 use crate::pack::Pack;
+use crate::parts::Parts;
 use crate::property::Property;
 
 /// Components that a store takes at most.
-const MOST_COMPONENTS: usize = 64;
+pub(crate) const MOST_COMPONENTS: usize = 64;
 /// A component below this width is joined with the next: for a few values a dictionary is not worth its
 /// look-up.
 const LEAST_WIDTH: usize = 4;
@@ -31,22 +32,24 @@ const PACKED: &str = "the bytes of a state were packed by the same model";
 
 /// A model that is explored.
 pub struct Explored<M: Model> {
-    model: Arc<M>,
+    pub(crate) model: Arc<M>,
     properties: Vec<Property<M>>,
     initial: Vec<M::State>,
     /// The state that was read last, and the one that actions are applied to.
     source: Option<M::State>,
     scratch: Option<M::State>,
     /// The bytes of the state that was read last.
-    read: Vec<u8>,
+    pub(crate) read: Vec<u8>,
     written: Written,
-    actions: Vec<M::Action>,
+    pub(crate) actions: Vec<M::Action>,
     numbers: HashMap<M::Action, u32, FixedState>,
     labels: Vec<M::Action>,
     fault_numbers: HashMap<String, u32, FixedState>,
     faults: Vec<String>,
     expressions: Vec<Expression>,
     components: Option<Components>,
+    /// How states with parts are laid out, where the model has parts and states have room for them.
+    parts: Option<Parts>,
 }
 
 impl<M: Model> Explored<M> {
@@ -54,14 +57,21 @@ impl<M: Model> Explored<M> {
     pub fn new(model: Arc<M>) -> Self {
         let initial = model.initial();
         let first = initial.first().cloned();
+        let widths = widths(&initial);
+        let parts = widths.as_ref().and_then(|widths| Parts::new(model.parts(), widths));
+        let components = match &parts {
+            Some(parts) => Some(parts.components().clone()),
+            None => widths.and_then(components),
+        };
         Explored {
             properties: model.properties(),
-            components: components(&initial),
+            components,
+            written: Written { bytes: Vec::new(), parts: parts.as_ref().map_or(0, |parts| parts.number) },
+            parts,
             source: first.clone(),
             scratch: first,
             initial,
             read: Vec::new(),
-            written: Written::default(),
             actions: Vec::new(),
             numbers: HashMap::default(),
             labels: Vec::new(),
@@ -74,71 +84,117 @@ impl<M: Model> Explored<M> {
 
     /// Reads a state, unless it is the one that was read last.
     #[inline]
-    fn load(&mut self, bytes: &[u8]) {
+    pub(crate) fn load(&mut self, bytes: &[u8]) {
         if self.read == bytes {
             return;
         }
         let state = self.source.as_mut().expect("whoever has a state has an initial one");
-        state.unpack(&mut &*bytes).expect(PACKED);
+        state.unpack(&mut self.written.packed(bytes)).expect(PACKED);
         self.read.clear();
         self.read.extend_from_slice(bytes);
     }
 
-    fn state(&self) -> &M::State {
+    pub(crate) fn state(&self) -> &M::State {
         self.source.as_ref().expect("whoever has a state has an initial one")
     }
 
     /// A state of its own: for whoever is not in a hurry.
-    fn unpacked(&self, mut bytes: &[u8]) -> M::State {
-        M::State::unpacked(&mut bytes).expect(PACKED)
+    fn unpacked(&self, bytes: &[u8]) -> M::State {
+        M::State::unpacked(&mut self.written.packed(bytes)).expect(PACKED)
     }
 
     fn fault_of(&mut self, sentence: String) -> FaultId {
         fault_of(&mut self.fault_numbers, &mut self.faults, &sentence)
     }
 
-    /// The steps of the state that was read last, which has these bytes.
-    fn push_steps(&mut self, bytes: &[u8], actions: &[M::Action], sink: &mut dyn Sink) -> Flow {
-        for action in actions {
-            let (Some(before), Some(after)) = (&self.source, &mut self.scratch) else { break };
-            after.assign(before);
-            self.model.apply(after, action);
-            if !self.model.within(after) {
-                continue;
-            }
-            let target = self.written.bytes(after);
-            let wrong = self.model.fails(before, action, after);
-            let mut step = Step { process: self.model.process(action).unwrap_or(0), ..Step::default() };
-            step.label = Label(number_of(&mut self.numbers, &mut self.labels, action));
-            if self.components.is_some() && target.len() != bytes.len() {
-                step.fault = Some(self.fault_of(GREW.into()));
-                step.stays = true;
-                sink.push(step, bytes)?;
-                continue;
-            }
-            if let Some(sentence) = wrong {
-                step.fault = Some(fault_of(&mut self.fault_numbers, &mut self.faults, &sentence));
-            }
-            sink.push(step, target)?;
+    /// The step of an action in the state that was read last, which has these bytes, and where it leads;
+    /// nothing where it leads beyond the boundary. Adds the components that it looks at or changes to `seen`,
+    /// where somebody asks; nothing is in there where that is not known.
+    #[inline(always)]
+    pub(crate) fn step<'s>(
+        &'s mut self,
+        bytes: &'s [u8],
+        action: &M::Action,
+        mut seen: Option<&mut Option<u64>>,
+    ) -> Option<(Step, &'s [u8])> {
+        let (Some(before), Some(after)) = (&self.source, &mut self.scratch) else { return None };
+        if seen.is_some() {
+            after.watch(&mut 0, true);
         }
-        Flow::Continue(())
+        after.assign(before);
+        self.model.apply(after, action);
+        let is_within = self.model.within(after);
+        let wrong = if is_within { self.model.fails(before, action, after) } else { None };
+        if let (Some(seen), Some(parts)) = (&mut seen, &self.parts) {
+            **seen = seen.zip(parts.seen(after)).map(|(seen, more)| seen | more);
+            after.watch(&mut 0, false);
+        }
+        if !is_within {
+            return None;
+        }
+        let target = self.written.put(after);
+        let mut step = Step { process: self.model.process(action).unwrap_or(0), ..Step::default() };
+        step.label = Label(number_of(&mut self.numbers, &mut self.labels, action));
+        if self.components.is_some() && target.len() != bytes.len() {
+            step.fault = Some(fault_of(&mut self.fault_numbers, &mut self.faults, &GREW.into()));
+            step.stays = true;
+            return Some((step, bytes));
+        }
+        if let (Some(Some(seen)), Some(parts)) = (seen, &self.parts) {
+            *seen |= parts.changed(bytes, target);
+        }
+        if let Some(sentence) = wrong {
+            step.fault = Some(fault_of(&mut self.fault_numbers, &mut self.faults, &sentence));
+        }
+        Some((step, target))
+    }
+
+    /// Begins to note what is looked at in the state that was read last, or ends it.
+    pub(crate) fn watch_source(&mut self, on: bool) {
+        if let Some(source) = &mut self.source {
+            source.watch(&mut 0, on);
+        }
+    }
+
+    /// With the components of the state that was read last that were looked at since.
+    pub(crate) fn seen_in_source(&self, seen: u64) -> Option<u64> {
+        Some(seen | self.parts.as_ref()?.seen(self.state())?)
     }
 }
 
 /// Where states are written, one over the other.
-#[derive(Default)]
-struct Written(Vec<u8>);
+struct Written {
+    bytes: Vec<u8>,
+    /// How many parts there are: a byte before a state says it, and each is one behind it. Neither is there
+    /// where there are none.
+    parts: u8,
+}
 
 impl Written {
     #[inline]
-    fn bytes(&mut self, state: &impl Pack) -> &[u8] {
+    fn put(&mut self, state: &impl Pack) -> &[u8] {
+        let (head, tail) = (usize::from(self.parts > 0), usize::from(self.parts));
         loop {
-            let room = self.0.len();
-            match state.put(&mut self.0).map(|rest| room - rest.len()) {
-                Some(taken) => return &self.0[..taken],
-                None => self.0.resize(room * 2 + 64, 0),
+            let room = self.bytes.len();
+            let place = self.bytes.get_mut(head..);
+            let left = place.and_then(|place| state.put(place)).and_then(|rest| rest.len().checked_sub(tail));
+            let Some(left) = left else {
+                self.bytes.resize(room * 2 + 64, 0);
+                continue;
+            };
+            let taken = room - left;
+            if tail > 0 {
+                self.bytes[0] = self.parts;
+                self.bytes[taken - tail..taken].fill(0);
             }
+            return &self.bytes[..taken];
         }
+    }
+
+    /// The state itself.
+    #[inline]
+    fn packed<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        &bytes[usize::from(self.parts > 0)..]
     }
 }
 
@@ -169,20 +225,22 @@ fn number_of<A: Clone + Eq + Hash>(
     number
 }
 
-/// Where the fields of a state end, where all states have the same length.
-fn components<S: Pack>(initial: &[S]) -> Option<Components> {
+/// The widths of the fields, where all states have the same.
+fn widths<S: Pack>(initial: &[S]) -> Option<Vec<usize>> {
     let widths = |state: &S| -> Option<Vec<usize>> {
         let mut all = Vec::new();
         state.fields(&mut all);
         all.into_iter().collect()
     };
     let first = widths(initial.first()?)?;
-    if !initial.iter().all(|state| widths(state).as_ref() == Some(&first)) {
-        return None;
-    }
+    initial.iter().all(|state| widths(state).as_ref() == Some(&first)).then_some(first)
+}
+
+/// Where components end that are made of these fields.
+fn components(widths: Vec<usize>) -> Option<Components> {
     let (mut ends, mut end, mut width) = (Vec::new(), 0, 0);
-    let least = LEAST_WIDTH.max(first.iter().sum::<usize>() / MOST_COMPONENTS + 1);
-    for field in first {
+    let least = LEAST_WIDTH.max(widths.iter().sum::<usize>() / MOST_COMPONENTS + 1);
+    for field in widths {
         end += field;
         width += field;
         if width >= least {
@@ -199,7 +257,7 @@ fn components<S: Pack>(initial: &[S]) -> Option<Components> {
 impl<M: Model> System for Explored<M> {
     fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
         for state in &self.initial {
-            push(self.written.bytes(state))?;
+            push(self.written.put(state))?;
         }
         Flow::Continue(())
     }
@@ -209,7 +267,14 @@ impl<M: Model> System for Explored<M> {
         let mut actions = std::mem::take(&mut self.actions);
         actions.clear();
         self.model.actions(self.state(), &mut actions);
-        let flow = self.push_steps(state, &actions, sink);
+        let mut flow = Flow::Continue(());
+        for action in &actions {
+            let Some((step, target)) = self.step(state, action, None) else { continue };
+            flow = sink.push(step, target);
+            if flow.is_break() {
+                break;
+            }
+        }
         self.actions = actions;
         flow
     }
@@ -274,6 +339,10 @@ impl<M: Model> System for Explored<M> {
 
     fn components(&self) -> Option<Components> {
         self.components.clone()
+    }
+
+    fn divisible(&mut self) -> Option<&mut dyn Divisible> {
+        self.parts.is_some().then_some(self as &mut dyn Divisible)
     }
 }
 

@@ -54,6 +54,7 @@ mod expression;
 mod model;
 mod network;
 mod pack;
+mod parts;
 mod property;
 mod row;
 mod set;
@@ -67,7 +68,7 @@ pub use pack::Pack;
 #[doc(hidden)]
 pub use pack::{below, byte, padded_width, put_padded, shown, skip_padding, sum_of_widths};
 pub use property::Property;
-pub use row::Row;
+pub use row::{Places, Row};
 pub use set::Set;
 pub use volee::system::Variable;
 pub use volee_derive::Pack;

@@ -9,7 +9,8 @@ use crate::check::{Check, Checked};
 use crate::pack::Pack;
 use crate::property::Property;
 
-/// A model in Rust. Only the first three methods are required.
+/// A model in Rust. It needs an initial state, actions ([`Model::actions`] or [`Model::actions_of`]) and what
+/// they do; all else has a usual answer.
 ///
 /// Actions are taken one at a time, in the order in which they are named; whatever the model itself holds
 /// never changes.
@@ -22,8 +23,23 @@ pub trait Model {
     /// Where it may start.
     fn initial(&self) -> Vec<Self::State>;
 
-    /// Adds everything that can happen in a state.
-    fn actions(&self, state: &Self::State, actions: &mut Vec<Self::Action>);
+    /// Adds everything that can happen in a state. A model that tells it part by part has
+    /// [`Model::actions_of`] instead.
+    fn actions(&self, state: &Self::State, actions: &mut Vec<Self::Action>) {
+        (0..self.parts()).rev().for_each(|part| self.actions_of(part, state, actions));
+    }
+
+    /// How many parts there are, processes mostly, whose actions are told one part at a time.
+    ///
+    /// A search then remembers what a part did where everything that it looked at was the same: all fields of
+    /// the state, but of each [`Row`](crate::Row) only the values that were reached by their index. Nobody
+    /// says what that is: it is seen.
+    fn parts(&self) -> u8 {
+        0
+    }
+
+    /// Adds what one part can do in a state; all actions are those of all parts, the last part first.
+    fn actions_of(&self, _part: u8, _state: &Self::State, _actions: &mut Vec<Self::Action>) {}
 
     /// Makes of a state the one after an action that can happen in it.
     fn apply(&self, state: &mut Self::State, action: &Self::Action);

@@ -66,6 +66,22 @@ pub trait Pack: Clone + Debug {
         widths.push(self.width());
     }
 
+    /// For the search alone. Numbers the rows, from left to right, and begins to note what is looked at in
+    /// them, or ends it.
+    #[doc(hidden)]
+    fn watch(&mut self, _rows: &mut u32, _on: bool) {}
+
+    /// For the search alone. For each of the parts that `fields` tells of, whether somebody may have looked
+    /// at it since [`Pack::watch`]. Only rows know; the others say yes. `None` where nobody can tell: a row is
+    /// not where it was.
+    #[doc(hidden)]
+    fn seen(&self, _rows: &mut u32, seen: &mut Vec<bool>) -> Option<()> {
+        let mut fields = Vec::new();
+        self.fields(&mut fields);
+        seen.extend(fields.iter().map(|_| true));
+        Some(())
+    }
+
     /// The value as variables, for people.
     fn variables(&self, name: &str, all: &mut Vec<Variable>) {
         shown(self, name, all);
@@ -276,6 +292,14 @@ impl<T: Pack> Pack for Box<T> {
 
     fn fields(&self, widths: &mut Vec<Option<usize>>) {
         (**self).fields(widths);
+    }
+
+    fn watch(&mut self, rows: &mut u32, on: bool) {
+        (**self).watch(rows, on);
+    }
+
+    fn seen(&self, rows: &mut u32, seen: &mut Vec<bool>) -> Option<()> {
+        (**self).seen(rows, seen)
     }
 
     fn variables(&self, name: &str, all: &mut Vec<Variable>) {

@@ -78,28 +78,34 @@ impl Model for TwoPhase {
         }]
     }
 
-    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+    /// The managers, and the coordinator as the last.
+    fn parts(&self) -> u8 {
+        self.managers + 1
+    }
+
+    fn actions_of(&self, part: u8, state: &State, actions: &mut Vec<Action>) {
         let waiting = state.coordinator == Coordinator::Waiting;
-        if waiting && self.may_commit(state) {
-            actions.push(Action::Commit);
+        if part == self.managers {
+            if waiting && self.may_commit(state) {
+                actions.push(Action::Commit);
+            }
+            if waiting {
+                actions.push(Action::Abort);
+            }
+            return;
         }
-        if waiting {
-            actions.push(Action::Abort);
+        let number = usize::from(part);
+        if waiting && state.sent_prepared[number] {
+            actions.push(Action::LearnPrepared(part));
         }
-        for manager in 0..self.managers {
-            let number = usize::from(manager);
-            if waiting && state.sent_prepared[number] {
-                actions.push(Action::LearnPrepared(manager));
-            }
-            if state.managers[number] == Manager::Working {
-                actions.extend([Action::Prepare(manager), Action::ChooseToAbort(manager)]);
-            }
-            if state.sent_commit {
-                actions.push(Action::ReceiveCommit(manager));
-            }
-            if state.sent_abort {
-                actions.push(Action::ReceiveAbort(manager));
-            }
+        if state.managers[number] == Manager::Working {
+            actions.extend([Action::Prepare(part), Action::ChooseToAbort(part)]);
+        }
+        if state.sent_commit {
+            actions.push(Action::ReceiveCommit(part));
+        }
+        if state.sent_abort {
+            actions.push(Action::ReceiveAbort(part));
         }
     }
 

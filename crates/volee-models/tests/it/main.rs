@@ -4,6 +4,7 @@
 mod actors;
 mod examples;
 mod packing;
+mod parts;
 mod twins;
 mod uses;
 
