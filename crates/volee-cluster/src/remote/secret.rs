@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use hmac::{Hmac, KeyInit, Mac};
+use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 use super::ClusterError;
