@@ -18,15 +18,19 @@ enum Receiver {
     Acknowledging,
 }
 
-/// A state, unpacked. Messages in K are `2 d + bit`; L is a queue of bits, the head lowest.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct State {
+/// A state, seen in its packed form, with what a step appends to the queues. Messages in K are two bytes each,
+/// `2 d + bit`; L is a queue of bits; the heads come first. It is copied for each step, and has nothing on the
+/// heap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct State<'a> {
     holding: Option<u16>,
     sender_bit: u16,
     receiver: Receiver,
     receiver_bit: u16,
-    data: Vec<u16>,
-    acks: Vec<u16>,
+    data: &'a [u8],
+    sent: Option<u16>,
+    acks: &'a [u8],
+    acknowledged: Option<u16>,
 }
 
 /// The protocol as a system.
@@ -43,72 +47,62 @@ impl AlternatingBit {
         AlternatingBit { messages, capacity: usize::from(capacity), packed: Vec::new() }
     }
 
-    fn push(&mut self, label: u32, state: &State, sink: &mut dyn Sink) -> Flow {
+    fn push(&mut self, label: u32, state: State<'_>, sink: &mut dyn Sink) -> Flow {
         state.pack(&mut self.packed);
         sink.push(Step::labelled(label), &self.packed)
     }
 
-    fn sender(&mut self, state: &State, sink: &mut dyn Sink) -> Flow {
+    fn sender(&mut self, state: State<'_>, sink: &mut dyn Sink) -> Flow {
         let Some(message) = state.holding else {
-            let mut next = state.clone();
             for message in 0..self.messages {
-                next.holding = Some(message);
-                self.push(1 + u32::from(message), &next, sink)?;
+                self.push(1 + u32::from(message), State { holding: Some(message), ..state }, sink)?;
             }
             return Flow::Continue(());
         };
-        if state.data.len() < self.capacity {
-            let mut next = state.clone();
-            next.data.push(2 * message + state.sender_bit);
-            self.push(INTERNAL, &next, sink)?;
+        if state.data.len() / 2 < self.capacity {
+            let sent = Some(2 * message + state.sender_bit);
+            self.push(INTERNAL, State { sent, ..state }, sink)?;
         }
-        if state.acks.first() == Some(&state.sender_bit) {
-            let mut next = state.clone();
-            next.acks.remove(0);
-            next.holding = None;
-            next.sender_bit ^= 1;
-            self.push(INTERNAL, &next, sink)?;
+        if let [head, acks @ ..] = state.acks
+            && u16::from(*head) == state.sender_bit
+        {
+            let sender_bit = state.sender_bit ^ 1;
+            self.push(INTERNAL, State { holding: None, sender_bit, acks, ..state }, sink)?;
         }
         Flow::Continue(())
     }
 
-    fn receiver(&mut self, state: &State, sink: &mut dyn Sink) -> Flow {
-        let mut next = state.clone();
+    fn receiver(&mut self, state: State<'_>, sink: &mut dyn Sink) -> Flow {
         match state.receiver {
             Receiver::Waiting => {
-                let Some(&head) = state.data.first() else { return Flow::Continue(()) };
-                next.data.remove(0);
-                next.receiver = if head & 1 == state.receiver_bit {
+                let [low, high, data @ ..] = state.data else { return Flow::Continue(()) };
+                let head = u16::from_le_bytes([*low, *high]);
+                let receiver = if head & 1 == state.receiver_bit {
                     Receiver::Delivering(head >> 1)
                 } else {
                     Receiver::Acknowledging
                 };
-                self.push(INTERNAL, &next, sink)
+                self.push(INTERNAL, State { receiver, data, ..state }, sink)
             }
             Receiver::Delivering(message) => {
-                next.receiver_bit ^= 1;
-                next.receiver = Receiver::Acknowledging;
-                self.push(1 + u32::from(self.messages) + u32::from(message), &next, sink)
+                let (receiver, receiver_bit) = (Receiver::Acknowledging, state.receiver_bit ^ 1);
+                let label = 1 + u32::from(self.messages) + u32::from(message);
+                self.push(label, State { receiver, receiver_bit, ..state }, sink)
             }
             Receiver::Acknowledging if state.acks.len() < self.capacity => {
-                next.acks.push(1 - state.receiver_bit);
-                next.receiver = Receiver::Waiting;
-                self.push(INTERNAL, &next, sink)
+                let acknowledged = Some(1 - state.receiver_bit);
+                self.push(INTERNAL, State { receiver: Receiver::Waiting, acknowledged, ..state }, sink)
             }
             Receiver::Acknowledging => Flow::Continue(()),
         }
     }
 
-    fn losses(&mut self, state: &State, sink: &mut dyn Sink) -> Flow {
-        if !state.data.is_empty() {
-            let mut next = state.clone();
-            next.data.remove(0);
-            self.push(INTERNAL, &next, sink)?;
+    fn losses(&mut self, state: State<'_>, sink: &mut dyn Sink) -> Flow {
+        if let [_, _, data @ ..] = state.data {
+            self.push(INTERNAL, State { data, ..state }, sink)?;
         }
-        if !state.acks.is_empty() {
-            let mut next = state.clone();
-            next.acks.remove(0);
-            self.push(INTERNAL, &next, sink)?;
+        if let [_, acks @ ..] = state.acks {
+            self.push(INTERNAL, State { acks, ..state }, sink)?;
         }
         Flow::Continue(())
     }
@@ -121,8 +115,10 @@ impl System for AlternatingBit {
             sender_bit: 0,
             receiver: Receiver::Waiting,
             receiver_bit: 0,
-            data: Vec::new(),
-            acks: Vec::new(),
+            data: &[],
+            sent: None,
+            acks: &[],
+            acknowledged: None,
         };
         start.pack(&mut self.packed);
         push(&self.packed)
@@ -130,9 +126,9 @@ impl System for AlternatingBit {
 
     fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
         let state = State::unpack(state);
-        self.sender(&state, sink)?;
-        self.receiver(&state, sink)?;
-        self.losses(&state, sink)
+        self.sender(state, sink)?;
+        self.receiver(state, sink)?;
+        self.losses(state, sink)
     }
 
     fn label(&self, label: Label) -> Cow<'_, str> {
@@ -146,9 +142,9 @@ impl System for AlternatingBit {
 
     fn variables(&self, state: &[u8]) -> Vec<Variable> {
         let state = State::unpack(state);
-        let text = |queue: &[u16], show: &dyn Fn(u16) -> String| {
-            queue.iter().map(|&m| show(m)).collect::<Vec<_>>().join(" ")
-        };
+        let messages = state.data.chunks_exact(2).map(|m| u16::from_le_bytes([m[0], m[1]]));
+        let messages: Vec<String> = messages.map(|m| format!("({},{})", m >> 1, m & 1)).collect();
+        let acks: Vec<String> = state.acks.iter().map(u8::to_string).collect();
         let sender = state.holding.map_or("idle".into(), |m| format!("holding {m}"));
         let receiver = match state.receiver {
             Receiver::Waiting => "waiting".into(),
@@ -160,15 +156,15 @@ impl System for AlternatingBit {
             ("sender.bit", state.sender_bit.to_string()),
             ("receiver", receiver),
             ("receiver.bit", state.receiver_bit.to_string()),
-            ("K", text(&state.data, &|m| format!("({},{})", m >> 1, m & 1))),
-            ("L", text(&state.acks, &|b| b.to_string())),
+            ("K", messages.join(" ")),
+            ("L", acks.join(" ")),
         ]
         .map(|(name, value)| Variable { name: name.into(), value })
         .into()
     }
 }
 
-impl State {
+impl State<'_> {
     /// One byte of modes and bits, the two messages, then the queues with the length of the first.
     fn pack(&self, out: &mut Vec<u8>) {
         out.clear();
@@ -181,14 +177,16 @@ impl State {
         out.push(mode | (self.sender_bit as u8) << 2 | (self.receiver_bit as u8) << 3);
         out.extend_from_slice(&held.to_le_bytes());
         out.extend_from_slice(&delivering.to_le_bytes());
-        out.push(self.data.len() as u8);
-        for message in &self.data {
+        out.push((self.data.len() / 2) as u8 + u8::from(self.sent.is_some()));
+        out.extend_from_slice(self.data);
+        if let Some(message) = self.sent {
             out.extend_from_slice(&message.to_le_bytes());
         }
-        out.extend(self.acks.iter().map(|&bit| bit as u8));
+        out.extend_from_slice(self.acks);
+        out.extend(self.acknowledged.map(|bit| bit as u8));
     }
 
-    fn unpack(bytes: &[u8]) -> State {
+    fn unpack(bytes: &[u8]) -> State<'_> {
         let word = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         let length = usize::from(bytes[5]);
         State {
@@ -200,8 +198,10 @@ impl State {
                 _ => Receiver::Acknowledging,
             },
             receiver_bit: u16::from(bytes[0] >> 3 & 1),
-            data: (0..length).map(|at| word(6 + 2 * at)).collect(),
-            acks: bytes[6 + 2 * length..].iter().map(|&bit| u16::from(bit)).collect(),
+            data: &bytes[6..6 + 2 * length],
+            sent: None,
+            acks: &bytes[6 + 2 * length..],
+            acknowledged: None,
         }
     }
 }
