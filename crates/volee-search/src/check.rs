@@ -423,9 +423,7 @@ fn search<S: System + ?Sized>(
     }
     let (statistics, limit, _) = match (check.order, check.replacement, meter.budget().memory) {
         (Order::DepthFirst, Some(policy), Some(_)) => {
-            let store = Exact::new().replaceable();
-            let explorer = Explorer::new(system, questions, meter, progress, store).with_crew(crew);
-            return replacement::search(explorer, policy, check.seed);
+            return replacement::search(system, questions, crew, meter, progress, policy);
         }
         (Order::DepthFirst, ..) => {
             let explorer = Explorer::new(system, questions, meter, progress, Exact::new());

@@ -44,6 +44,7 @@ mod questions;
 mod reducing;
 mod replacement;
 mod silence;
+mod single;
 mod spill;
 mod staging;
 mod terminal;

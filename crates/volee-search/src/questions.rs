@@ -4,13 +4,13 @@
 //! (building one may need the system, which is busy during the question). All errors are counted; witnesses
 //! are kept for distinct reasons, up to [`MAX_WITNESSES`].
 
-use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+mod once;
 
 use serde::{Deserialize, Serialize};
 use volee_system::{FaultId, Flow, Limit, Reason, ReasonKind, System, Verdict, Violation, Witness};
 
 use crate::check::{Answer, Check};
+use once::{Counted, Met};
 
 /// Witnesses kept per question.
 const MAX_WITNESSES: usize = 64;
@@ -49,6 +49,13 @@ impl Tally {
             self.faults.push(fault);
         }
         self.add(wanted, || system.fault(fault).into())
+    }
+
+    /// Takes an error back that was perhaps counted before, and is not new: whether it was.
+    fn takes_back(&mut self, met: Met, new: bool) -> bool {
+        let taken = met == Met::Perhaps && !new;
+        self.errors -= u64::from(taken);
+        taken
     }
 
     fn witness_last(&mut self, witness: &Witness) {
@@ -185,8 +192,8 @@ pub(crate) struct Questions<'c> {
     goals_open: usize,
     errors: u64,
     unwitnessed: Vec<Wish>,
-    /// Hashes of what was counted, where states are met again and are to be counted once.
-    counted: Option<HashSet<u64>>,
+    /// What was counted, where states are met again and are to be counted once.
+    counted: Option<Counted>,
     /// Only the ways to goals are still to be found.
     settled: bool,
     /// What another search has found, in the place of what was found here.
@@ -202,9 +209,6 @@ struct Awaited {
     /// The reasons to which no run is known.
     reasons: Vec<Vec<Reason>>,
 }
-
-/// Errors that are remembered so as to be counted once; what comes after them is counted each time it is met.
-const MOST_COUNTED: usize = 1 << 16;
 
 /// What the next witness is for: the last violation of a question, or a goal.
 #[derive(Debug, Clone, Copy)]
@@ -235,17 +239,21 @@ impl<'c> Questions<'c> {
 
     /// From now on an error of a state counts once, however often the state is visited: a store that forgets
     /// meets states again.
-    pub(crate) fn count_once(&mut self) {
-        self.counted = Some(HashSet::new());
+    pub(crate) fn count_once(&mut self, budget: u64) {
+        self.counted = Some(Counted::new(budget));
+    }
+
+    /// States are forgotten from now on.
+    #[inline]
+    pub(crate) fn note_forgetting(&mut self) {
+        if let Some(counted) = &mut self.counted {
+            counted.note_forgetting();
+        }
     }
 
     /// Whether an error of a state was counted before; the next time it was.
-    fn is_counted(&mut self, kind: (u32, u32), state: &[u8]) -> bool {
-        let Some(counted) = &mut self.counted else { return false };
-        let mut hasher = DefaultHasher::new();
-        (kind, state).hash(&mut hasher);
-        let hash = hasher.finish();
-        counted.contains(&hash) || (counted.len() < MOST_COUNTED && !counted.insert(hash))
+    fn meet(&mut self, kind: (u32, u32), state: &[u8]) -> Met {
+        self.counted.as_mut().map_or(Met::First, |counted| counted.meet(kind, state))
     }
 
     /// Whether the search goes on after the first error.
@@ -339,7 +347,11 @@ impl<'c> Questions<'c> {
         let (before, wanted) = (self.errors, self.check.max_errors);
         for (at, (text, predicate)) in self.check.invariants.iter().enumerate() {
             let holds = system.holds(*predicate, state);
-            if holds == Ok(true) || self.is_counted((2, at as u32), state) {
+            if holds == Ok(true) {
+                continue;
+            }
+            let met = self.meet((2, at as u32), state);
+            if met == Met::Again {
                 continue;
             }
             let tally = &mut self.invariants[at];
@@ -347,6 +359,9 @@ impl<'c> Questions<'c> {
                 Ok(_) => tally.add(wanted, || broken(text)),
                 Err(fault) => tally.add_fault(wanted, system, fault),
             };
+            if tally.takes_back(met, new) {
+                continue;
+            }
             self.errors += 1;
             self.unwitnessed.extend(new.then_some(Wish::Invariant(at)));
         }
@@ -368,11 +383,15 @@ impl<'c> Questions<'c> {
         ordinal: u32,
         fault: FaultId,
     ) -> Flow {
-        if self.is_counted((1, ordinal), state) {
+        let met = self.meet((1, ordinal), state);
+        if met == Met::Again {
+            return Flow::Continue(());
+        }
+        let new = self.faults.add_fault(self.check.max_errors, system, fault);
+        if self.faults.takes_back(met, new) {
             return Flow::Continue(());
         }
         self.errors += 1;
-        let new = self.faults.add_fault(self.check.max_errors, system, fault);
         self.unwitnessed.extend(new.then_some(Wish::Fault));
         self.after_error()
     }
@@ -380,15 +399,18 @@ impl<'c> Questions<'c> {
     /// A state without steps. `Break` when the search may end.
     pub(crate) fn end<S: System + ?Sized>(&mut self, system: &mut S, state: &[u8]) -> Flow {
         // Where something was left out, it may be what this state can do.
-        if !self.check.deadlocks
-            || system.left_out().is_some()
-            || system.is_valid_end(state)
-            || self.is_counted((0, 0), state)
-        {
+        if !self.check.deadlocks || system.left_out().is_some() || system.is_valid_end(state) {
+            return Flow::Continue(());
+        }
+        let met = self.meet((0, 0), state);
+        if met == Met::Again {
+            return Flow::Continue(());
+        }
+        let new = self.deadlocks.add(self.check.max_errors, invalid_end);
+        if self.deadlocks.takes_back(met, new) {
             return Flow::Continue(());
         }
         self.errors += 1;
-        let new = self.deadlocks.add(self.check.max_errors, invalid_end);
         self.unwitnessed.extend(new.then_some(Wish::Deadlock));
         self.after_error()
     }

@@ -27,19 +27,22 @@
 //! path and finished ones, so of the known ones those are satisfied that are not on the path, and those of
 //! the path that were found to be.
 
-use volee_system::{Flow, Limit, System, Witness};
+use volee_system::{Flow, Limit, Meter, Progress, System, Witness};
 
 use crate::check::{Statistics, Turnover};
 use crate::depth::{self, Stack, grow};
 use crate::explorer::Explorer;
 use crate::keeping::Moment;
+use crate::parallel::Crew;
 use crate::paths::{Paths, ordinal_between, place_of};
 use crate::proviso::Proviso;
+use crate::questions::Questions;
 use crate::reducing::Reducing;
 use volee_store::{
     Advance, Bounded, Coding, Exact, Forgotten, Names, Replacement, Sketch, StateRef, Visited, coding_of,
 };
 
+mod single_file;
 mod sleep;
 
 /// States of a level, at most.
@@ -210,11 +213,34 @@ impl Paths<Bounded> for Path {
 }
 
 pub(crate) fn search<S: System + ?Sized>(
+    system: &mut S,
+    questions: &mut Questions<'_>,
+    crew: Option<&Crew<'_>>,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+    policy: Replacement,
+) -> Ended {
+    questions.count_once(meter.budget().memory.unwrap_or(u64::MAX));
+    let check = questions.check();
+    let may_go_single = policy == Replacement::Random && single_file::may_go_single(system, check, meter);
+    if may_go_single && let Some(ended) = single_file::at_once(system, questions, meter, progress) {
+        return ended;
+    }
+    let store = Exact::new().replaceable();
+    let explorer = Explorer::new(system, questions, meter, progress, store).with_crew(crew);
+    match forget(explorer, policy, check.seed) {
+        (before, Some(Limit::Memory { .. })) if may_go_single => {
+            single_file::anew(system, questions, meter, progress, before)
+        }
+        ended => ended,
+    }
+}
+
+fn forget<S: System + ?Sized>(
     mut explorer: Explorer<'_, '_, S, Exact>,
     policy: Replacement,
     seed: u64,
 ) -> Ended {
-    explorer.questions.count_once();
     let mut stack = Stack::default();
     let flow = depth::run(&mut explorer, &mut stack);
     if flow.is_break() || !explorer.visited.replaces() {
@@ -456,6 +482,7 @@ fn note_forgetting<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounde
         return;
     }
     path.sketched = true;
+    explorer.questions.note_forgetting();
     let mut state = Vec::new();
     let mut sketch = std::mem::replace(&mut explorer.visited.sketch, Sketch::none());
     for name in explorer.visited.names() {

@@ -14,5 +14,6 @@ mod products;
 mod reduction;
 mod remembered;
 mod replacement;
+mod single;
 mod spill;
 mod twin;
