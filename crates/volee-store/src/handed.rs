@@ -86,13 +86,58 @@ impl Handed {
     }
 }
 
-/// What workers go on from.
+/// What workers go on from: a file whose records are sorted for those who own them now.
 pub trait Supply {
+    /// The file, and what was sorted of it.
+    fn passage(&mut self) -> &mut Passage;
+
+    /// Puts the records of a piece that a worker has handed out to those who own them now. `None` where they
+    /// make no sense.
+    fn sort(&mut self, worker: usize, piece: &[u8]) -> Option<()>;
+
+    /// All was read: puts out what is known only then.
+    fn close(&mut self);
+
     /// The next piece, and for whom it is.
     ///
     /// # Errors
     /// The file is damaged.
-    fn next_piece(&mut self) -> Result<Option<(usize, Vec<u8>)>, Refused>;
+    fn next_piece(&mut self) -> Result<Option<(usize, Vec<u8>)>, Refused> {
+        while self.passage().piles.ready.is_empty() && !self.passage().is_over {
+            match self.passage().file.next_worker()? {
+                Some(worker) => {
+                    let piece = std::mem::take(&mut self.passage().file.piece);
+                    self.sort(worker, &piece).ok_or(Damaged)?;
+                    self.passage().file.piece = piece;
+                }
+                None => {
+                    self.passage().is_over = true;
+                    self.passage().piles.close();
+                    self.close();
+                }
+            }
+        }
+        Ok(self.passage().piles.ready.pop_front())
+    }
+}
+
+/// A file on its way to the workers that go on with it.
+pub struct Passage {
+    /// What is read.
+    file: Handed,
+    /// What was read, by those who own it now.
+    pub piles: Piles,
+    is_over: bool,
+}
+
+impl Passage {
+    /// Opens a file that was looked at, for this many workers.
+    ///
+    /// # Errors
+    /// It is damaged, or of something else.
+    pub fn open(path: &Path, peers: usize) -> Result<Self, Refused> {
+        Ok(Passage { file: Handed::open(path)?, piles: Piles::new(peers), is_over: false })
+    }
 }
 
 /// Records on their way to workers, gathered to pieces.

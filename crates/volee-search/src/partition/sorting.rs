@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use volee_store::checkpoint::{Damaged, Refused, from_bytes};
-use volee_store::handed::{Handed, Piles, Supply, word};
+use volee_store::handed::{Handed, Passage, Supply, word};
 use volee_system::part::{Packing, Spread};
 use volee_system::{Meter, Witness};
 
@@ -17,7 +17,7 @@ use crate::questions::Finding;
 
 /// A file on its way to the workers that go on with it.
 pub struct Sorting {
-    file: Handed,
+    passage: Passage,
     spread: Spread,
     peers: usize,
     before: Packing,
@@ -25,8 +25,6 @@ pub struct Sorting {
     /// By worker and number before: worker and number now, in one.
     places: Vec<Vec<u32>>,
     heads: Vec<Head>,
-    piles: Piles,
-    is_over: bool,
     /// How many states there are.
     pub states: u64,
 }
@@ -62,14 +60,12 @@ impl Sorting {
         }
         Ok(Sorting {
             before: Packing::new(file.workers),
-            file: Handed::open(path)?,
+            passage: Passage::open(path, peers)?,
             spread,
             peers,
             now,
             places,
             heads: vec![Head::default(); peers],
-            piles: Piles::new(peers),
-            is_over: false,
             states: count,
         })
     }
@@ -86,50 +82,6 @@ impl Sorting {
         }
         let (worker, number) = self.before.unpack(packed);
         self.places.get(worker)?.get(number as usize).copied()
-    }
-
-    fn sort(&mut self, worker: usize, piece: &[u8]) -> Option<()> {
-        let (kind, rest) = piece.split_first()?;
-        match *kind {
-            STATES => {
-                let mut states = States::of(rest)?;
-                while !states.rest.is_empty() {
-                    let (parent, state, known) = states.next()?;
-                    let parent = self.named(parent)?.to_le_bytes();
-                    let length = (state.len() as u32).to_le_bytes();
-                    let owner = owner(&self.spread, state, self.peers);
-                    self.piles.put(owner, &[STATES, states.known as u8], &[&parent, &length, state, known]);
-                }
-            }
-            WAITING => {
-                let (waiting, rest) = rest.as_chunks::<8>();
-                for both in waiting {
-                    let (number, level) = both.split_at(4);
-                    let (owner, number) = self.place(worker, word(number))?;
-                    self.piles.put(owner, &[WAITING], &[&number.to_le_bytes(), level]);
-                }
-                return rest.is_empty().then_some(());
-            }
-            EDGES => {
-                let (edges, rest) = rest.as_chunks::<EDGE>();
-                for edge in edges {
-                    let (owner, target) = self.place(worker, word(&edge[..4]))?;
-                    let source = self.named(word(&edge[4..8]))?;
-                    self.piles.put(
-                        owner,
-                        &[EDGES],
-                        &[&target.to_le_bytes(), &source.to_le_bytes(), &edge[8..]],
-                    );
-                }
-                return rest.is_empty().then_some(());
-            }
-            HEAD => {
-                let head: Head = from_bytes(rest).ok()?;
-                return self.divide(worker, head);
-            }
-            _ => return None,
-        }
-        Some(())
     }
 
     /// Divides what one worker knew.
@@ -152,35 +104,70 @@ impl Sorting {
         self.heads = heads;
         Some(())
     }
+}
 
-    /// All was read: what is left goes out.
+impl Supply for Sorting {
+    fn passage(&mut self) -> &mut Passage {
+        &mut self.passage
+    }
+
+    fn sort(&mut self, worker: usize, piece: &[u8]) -> Option<()> {
+        let (kind, rest) = piece.split_first()?;
+        match *kind {
+            STATES => {
+                let mut states = States::of(rest)?;
+                while !states.rest.is_empty() {
+                    let (parent, state, known) = states.next()?;
+                    let parent = self.named(parent)?.to_le_bytes();
+                    let length = (state.len() as u32).to_le_bytes();
+                    let owner = owner(&self.spread, state, self.peers);
+                    self.passage.piles.put(
+                        owner,
+                        &[STATES, states.known as u8],
+                        &[&parent, &length, state, known],
+                    );
+                }
+            }
+            WAITING => {
+                let (waiting, rest) = rest.as_chunks::<8>();
+                for both in waiting {
+                    let (number, level) = both.split_at(4);
+                    let (owner, number) = self.place(worker, word(number))?;
+                    self.passage.piles.put(owner, &[WAITING], &[&number.to_le_bytes(), level]);
+                }
+                return rest.is_empty().then_some(());
+            }
+            EDGES => {
+                let (edges, rest) = rest.as_chunks::<EDGE>();
+                for edge in edges {
+                    let (owner, target) = self.place(worker, word(&edge[..4]))?;
+                    let source = self.named(word(&edge[4..8]))?;
+                    self.passage.piles.put(
+                        owner,
+                        &[EDGES],
+                        &[&target.to_le_bytes(), &source.to_le_bytes(), &edge[8..]],
+                    );
+                }
+                return rest.is_empty().then_some(());
+            }
+            HEAD => {
+                let head: Head = from_bytes(rest).ok()?;
+                return self.divide(worker, head);
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
     fn close(&mut self) {
-        self.is_over = true;
-        self.piles.close();
         let round = self.heads.first().and_then(|first| first.round);
         for (owner, mut head) in std::mem::take(&mut self.heads).into_iter().enumerate() {
             if owner > 0 {
                 head.round = round.map(Round::for_others);
             }
-            self.piles.ready.push_back((owner, head_piece(&head)));
+            self.passage.piles.ready.push_back((owner, head_piece(&head)));
         }
         self.places = Vec::new();
-    }
-}
-
-impl Supply for Sorting {
-    fn next_piece(&mut self) -> Result<Option<(usize, Vec<u8>)>, Refused> {
-        while self.piles.ready.is_empty() && !self.is_over {
-            match self.file.next_worker()? {
-                Some(worker) => {
-                    let piece = std::mem::take(&mut self.file.piece);
-                    self.sort(worker, &piece).ok_or(Damaged)?;
-                    self.file.piece = piece;
-                }
-                None => self.close(),
-            }
-        }
-        Ok(self.piles.ready.pop_front())
     }
 }
 

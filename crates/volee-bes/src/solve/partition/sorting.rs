@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use volee_store::checkpoint::{Damaged, Refused, from_bytes};
-use volee_store::handed::{Handed, Piles, Supply, word};
+use volee_store::handed::{Handed, Passage, Supply, word};
 use volee_system::part::Packing;
 use volee_system::{Limit, Meter};
 
@@ -18,7 +18,7 @@ use crate::variables::Variables;
 
 /// A file on its way to the workers that go on with it.
 pub struct Sorting {
-    file: Handed,
+    passage: Passage,
     /// Knows whose a place is.
     variables: Variables,
     peers: usize,
@@ -27,8 +27,6 @@ pub struct Sorting {
     /// By worker and number before: worker and number now, in one.
     places: Vec<Vec<u32>>,
     head: Head,
-    piles: Piles,
-    is_over: bool,
 }
 
 impl Sorting {
@@ -79,14 +77,12 @@ impl Sorting {
         }
         Ok(Sorting {
             before: Packing::new(file.workers),
-            file: Handed::open(path)?,
+            passage: Passage::open(path, peers)?,
             variables,
             peers,
             now,
             places,
             head: Head::default(),
-            piles: Piles::new(peers),
-            is_over: false,
         })
     }
 
@@ -96,49 +92,6 @@ impl Sorting {
         let packed = self.places.get(worker)?.get((variable / nodes) as usize)?;
         let (owner, place) = self.now.unpack(*packed);
         Some((owner, place.checked_mul(nodes)?.checked_add(variable % nodes)?))
-    }
-
-    fn sort(&mut self, worker: usize, piece: &[u8]) -> Option<()> {
-        let (kind, mut rest) = piece.split_first()?;
-        match *kind {
-            PLACES => {
-                while let Some((key, records)) = next_place(&mut rest, self.variables.nodes()) {
-                    let owner = self.variables.owner(key);
-                    self.piles.put(owner, &[PLACES], &[&(key.len() as u16).to_le_bytes(), key, records]);
-                }
-                rest.is_empty().then_some(())
-            }
-            MET => {
-                let (met, rest) = rest.as_chunks::<MET_BYTES>();
-                for record in met {
-                    let (owner, variable) = self.place(worker, word(&record[..4]))?;
-                    self.piles.put(owner, &[MET], &[&variable.to_le_bytes(), &record[4..]]);
-                }
-                rest.is_empty().then_some(())
-            }
-            EDGES => {
-                let (edges, rest) = rest.as_chunks::<8>();
-                for edge in edges {
-                    let (owner, on) = self.place(worker, word(&edge[..4]))?;
-                    let (other, number) = self.before.unpack(word(&edge[4..]));
-                    let (other, number) = self.place(other, number)?;
-                    let dependant = self.now.pack(other, number);
-                    self.piles.put(owner, &[EDGES], &[&on.to_le_bytes(), &dependant.to_le_bytes()]);
-                }
-                rest.is_empty().then_some(())
-            }
-            VALUES => {
-                let (values, rest) = rest.as_chunks::<8>();
-                for value in values {
-                    let (other, number) = self.before.unpack(word(&value[..4]));
-                    let (owner, dependant) = self.place(other, number)?;
-                    self.piles.put(owner, &[VALUES], &[&dependant.to_le_bytes(), &value[4..]]);
-                }
-                rest.is_empty().then_some(())
-            }
-            HEAD => self.join(from_bytes(rest).ok()?),
-            _ => None,
-        }
     }
 
     /// Joins what workers knew: ranks go on above the highest, and what one may expand, all may.
@@ -159,32 +112,67 @@ impl Sorting {
         head.next_rank = head.next_rank.max(other.next_rank);
         Some(())
     }
+}
 
-    /// All was read: what is left goes out. What was counted goes to the first.
+impl Supply for Sorting {
+    fn passage(&mut self) -> &mut Passage {
+        &mut self.passage
+    }
+
+    fn sort(&mut self, worker: usize, piece: &[u8]) -> Option<()> {
+        let (kind, mut rest) = piece.split_first()?;
+        match *kind {
+            PLACES => {
+                while let Some((key, records)) = next_place(&mut rest, self.variables.nodes()) {
+                    let owner = self.variables.owner(key);
+                    self.passage.piles.put(
+                        owner,
+                        &[PLACES],
+                        &[&(key.len() as u16).to_le_bytes(), key, records],
+                    );
+                }
+                rest.is_empty().then_some(())
+            }
+            MET => {
+                let (met, rest) = rest.as_chunks::<MET_BYTES>();
+                for record in met {
+                    let (owner, variable) = self.place(worker, word(&record[..4]))?;
+                    self.passage.piles.put(owner, &[MET], &[&variable.to_le_bytes(), &record[4..]]);
+                }
+                rest.is_empty().then_some(())
+            }
+            EDGES => {
+                let (edges, rest) = rest.as_chunks::<8>();
+                for edge in edges {
+                    let (owner, on) = self.place(worker, word(&edge[..4]))?;
+                    let (other, number) = self.before.unpack(word(&edge[4..]));
+                    let (other, number) = self.place(other, number)?;
+                    let dependant = self.now.pack(other, number);
+                    self.passage.piles.put(owner, &[EDGES], &[&on.to_le_bytes(), &dependant.to_le_bytes()]);
+                }
+                rest.is_empty().then_some(())
+            }
+            VALUES => {
+                let (values, rest) = rest.as_chunks::<8>();
+                for value in values {
+                    let (other, number) = self.before.unpack(word(&value[..4]));
+                    let (owner, dependant) = self.place(other, number)?;
+                    self.passage.piles.put(owner, &[VALUES], &[&dependant.to_le_bytes(), &value[4..]]);
+                }
+                rest.is_empty().then_some(())
+            }
+            HEAD => self.join(from_bytes(rest).ok()?),
+            _ => None,
+        }
+    }
+
+    /// What was counted goes to the first.
     fn close(&mut self) {
-        self.is_over = true;
-        self.piles.close();
         for owner in 0..self.peers {
-            self.piles.ready.push_back((owner, head_piece(&self.head)));
+            self.passage.piles.ready.push_back((owner, head_piece(&self.head)));
             self.head =
                 Head { grants: self.head.grants.clone(), next_rank: self.head.next_rank, ..Head::default() };
         }
         self.places = Vec::new();
-    }
-}
-
-impl Supply for Sorting {
-    fn next_piece(&mut self) -> Result<Option<(usize, Vec<u8>)>, Refused> {
-        while self.piles.ready.is_empty() && !self.is_over {
-            match self.file.next_worker()? {
-                Some(worker) => {
-                    let piece = std::mem::take(&mut self.file.piece);
-                    self.sort(worker, &piece).ok_or(Damaged)?;
-                    self.file.piece = piece;
-                }
-                None => self.close(),
-            }
-        }
-        Ok(self.piles.ready.pop_front())
     }
 }
