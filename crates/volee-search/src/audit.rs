@@ -5,12 +5,12 @@
 //! the system makes of it; and the steps that the system makes part by part with those that it makes at once:
 //! labels, faults, targets, order.
 
-use volee_store::{Names, StateRef, Tuples};
+use volee_store::{Names, StateRef, Tuple, Tuples};
 use volee_system::{
     Fineness, Flow, Part, PersistentSet, Step, System, Touched, collect_initial, collect_steps,
 };
 
-use crate::memo::{Memo, Recalled, Stage, Word};
+use crate::memo::{Memo, Recalled, Stage, Word, rename_steps};
 use crate::reducing::MOST_ATTEMPTS;
 
 /// How a comparison went.
@@ -43,8 +43,8 @@ impl Stage for Targets {
 /// What differs, and where.
 pub fn audit_remembered_steps<S: System + ?Sized>(system: &mut S, most: usize) -> Result<Audit, String> {
     let mut audit = Audit::default();
-    let mut names = Names::new(system.components());
-    let (mut memo, mut wide) = (Memo::<u64>::new(system), Memo::new(system));
+    let mut kept =
+        Kept { names: Names::new(system.components()), memo: Memo::new(system), wide: Memo::new(system) };
     let mut queue = collect_initial(system);
     let mut known: std::collections::HashSet<Vec<u8>> = queue.iter().cloned().collect();
     let mut at = 0;
@@ -53,8 +53,8 @@ pub fn audit_remembered_steps<S: System + ?Sized>(system: &mut S, most: usize) -
         let state = queue[at].clone();
         let steps = collect_steps(system, &state);
         steps_left = steps_left.saturating_sub(steps.len());
-        compare_parts(system, &mut names, &state, &steps)?;
-        if let Some(recalled) = recall(system, &mut names, &state, (&mut memo, &mut wide)) {
+        compare_parts(system, &mut kept, &state, &steps)?;
+        if let Some(recalled) = recall(system, &mut kept, &state) {
             let expected: Vec<&[u8]> = steps.iter().map(|(_, target)| &target[..]).collect();
             if expected != recalled {
                 return Err(format!(
@@ -66,8 +66,7 @@ pub fn audit_remembered_steps<S: System + ?Sized>(system: &mut S, most: usize) -
             audit.recalled += 1;
         }
         for attempt in 0..MOST_ATTEMPTS {
-            let memos = (&mut memo, &mut wide);
-            let Some(remembered) = recall_set(system, &mut names, (&state, attempt), memos) else { break };
+            let Some(remembered) = recall_set(system, &mut kept, (&state, attempt)) else { break };
             let made = make_set(system, &state, attempt);
             if made.as_ref() != Some(&remembered) {
                 return Err(format!("state {at}, attempt {attempt}: the persistent sets differ"));
@@ -85,39 +84,50 @@ pub fn audit_remembered_steps<S: System + ?Sized>(system: &mut S, most: usize) -
     Ok(audit)
 }
 
-/// The name of a state, laid out anew where that is needed.
-fn settled(names: &mut Names, state: &[u8]) -> StateRef {
-    loop {
-        let name = names.name(state);
-        if !names.has_waiting() {
-            return name;
+/// Names, and what is remembered of steps.
+struct Kept {
+    names: Names,
+    memo: Memo<u64>,
+    wide: Memo<Tuple>,
+}
+
+impl Kept {
+    /// The name of a state, laid out anew where that is needed.
+    fn settled(&mut self, state: &[u8]) -> StateRef {
+        loop {
+            let name = self.names.name(state);
+            if !self.lay_out() {
+                return name;
+            }
         }
-        let _ = names.rename(30);
+    }
+
+    /// Lays names out anew, as a search would, where states wait for that; whether some do.
+    fn lay_out(&mut self) -> bool {
+        let waits = self.names.has_waiting();
+        if waits && let Some(renaming) = self.names.rename(30) {
+            rename_steps(&renaming, &mut self.names, (&mut self.memo, &mut self.wide));
+        }
+        waits
     }
 }
 
 /// The targets of a state as the search would stage them; `None` where it asks the system.
-fn recall<S: System + ?Sized>(
-    system: &mut S,
-    names: &mut Names,
-    state: &[u8],
-    (memo, wide): (&mut Memo<u64>, &mut Memo<volee_store::Tuple>),
-) -> Option<Vec<Vec<u8>>> {
-    let name = settled(names, state);
-    let tuples = names.tuples()?;
+fn recall<S: System + ?Sized>(system: &mut S, kept: &mut Kept, state: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let name = kept.settled(state);
+    let tuples = kept.names.tuples()?;
     let targets = if tuples.is_wide() {
-        expand(system, tuples, name, wide)?
+        expand(system, tuples, name, &mut kept.wide)?
     } else {
-        expand(system, tuples, name, memo)?
+        expand(system, tuples, name, &mut kept.memo)?
     };
     // A target that waits for a name has none that could be compared; next time it has.
-    if names.has_waiting() {
-        let _ = names.rename(30);
+    if kept.lay_out() {
         return None;
     }
     let mut bytes = Vec::new();
     let mut load = |name: StateRef| {
-        names.load(name, &mut bytes);
+        kept.names.load(name, &mut bytes);
         bytes.clone()
     };
     Some(targets.into_iter().map(&mut load).collect())
@@ -129,26 +139,24 @@ type Set = (Option<PersistentSet>, Vec<Vec<u8>>);
 /// What the search would stage of a persistent set; `None` where it asks the system.
 fn recall_set<S: System + ?Sized>(
     system: &mut S,
-    names: &mut Names,
+    kept: &mut Kept,
     (state, attempt): (&[u8], u32),
-    (memo, wide): (&mut Memo<u64>, &mut Memo<volee_store::Tuple>),
 ) -> Option<Set> {
-    let name = settled(names, state);
-    let tuples = names.tuples()?;
+    let name = kept.settled(state);
+    let tuples = kept.names.tuples()?;
     let (mut targets, mut buffer) = (Targets(Vec::new()), Vec::new());
     let state = ((name, &mut buffer), attempt);
     let set = if tuples.is_wide() {
-        wide.expand_set(system, tuples, state, &mut targets)
+        kept.wide.expand_set(system, tuples, state, &mut targets)
     } else {
-        memo.expand_set(system, tuples, state, &mut targets)
+        kept.memo.expand_set(system, tuples, state, &mut targets)
     };
     let set = set.ok()?;
-    if names.has_waiting() {
-        let _ = names.rename(30);
+    if kept.lay_out() {
         return None;
     }
     let load = |name: &StateRef| {
-        names.load(*name, &mut buffer);
+        kept.names.load(*name, &mut buffer);
         buffer.clone()
     };
     Some((set, targets.0.iter().map(load).collect()))
@@ -178,12 +186,12 @@ fn expand<S: System + ?Sized, W: Word>(
 /// Parts, coarse and fine, have together the steps of the state, unless they have none.
 fn compare_parts<S: System + ?Sized>(
     system: &mut S,
-    names: &mut Names,
+    kept: &mut Kept,
     state: &[u8],
     steps: &[(Step, Vec<u8>)],
 ) -> Result<(), String> {
-    settled(names, state);
-    let Some(tuples) = names.tuples() else { return Ok(()) };
+    kept.settled(state);
+    let Some(tuples) = kept.names.tuples() else { return Ok(()) };
     let (fixed, records) = (tuples.fixed(), tuples.len() - tuples.fixed());
     let mut starts = Vec::new();
     let cut = system.components().and_then(|cut| cut.starts(state, &mut starts));

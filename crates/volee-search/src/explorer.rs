@@ -16,7 +16,7 @@ use volee_system::{FaultId, Flow, Limit, Meter, PersistentSet, Progress, SleepSe
 
 use crate::check::Statistics;
 use crate::keeping::Counted;
-use crate::memo::{Memo, Recalled};
+use crate::memo::{Memo, Recalled, rename_steps};
 use crate::parallel::Crew;
 use crate::paths::Paths;
 use crate::questions::Questions;
@@ -425,6 +425,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             return ControlFlow::Continue(false);
         };
         self.loaded = None;
+        rename_steps(&renaming, &mut self.names, (&mut self.memo, &mut self.wide_memo));
         let width = self.names.width();
         let names = &mut self.names;
         let mut translate = |name: StateRef| renaming.translate(names, name);

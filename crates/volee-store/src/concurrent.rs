@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::StateRef;
 use crate::claim::{Claim, claim_half, claim_word, has_half, has_word};
 use crate::coding::Coding;
-use crate::exact::{larger, lines_for};
+use crate::exact::{larger, lines_for, lines_for_names};
 use crate::hash::mix;
 use crate::near::Near;
 use crate::pages::{Pages, prefetch};
@@ -62,9 +62,7 @@ unsafe impl Sync for Concurrent {}
 impl Concurrent {
     /// For names of this many bits, with room for more than `len` of them. `None` when there is no memory.
     pub fn new(width: u32, len: usize) -> Option<Self> {
-        let short = lines_for(len, 13);
-        let lines = if Quotients::fits(width.max(1), short) { short } else { lines_for(len, 6) };
-        Self::with_lines(width, lines)
+        Self::with_lines(width, lines_for_names(width.max(1), len))
     }
 
     /// Bits that names may have so that a table for this many of them keeps them in half a word.
@@ -95,6 +93,19 @@ impl Concurrent {
         let lines = self.pages.count();
         let has_shorter = matches!(self.form, Form::Whole) && Quotients::fits(self.width, lines);
         self.of_lines(if has_shorter { lines } else { self.larger_lines() })
+    }
+
+    /// An empty table for names of this many bits, with as much room as this one has at least.
+    pub fn relaid(&self, width: u32) -> Option<Self> {
+        let lines = lines_for_names(width.max(1), self.len() as usize);
+        // Whole names have half as many places in a line.
+        let was_whole = matches!(self.form, Form::Whole);
+        let own = if was_whole && Quotients::fits(width, lines) {
+            self.lines().len() / 2
+        } else {
+            self.lines().len()
+        };
+        Self::with_lines(width, lines.max(own.next_multiple_of(GROUP)))
     }
 
     fn of_lines(&self, lines: usize) -> Option<Self> {
@@ -217,11 +228,10 @@ impl Concurrent {
     /// is left. Several threads may do so, and no thread inserts names meanwhile.
     pub fn move_chunk(&self, to: &Concurrent) -> bool {
         let Some((first, end)) = self.next_part() else { return false };
-        let mut moved = 0;
         match (&self.form, &to.form) {
             // Names that are scrambled alike need not be known.
             (Form::Halves(coding, from), Form::Halves(_, homes)) if self.width == to.width => {
-                let mut filling = Filling::new(self, to, (first, end));
+                let (mut filling, mut moved) = (Filling::new(self, to, (first, end)), 0);
                 self.each_code((first, end), *from, |code| {
                     let (home, half) = place(*homes, code);
                     let claim = match filling.add(to.lines(), home, half) {
@@ -234,10 +244,10 @@ impl Concurrent {
                         Claim::NoRoom => to.put_aside(coding.decode(code)),
                     });
                 });
+                to.add(moved);
             }
-            _ => self.each((first, end), &mut |name| moved += u64::from(to.insert(name))),
+            _ => self.move_part((first, end), to, |name| name),
         }
-        to.add(moved);
         true
     }
 
@@ -245,21 +255,33 @@ impl Concurrent {
     /// [`Concurrent::move_chunk`].
     pub fn move_renamed(&self, to: &Concurrent, mut translate: impl FnMut(StateRef) -> StateRef) -> bool {
         let Some((first, end)) = self.next_part() else { return false };
+        if first == 0 {
+            let mut moved = 0;
+            self.each_aside(|name| moved += u64::from(to.insert(translate(name))));
+            to.add(moved);
+        }
+        self.move_part((first, end), to, translate);
+        true
+    }
+
+    /// Puts the names of some lines into another table, translated; their places there are brought near
+    /// first.
+    fn move_part(
+        &self,
+        part: (usize, usize),
+        to: &Concurrent,
+        mut translate: impl FnMut(StateRef) -> StateRef,
+    ) {
         let (mut near, mut moved) = (Near::new(), 0);
-        let mut take = |name| {
+        self.each(part, &mut |name| {
             let name = translate(name);
             to.prefetch(name);
             if let Some(name) = near.exchange(name) {
                 moved += u64::from(to.insert(name));
             }
-        };
-        self.each((first, end), &mut take);
-        if first == 0 {
-            self.each_aside(take);
-        }
+        });
         near.rest().for_each(|name| moved += u64::from(to.insert(name)));
         to.add(moved);
-        true
     }
 
     /// The next lines that nobody has begun to move.

@@ -198,10 +198,8 @@ impl Visited for Exact {
     const RENAMES: bool = true;
 
     fn rename(&mut self, width: u32, translate: &mut dyn FnMut(StateRef) -> StateRef) -> Option<()> {
-        let short = lines_for(self.table.len(), 13);
-        let lines = if Quotients::fits(width, short) { short } else { lines_for(self.table.len(), 6) };
         self.width = width;
-        self.move_to(Form::new(width, lines)?, translate);
+        self.move_to(Form::new(width, lines_for_names(width, self.table.len()))?, translate);
         Some(())
     }
 
@@ -225,7 +223,7 @@ impl Visited for Exact {
         let has_room = match &self.table {
             Form::Whole(table) => {
                 let places = table.lines.len() * LINE;
-                let enough = if self.overflow == Overflow::Due { places - 1 } else { places / 16 * 13 };
+                let enough = if self.overflow == Overflow::Due { places - 1 } else { places / 16 * 14 };
                 table.len + extra <= enough
             }
             Form::Quotients(table) => self.overflow == Overflow::Due || table.has_room(extra),
@@ -238,7 +236,9 @@ impl Visited for Exact {
         if let Form::Quotients(table) = &mut self.table {
             return table.resize(larger(lines));
         }
-        let lines = if Quotients::fits(self.width, lines) { lines } else { larger(lines) };
+        let more = larger(lines);
+        let short = short_lines(self.width, self.table.len()).filter(|&short| short <= more);
+        let lines = short.unwrap_or(more);
         self.move_to(Form::new(self.width, lines)?, &mut |name| name);
         Some(())
     }
@@ -267,6 +267,19 @@ impl Visited for Exact {
     fn bytes(&self) -> u64 {
         self.table.bytes()
     }
+}
+
+/// Lines for a number of names of so many bits: in four bytes each, unless that needs more lines than whole
+/// names do.
+pub(crate) fn lines_for_names(width: u32, len: usize) -> usize {
+    let whole = lines_for(len, 6);
+    short_lines(width, len).filter(|&short| short <= whole).unwrap_or(whole)
+}
+
+/// Lines that a number of names of so many bits need in four bytes each.
+fn short_lines(width: u32, len: usize) -> Option<usize> {
+    let lines = lines_for(len, 13).max(Quotients::fewest(width));
+    Quotients::fits(width, lines).then_some(lines)
 }
 
 /// Lines for a number of names, a number of them to a line, with room for more.

@@ -79,6 +79,11 @@ impl Quotients {
         width < StateRef::BITS && remainder_bits(width, lines) <= Self::REMAINDER
     }
 
+    /// The fewest lines with which a table can keep names of this many bits.
+    pub fn fewest(width: u32) -> usize {
+        (1 << width.min(StateRef::BITS).saturating_sub(Self::REMAINDER)).max(FEWEST)
+    }
+
     /// A table for names below 2 to the `width`, of this many lines, a multiple of [`FEWEST`] for which it
     /// fits.
     pub fn new(width: u32, lines: usize) -> Option<Self> {
@@ -104,7 +109,7 @@ impl Quotients {
     /// Whether there is room for this many more, and nothing was put aside.
     #[inline]
     pub fn has_room(&self, extra: usize) -> bool {
-        self.aside.is_empty() && self.len + extra <= self.lines.len() * LINE / 16 * 13
+        self.aside.is_empty() && self.len + extra <= self.lines.len() * LINE / 16 * 14
     }
 
     pub fn bytes(&self) -> u64 {

@@ -400,11 +400,13 @@ impl Tuples {
             let gap = if wide { self.largest(f) } else { 0 };
             total(f) + gap <= bits
         })?;
-        let fields = self.place_fields(factor, wide);
+        // One less than the store allows: it would have to grow for it.
+        let spare = if wide { 0 } else { bits.saturating_sub(total(factor) + 1) };
+        let fields = self.place_fields(factor, wide, spare);
         let was_wide = std::mem::replace(&mut self.wide, wide);
         let taken: u32 = self.components.iter().map(|c| c.field.shift + c.field.width).max().unwrap_or(0);
         let others = std::mem::replace(&mut self.others, Others::new(taken.saturating_sub(OWN_BITS)));
-        let layouts = Layouts::new(&fields, (was_wide, wide), others);
+        let layouts = Layouts::new(fields, (was_wide, wide), others);
         if !self.base.starts.is_empty() {
             let tuple = layouts.translate(self.base.name);
             (self.base.tuple, self.base.name) = (tuple, StateRef::NONE);
@@ -419,12 +421,15 @@ impl Tuples {
     }
 
     /// Places fields from the last component on: processes change often, and are what names best have
-    /// themselves.
-    fn place_fields(&mut self, factor: usize, wide: bool) -> Vec<(Field, Field)> {
+    /// themselves. Bits that are left go to those of few values that have room for no other.
+    fn place_fields(&mut self, factor: usize, wide: bool, mut spare: u32) -> Vec<(Field, Field)> {
         let mut shift = 0;
         let mut fields = vec![(Field::default(), Field::default()); self.components.len()];
         for (owner, component) in self.components.iter_mut().enumerate().rev() {
-            let width = component.bits(factor);
+            let mut width = component.bits(factor);
+            if spare > 0 && width > 0 && (component.values.len() + component.first) >> width == 1 {
+                (spare, width) = (spare - 1, width + 1);
+            }
             if wide && shift < OWN_BITS && shift + width > OWN_BITS {
                 shift = OWN_BITS;
             }

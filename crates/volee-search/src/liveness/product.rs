@@ -22,7 +22,7 @@ use super::nodes::Nodes;
 use super::reduced::Expansions;
 use crate::atoms::{Valuation, looks_at_events};
 use crate::effort::Effort;
-use crate::memo::{Memo, Recalled, Stage};
+use crate::memo::{Memo, Recalled, Stage, rename_steps};
 pub(crate) use crate::pairs::{STUTTER, UNNUMBERED};
 use volee_store::{Full, Names, StateRef, Tuple, Tuples};
 
@@ -273,6 +273,7 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
     #[cold]
     fn rename_all(&mut self) {
         let Some(mut renaming) = self.names.rename(u64::BITS - 1) else { return };
+        rename_steps(&renaming, &mut self.names, (&mut self.memo, &mut self.wide_memo));
         let mut names = self.exchange_names(Names::lasting());
         self.translate(|name| renaming.translate(&mut names, name));
         self.names = names;

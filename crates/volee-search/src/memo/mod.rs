@@ -11,8 +11,9 @@
 //! state s depends on or changes. In a state t that agrees with s on M the execution is the same and stores
 //! the same values; components that it changes had the same values before, so in the name the same bits
 //! change; the others it leaves alone, in both. A component that each of the steps sets, whatever it held,
-//! need not be in M: its bits are not changed but replaced. The fields of names and the kinds of records must
-//! be those of then: when they change, all is forgotten.
+//! need not be in M: its bits are not changed but replaced. The kinds of records must be those of then: when
+//! they change, all is forgotten. When the fields of names move, what is remembered moves with them, unless a
+//! component gets bits that had none: nothing tells who depended on it.
 //!
 //! Where an execution depended on nothing but the record itself, its value alone tells the steps: nothing is
 //! looked up. A part without steps there, of a process that waits for others to begin a rendezvous or stands
@@ -28,15 +29,15 @@ mod sets;
 mod table;
 mod word;
 
-use volee_store::{StateRef, Tuples};
+use volee_store::{Layouts, Names, Renaming, StateRef, Tuple, Tuples};
 use volee_system::{Divisible, Fineness, Flow, Part, PersistentSet, Step, System, Touched};
 
 use part::{Doubt, Remembered, WORTH};
 use sets::Sets;
-use table::Table;
+use table::{Members, Table};
 pub(crate) use word::Word;
 
-/// Differences that fit into an steps.
+/// Differences that fit into an entry.
 const INLINE: usize = 2;
 /// The count of an entry that says that the system is to be asked for all steps of the state.
 const ASK: u32 = u32::MAX;
@@ -61,7 +62,7 @@ pub(crate) struct Memo<W> {
     /// Off for good.
     off: bool,
     layout: u64,
-    steps: Table<W, Steps<W>>,
+    steps: Table<W, [W; INLINE]>,
     differences: Vec<W>,
     /// For each record, the kinds of its values.
     kinds: Vec<Vec<u8>>,
@@ -116,6 +117,19 @@ impl<W> Loaded<'_, W> {
             system.divide(self.state);
             self.done = true;
         }
+    }
+}
+
+/// Names have changed: so does what is remembered of steps.
+#[cold]
+pub(crate) fn rename_steps(
+    renaming: &Renaming,
+    names: &mut Names,
+    (memo, wide_memo): (&mut Memo<u64>, &mut Memo<Tuple>),
+) {
+    if let (Renaming::Layout(layouts, _), Some(tuples)) = (renaming, names.tuples()) {
+        memo.rename(layouts, tuples);
+        wide_memo.rename(layouts, tuples);
     }
 }
 
@@ -275,7 +289,7 @@ impl<W: Word> Memo<W> {
         let (key, memory) = (loaded.word & part.mask, part.memory);
         let kept = loaded.word & part.kept;
         if let Some(steps) = part.fixed {
-            return self.apply(tuples, &steps, kept, stage);
+            return self.apply(tuples, (steps.count, &steps.differences), kept, stage);
         }
         match self.steps.get(key, memory) {
             Some(steps) => self.apply(tuples, steps, kept, stage),
@@ -284,19 +298,24 @@ impl<W: Word> Memo<W> {
     }
 
     #[inline(always)]
-    fn apply(&self, tuples: &mut Tuples, steps: &Steps<W>, word: W, stage: &mut impl Stage) -> Option<bool> {
-        if steps.count <= INLINE as u32 {
-            let [one, other] = steps.differences;
-            W::stage([word ^ one, word ^ other], steps.count as usize, tuples, stage)?;
-        } else if steps.count == ASK {
+    fn apply(
+        &self,
+        tuples: &mut Tuples,
+        (count, &[one, other]): (u32, &[W; INLINE]),
+        word: W,
+        stage: &mut impl Stage,
+    ) -> Option<bool> {
+        if count <= INLINE as u32 {
+            W::stage([word ^ one, word ^ other], count as usize, tuples, stage)?;
+        } else if count == ASK {
             return None;
         } else {
-            let differences = &self.differences[steps.differences[0].place()..][..steps.count as usize];
+            let differences = &self.differences[one.place()..][..count as usize];
             for &difference in differences {
                 W::stage([word ^ difference; INLINE], 1, tuples, stage)?;
             }
         }
-        Some(steps.count > 0)
+        Some(count > 0)
     }
 
     /// Lets the system make the steps of a part, and remembers them where that may pay.
@@ -390,6 +409,9 @@ impl<W: Word> Memo<W> {
             steps.differences.iter_mut().zip(differences).for_each(|(place, difference)| *place = difference);
         } else {
             steps.differences[0] = W::from_place(self.differences.len());
+            if self.differences.capacity() - self.differences.len() < targets.len() {
+                self.differences.reserve_exact(targets.len() + self.differences.len() / 4);
+            }
             self.differences.extend(differences);
         }
         if mask == W::mask(tuples.field(tuples.fixed() + record)) {
@@ -400,7 +422,7 @@ impl<W: Word> Memo<W> {
                 return;
             }
         }
-        if !self.steps.add(key, memory, steps) {
+        if !self.steps.add(key, memory, (steps.count, steps.differences)) {
             // Parts keep their doubts, but not what they remember.
             self.differences.clear();
         }
@@ -543,6 +565,48 @@ impl<W: Word> Memo<W> {
         let left = std::mem::take(&mut self.left);
         self.left = vec![0; records];
         (0..left.len()).filter(|&record| left[record] != 0).for_each(|record| self.leave(record));
+    }
+
+    /// Names are laid out anew. What is remembered moves with the fields, if these are kept and nothing else
+    /// has changed; otherwise it will be forgotten.
+    #[cold]
+    pub(crate) fn rename(&mut self, layouts: &Layouts, tuples: &Tuples) {
+        let is_current =
+            self.layout + 1 == tuples.changes() && self.values.len() == tuples.len() - tuples.fixed();
+        if self.off || !is_current || !layouts.keep_fields() {
+            return;
+        }
+        self.layout = tuples.changes();
+        let word = |word: &mut W| *word = W::of_tuple(layouts.word(word.tuple()));
+        let mask = |mask: W| W::of_tuple(layouts.mask(mask.tuple()));
+        let inline = |count: u32, words: &mut [W; INLINE]| {
+            words.iter_mut().filter(|_| count <= INLINE as u32).for_each(word);
+            count <= INLINE as u32 || count == ASK
+        };
+        let mut lasts = Members::new(self.memories);
+        self.parts.iter().for_each(|part| lasts.add(part.memory));
+        let old = std::mem::take(&mut self.differences);
+        let all = &mut self.differences;
+        let change = |key: &mut W, count: u32, differences: &mut [W; INLINE]| {
+            word(key);
+            if inline(count, differences) {
+                return;
+            }
+            let start = differences[0].place();
+            differences[0] = W::from_place(all.len());
+            all.extend_from_slice(&old[start..][..count as usize]);
+        };
+        self.steps.change(|memory| lasts.has(memory), change);
+        self.differences.iter_mut().for_each(word);
+        for part in &mut self.parts {
+            // Bits that are in no field are kept.
+            let replaced = W::ALL ^ part.kept;
+            (part.mask, part.kept) = (mask(part.mask), W::ALL ^ mask(replaced));
+            if let Some(steps) = &mut part.fixed {
+                inline(steps.count, &mut steps.differences);
+            }
+        }
+        self.sets.rename(layouts);
     }
 
     /// What another system of the same program may begin with: steps are the same there, but it numbers what

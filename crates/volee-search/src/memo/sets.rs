@@ -5,10 +5,10 @@
 //! alone. So the stance of a process is remembered by the value of its record, or by the masked name where it
 //! depends on more; and the sets by the stances of all processes.
 
-use volee_store::{Tuples, mix};
+use volee_store::{Layouts, Tuples, mix};
 use volee_system::{ProcessSet, System};
 
-use super::table::Table;
+use super::table::{Members, Table};
 use super::{Loaded, Word};
 
 /// Misses before anybody asks whether this pays.
@@ -49,7 +49,7 @@ pub(super) struct Sets<W> {
     /// By record and the number of its value.
     ways: Vec<Vec<Way<W>>>,
     memories: u32,
-    masked: Table<W, u32>,
+    masked: Table<W, ()>,
     /// Numbers of choices, plus one, by a hash of their stances; 0 is a free place.
     places: Vec<u32>,
     choices: Vec<Choice>,
@@ -81,7 +81,7 @@ impl<W: Word> Sets<W> {
             let stance = match self.ways[record].get(value) {
                 Some(&Way::Fixed(stance)) => stance,
                 Some(&Way::Masked(memory, mask)) => match self.masked.get(loaded.word & mask, memory) {
-                    Some(&stance) => stance,
+                    Some((stance, ())) => stance,
                     None => self.ask(system, tuples, (record, value), loaded)?,
                 },
                 Some(Way::Unknown) => return None,
@@ -151,7 +151,7 @@ impl<W: Word> Sets<W> {
         };
         ways[value] = way;
         if let (Some(stance), Way::Masked(memory, mask)) = (stance, way) {
-            self.masked.add(loaded.word & mask, memory, stance);
+            self.masked.add(loaded.word & mask, memory, (stance, ()));
         }
         stance
     }
@@ -199,6 +199,19 @@ impl<W: Word> Sets<W> {
             }
             self.places[at] = number as u32 + 1;
         }
+    }
+
+    /// Names are laid out anew, and their fields are kept.
+    pub fn rename(&mut self, layouts: &Layouts) {
+        let mut lasts = Members::new(self.memories);
+        for way in self.ways.iter_mut().flatten() {
+            if let Way::Masked(memory, mask) = way {
+                *mask = W::of_tuple(layouts.mask(mask.tuple()));
+                lasts.add(*memory);
+            }
+        }
+        let word = |key: W| W::of_tuple(layouts.word(key.tuple()));
+        self.masked.change(|memory| lasts.has(memory), |key, _, ()| *key = word(*key));
     }
 
     /// Names are laid out anew: values keep their numbers, but not their places, and there may be more

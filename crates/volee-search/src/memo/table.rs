@@ -1,6 +1,8 @@
 //! A small hash table from a masked word and the number of a memory to what is remembered there.
 //!
-//! Open addressing, half full at most, never a deletion: a look-up is one line of cache, mostly.
+//! Open addressing, never a deletion: a look-up is one line of cache, mostly. A small table is half full at
+//! most; a large one three quarters, because there bytes count more than a look at the next place. A value has
+//! a short part, which has room beside the number of the memory, and a rest.
 
 use volee_store::{mix, prefetch_at};
 
@@ -9,6 +11,8 @@ use super::Word;
 /// Bytes from which on look-ups are worth a prefetch.
 const LARGE: usize = 1 << 21;
 const FIRST_PLACES: usize = 1 << 8;
+/// Places of a table from which on bytes count.
+const MANY_PLACES: usize = 1 << 16;
 /// Entries at most; then all are forgotten.
 const MOST_ENTRIES: usize = 1 << 21;
 
@@ -17,7 +21,8 @@ struct Place<W, V> {
     key: W,
     /// 0 is a free place.
     memory: u32,
-    value: V,
+    short: u32,
+    rest: V,
 }
 
 /// Values by memory (from 1 on) and key.
@@ -25,30 +30,28 @@ struct Place<W, V> {
 pub(super) struct Table<W, V> {
     places: Vec<Place<W, V>>,
     len: usize,
-    shift: u32,
 }
 
 impl<W, V> Default for Table<W, V> {
     /// Without any place: it must be cleared before it is used.
     fn default() -> Self {
-        Table { places: Vec::new(), len: 0, shift: 0 }
+        Table { places: Vec::new(), len: 0 }
     }
 }
 
 impl<W: Word, V: Copy + Default> Table<W, V> {
     #[inline(always)]
-    pub fn get(&self, key: W, memory: u32) -> Option<&V> {
-        let mask = self.places.len() - 1;
+    pub fn get(&self, key: W, memory: u32) -> Option<(u32, &V)> {
         let mut at = self.home(key, memory);
         loop {
             let place = &self.places[at];
             if place.memory == memory && place.key == key {
-                return Some(&place.value);
+                return Some((place.short, &place.rest));
             }
             if place.memory == 0 {
                 return None;
             }
-            at = (at + 1) & mask;
+            at = self.after(at);
         }
     }
 
@@ -66,21 +69,20 @@ impl<W: Word, V: Copy + Default> Table<W, V> {
     /// Whether the next entry makes it grow.
     #[inline]
     pub fn is_full(&self) -> bool {
-        (self.len + 1) * 2 > self.places.len()
+        is_crowded(self.len + 1, self.places.len())
     }
 
     /// Adds what is not there. `false` when there is too much, and all was forgotten.
-    pub fn add(&mut self, key: W, memory: u32, value: V) -> bool {
-        self.put(Place { key, memory, value });
+    pub fn add(&mut self, key: W, memory: u32, (short, rest): (u32, V)) -> bool {
+        self.put(Place { key, memory, short, rest });
         self.len += 1;
-        self.len * 2 <= self.places.len() || self.grow()
+        !is_crowded(self.len, self.places.len()) || self.grow()
     }
 
     fn put(&mut self, entry: Place<W, V>) {
-        let mask = self.places.len() - 1;
         let mut at = self.home(entry.key, entry.memory);
         while self.places[at].memory != 0 {
-            at = (at + 1) & mask;
+            at = self.after(at);
         }
         self.places[at] = entry;
     }
@@ -92,26 +94,75 @@ impl<W: Word, V: Copy + Default> Table<W, V> {
             self.len = 0;
             return false;
         }
-        let larger = vec![Place::default(); self.places.len() * 2];
-        self.shift -= 1;
+        let larger = vec![Place::default(); larger(self.places.len())];
         let old = std::mem::replace(&mut self.places, larger);
         old.into_iter().filter(|place| place.memory != 0).for_each(|place| self.put(place));
         true
     }
 
+    /// Changes the entries of some memories, and forgets the others; each must have a key of its own
+    /// afterwards.
+    pub fn change(&mut self, lasts: impl Fn(u32) -> bool, mut change: impl FnMut(&mut W, u32, &mut V)) {
+        let old = std::mem::take(&mut self.places);
+        self.len = old.iter().filter(|place| place.memory != 0 && lasts(place.memory)).count();
+        let mut places = FIRST_PLACES;
+        while is_crowded(self.len, places) {
+            places = larger(places);
+        }
+        self.places = vec![Place::default(); places];
+        for mut place in old.into_iter().filter(|place| place.memory != 0 && lasts(place.memory)) {
+            change(&mut place.key, place.short, &mut place.rest);
+            self.put(place);
+        }
+    }
+
     /// Forgets all, and gives memory back.
     pub fn clear(&mut self) {
         self.places = vec![Place::default(); FIRST_PLACES];
-        self.shift = 64 - FIRST_PLACES.trailing_zeros();
         self.len = 0;
     }
 
     #[inline(always)]
     fn home(&self, key: W, memory: u32) -> usize {
-        (mix(key.hash() ^ u64::from(memory) << 40) >> self.shift) as usize
+        let hash = mix(key.hash() ^ u64::from(memory) << 40);
+        ((u128::from(hash) * self.places.len() as u128) >> 64) as usize
+    }
+
+    #[inline(always)]
+    fn after(&self, at: usize) -> usize {
+        if at + 1 == self.places.len() { 0 } else { at + 1 }
     }
 
     pub fn bytes(&self) -> u64 {
         (self.places.capacity() * size_of::<Place<W, V>>()) as u64
+    }
+}
+
+/// Whether so many entries are too many for so many places.
+#[inline]
+fn is_crowded(entries: usize, places: usize) -> bool {
+    if places < MANY_PLACES { entries * 2 > places } else { entries * 4 > places * 3 }
+}
+
+/// The places of the next larger table.
+fn larger(places: usize) -> usize {
+    if places < MANY_PLACES { places * 2 } else { places / 4 * 5 }
+}
+
+/// Memories that somebody still looks at.
+pub(super) struct Members(Vec<bool>);
+
+impl Members {
+    /// None of this many.
+    pub fn new(memories: u32) -> Self {
+        Members(vec![false; memories as usize + 1])
+    }
+
+    pub fn add(&mut self, memory: u32) {
+        self.0[memory as usize] = true;
+    }
+
+    pub fn has(&self, memory: u32) -> bool {
+        self.0[memory as usize]
     }
 }

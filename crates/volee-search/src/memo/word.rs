@@ -14,6 +14,8 @@ pub(crate) trait Word:
     const ALL: Self;
 
     fn of(tuples: &Tuples, name: StateRef) -> Self;
+    fn of_tuple(tuple: Tuple) -> Self;
+    fn tuple(self) -> Tuple;
     fn mask(field: Field) -> Self;
     fn number(self, field: Field) -> usize;
     fn hash(self) -> u64;
@@ -32,6 +34,14 @@ impl Word for u64 {
     #[inline(always)]
     fn of(_: &Tuples, name: StateRef) -> u64 {
         name.0
+    }
+
+    fn of_tuple(tuple: Tuple) -> u64 {
+        tuple as u64
+    }
+
+    fn tuple(self) -> Tuple {
+        Tuple::from(self)
     }
 
     #[inline(always)]
@@ -74,6 +84,14 @@ impl Word for Tuple {
     #[inline(always)]
     fn of(tuples: &Tuples, name: StateRef) -> Tuple {
         tuples.tuple(name)
+    }
+
+    fn of_tuple(tuple: Tuple) -> Tuple {
+        tuple
+    }
+
+    fn tuple(self) -> Tuple {
+        self
     }
 
     #[inline(always)]

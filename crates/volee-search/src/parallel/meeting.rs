@@ -52,7 +52,7 @@ impl Worker<'_, '_> {
         let old = Arc::clone(&self.explorer.visited.table);
         let renaming = plan.renaming.as_ref();
         let waiting = match renaming {
-            Some((_, tuples)) => self.adopt(tuples)?,
+            Some((layouts, tuples)) => self.adopt(layouts, tuples)?,
             None => Waiting::default(),
         };
         if !plan.is_moved {
@@ -101,7 +101,7 @@ impl Worker<'_, '_> {
         let was_wide = tuples.is_wide();
         let own_waiting = tuples.take_waiting();
         let layouts = tuples.lay_out(bits).ok_or(None)?;
-        let table = Concurrent::new(tuples.width(), old.len() as usize).ok_or(None)?;
+        let table = old.relaid(tuples.width()).ok_or(None)?;
         let is_moved = was_wide || tuples.is_wide();
         if is_moved {
             while old.move_renamed(&table, |name| tuples.renamed(&layouts, name)) {}
@@ -113,8 +113,10 @@ impl Worker<'_, '_> {
     }
 
     /// Goes on with these dictionaries; the states that have waited for that.
-    fn adopt(&mut self, tuples: &Tuples) -> Option<Waiting> {
+    fn adopt(&mut self, layouts: &Layouts, tuples: &Tuples) -> Option<Waiting> {
         let waiting = self.tuples()?.take_waiting();
+        self.explorer.memo.rename(layouts, tuples);
+        self.explorer.wide_memo.rename(layouts, tuples);
         self.explorer.names = Names::Tuples(Box::new(tuples.clone()));
         self.explorer.loaded = None;
         Some(waiting)

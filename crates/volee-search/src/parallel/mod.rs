@@ -48,7 +48,7 @@ use yard::{End, Seen, Yard};
 pub(crate) const REPORT: Duration = Duration::from_millis(50);
 
 /// States after which a search is large.
-pub const LARGE: u64 = 100_000;
+pub const LARGE: u64 = 1 << 15;
 
 /// Workers at most.
 pub const MOST_CREW: usize = 256;
@@ -196,9 +196,22 @@ struct Sums {
     pub reached: Vec<bool>,
 }
 
-/// An empty table of names for a crew, with room for these before it must grow.
-pub(crate) fn table_for(crew: &Crew<'_>, tuples: &Tuples, known: &[StateRef]) -> Option<Concurrent> {
-    let table = Concurrent::new(tuples.width(), (known.len() * 2).max(crew.from as usize * 2))?;
+/// So many names for each that is known has the first table of a crew room, unless that is a large part of
+/// the memory there may be: to make a larger one, all must stop.
+const ROOM: usize = 16;
+const MOST_OF_BUDGET: u64 = 16;
+
+/// A table for a crew with these names.
+pub(crate) fn table_for(
+    crew: &Crew<'_>,
+    tuples: &Tuples,
+    known: &[StateRef],
+    budget: u64,
+) -> Option<Concurrent> {
+    let known_or_large = known.len().max(crew.from as usize);
+    let lasting = known_or_large.saturating_mul(ROOM);
+    let is_small = (lasting * size_of::<StateRef>() * 2) as u64 <= budget / MOST_OF_BUDGET;
+    let table = Concurrent::new(tuples.width(), if is_small { lasting } else { known_or_large * 2 })?;
     table.add(known.iter().map(|&name| u64::from(table.insert(name))).sum());
     Some(table)
 }

@@ -192,7 +192,7 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         if tuples.has_waiting() {
             return None;
         }
-        let table = table_for(crew, tuples, &known)?;
+        let table = table_for(crew, tuples, &known, self.meter.budget().memory.unwrap_or(u64::MAX))?;
         let mut open = self.questions.open_goals();
         // Those that hunt begin at the start, and tell the way to every goal.
         open.iter_mut().for_each(|open| *open |= self.questions.check().hunt);

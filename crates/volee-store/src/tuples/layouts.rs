@@ -16,15 +16,22 @@ pub struct Layouts {
     /// The same, where names have all fields themselves, before and now.
     short: Option<Vec<(u64, u32)>>,
     was_wide: bool,
+    is_wide: bool,
     others: Others,
+    /// For each component its field before and now.
+    fields: Vec<(Field, Field)>,
 }
 
 impl Layouts {
-    /// For each component its field before and now; whether names were and are wide, and what numbers stood
+    /// With the fields of all components; whether names were and are wide, and what numbers stood
     /// for.
-    pub(super) fn new(fields: &[(Field, Field)], (was_wide, is_wide): (bool, bool), others: Others) -> Self {
+    pub(super) fn new(
+        fields: Vec<(Field, Field)>,
+        (was_wide, is_wide): (bool, bool),
+        others: Others,
+    ) -> Self {
         let mut moves: Vec<(Tuple, u32)> = Vec::new();
-        for (from, to) in fields {
+        for (from, to) in &fields {
             let by = to.shift.wrapping_sub(from.shift) % Tuple::BITS;
             match moves.iter_mut().find(|(_, other)| *other == by) {
                 Some((bits, _)) => *bits |= from.mask(),
@@ -32,7 +39,8 @@ impl Layouts {
             }
         }
         let short = moves.iter().map(|&(bits, by)| (bits as u64, by % u64::BITS)).collect();
-        Layouts { short: (!was_wide && !is_wide).then_some(short), moves, was_wide, others }
+        let short = (!was_wide && !is_wide).then_some(short);
+        Layouts { short, moves, was_wide, is_wide, others, fields }
     }
 
     /// The tuple, as it is laid out now, of a name that was given before.
@@ -41,7 +49,24 @@ impl Layouts {
         if let Some(short) = &self.short {
             return short.iter().fold(0, |new, &(bits, by)| new | (name.0 & bits).rotate_left(by)).into();
         }
-        let old = expand(self.was_wide, &self.others, name);
+        self.word(expand(self.was_wide, &self.others, name))
+    }
+
+    /// Whether what was known of names by their fields can be told of the new ones: names have as much of
+    /// their tuples as before, and no component has bits that had none.
+    pub fn keep_fields(&self) -> bool {
+        self.was_wide == self.is_wide && self.fields.iter().all(|(from, to)| from.width > 0 || to.width == 0)
+    }
+
+    /// Fields of an old tuple, or the differences of two, as they are laid out now.
+    #[inline]
+    pub fn word(&self, old: Tuple) -> Tuple {
         self.moves.iter().fold(0, |new, &(bits, by)| new | (old & bits).rotate_left(by))
+    }
+
+    /// The bits of the fields, as they are now, that had all their bits in an old mask.
+    pub fn mask(&self, old: Tuple) -> Tuple {
+        let within = |&&(from, _): &&(Field, Field)| from.width > 0 && from.mask() & !old == 0;
+        self.fields.iter().filter(within).fold(0, |new, (_, to)| new | to.mask())
     }
 }
