@@ -16,7 +16,7 @@ use super::product::{Arc, Product, STUTTER, Stop, UNNUMBERED};
 use super::{Claim, ClaimOptions, Found, reason};
 use crate::check::{Reduction, Statistics};
 use volee_store::Full;
-use volee_store::checkpoint::Keeper;
+use volee_store::checkpoint::{Keeper, Refused};
 
 /// How many nodes are expanded between two looks at the clock.
 const TICK: u32 = 1 << 12;
@@ -60,8 +60,12 @@ pub(super) struct Search<'a, S: System + ?Sized, const W: usize> {
     /// Nodes after which the reduced system may be settled by itself.
     pub settle_after: usize,
     /// Nodes after which several threads are asked, and what they have found.
-    ask_after: usize,
+    pub ask_after: usize,
     elsewhere: Option<(Statistics, Vec<u64>)>,
+    /// The file that it goes on from was written by several threads.
+    pub kept_by_crew: bool,
+    /// Several threads know that there is an error, and one is to find it.
+    pub is_left_to_one: bool,
     /// Where the search is kept, if it is, and what the system had left out when it was.
     pub keeper: Option<Keeper>,
     pub left_out: Option<String>,
@@ -106,11 +110,20 @@ pub(crate) fn search<S: System + ?Sized, const W: usize>(
         settle_after: SETTLE_AFTER,
         ask_after: crew::begins(claim, options, W > 1, meter),
         elsewhere: None,
+        kept_by_crew: false,
+        is_left_to_one: false,
         keeper: options.checkpoint.map(|kept| Keeper::new(kept.clone(), meter)),
         left_out: None,
     };
     let ended = match search.restore(claim, meter) {
         Err(limit) => Some(limit),
+        Ok(()) if search.kept_by_crew => match search.ask_crew(claim, options, meter, progress) {
+            ControlFlow::Break(limit) => limit,
+            ControlFlow::Continue(()) => {
+                search.begin_again();
+                search.run(claim, options, meter, progress)
+            }
+        },
         Ok(()) => {
             // What goes on from a file keeps to what it has settled, or has not.
             if options.settles_first && search.product.reduces() && search.product.nodes.len() == 0 {
@@ -191,6 +204,19 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
         };
         self.elsewhere = Some((statistics, letters));
         ControlFlow::Break(limit)
+    }
+
+    /// Several threads cannot go on from their file.
+    pub(super) fn refused(&self, refused: Refused) -> Told {
+        let path = self.keeper.as_ref().map(|keeper| keeper.checkpoint.path.clone()).unwrap_or_default();
+        let limit = Some(refused.into_limit(&path));
+        Told { limit, statistics: Statistics::default(), letters: Vec::new() }
+    }
+
+    /// What the system has left out, now or before it was kept.
+    pub(super) fn left_out(&self) -> Option<String> {
+        let now = self.product.system.left_out().map(|limit| limit.to_string());
+        now.or_else(|| self.left_out.clone())
     }
 
     fn begin_again(&mut self) {

@@ -8,16 +8,52 @@ use std::io;
 
 use volee_system::{Limit, Meter, Progress, System};
 
-use super::Claim;
 use super::components::{Frame, Root, Search};
 use super::marks::Marks;
 use super::nodes::{DEAD, UNVISITED};
 use super::product::Arc;
 use super::reduced::Expansions;
+use super::{Claim, crew};
 use volee_store::checkpoint::{CheckpointError, Damaged, PIECE, Reader, Refused, Writer};
 
 /// What a kept search of this kind begins with.
 const KIND: u64 = 4;
+
+/// What a file begins with.
+pub(super) struct Header {
+    pub kind: u64,
+    pub words: u64,
+    pub transitions: u64,
+    pub reduced: u64,
+    pub max_depth: u64,
+    pub initial: u64,
+    pub settle_after: u64,
+    /// Several threads know that there is an error, and one is to find it.
+    pub is_left_to_one: u64,
+}
+
+impl Header {
+    pub fn write(&self, out: &mut Writer) -> io::Result<()> {
+        let [one, two] = [
+            [self.kind, self.words, self.transitions, self.reduced],
+            [self.max_depth, self.initial, self.settle_after, self.is_left_to_one],
+        ];
+        one.into_iter().chain(two).try_for_each(|number| out.number(number))
+    }
+
+    pub fn read(input: &mut Reader) -> Result<Self, CheckpointError> {
+        Ok(Header {
+            kind: input.number()?,
+            words: input.number()?,
+            transitions: input.number()?,
+            reduced: input.number()?,
+            max_depth: input.number()?,
+            initial: input.number()?,
+            settle_after: input.number()?,
+            is_left_to_one: input.number()?,
+        })
+    }
+}
 
 impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
     /// Keeps the search, if it is one that is kept. It goes on if that fails, and says so.
@@ -32,17 +68,17 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
     fn write(&mut self, out: &mut Writer) -> io::Result<()> {
         let product = &mut self.product;
         let left_out = product.system.left_out().map(|limit| limit.to_string());
-        for number in [
-            KIND,
-            W as u64,
-            product.transitions,
-            product.reduced,
-            self.max_depth as u64,
-            u64::from(self.initial),
-            self.settle_after as u64,
-        ] {
-            out.number(number)?;
-        }
+        let header = Header {
+            kind: KIND,
+            words: W as u64,
+            transitions: product.transitions,
+            reduced: product.reduced,
+            max_depth: self.max_depth as u64,
+            initial: u64::from(self.initial),
+            settle_after: self.settle_after as u64,
+            is_left_to_one: u64::from(self.is_left_to_one),
+        };
+        header.write(out)?;
         out.value(&left_out.or_else(|| self.left_out.clone()))?;
         out.value(&self.errors)?;
         out.value(&product.letters())?;
@@ -61,32 +97,7 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
             out.bytes(product.load(name))?;
             out.number(u64::from(order))?;
         }
-        self.write_stacks(out)
-    }
-
-    fn write_stacks(&self, out: &mut Writer) -> io::Result<()> {
-        out.number(self.waiting.len() as u64)?;
-        for arc in &self.waiting {
-            out.number(u64::from(arc.node))?;
-            out.number(u64::from(arc.ordinal.wrapping_add(2)))?;
-            out.number(arc.process.map_or(0, |process| u64::from(process) + 1))?;
-            arc.marks.0.iter().try_for_each(|&word| out.number(word))?;
-        }
-        out.number(self.frames.len() as u64)?;
-        for frame in &self.frames {
-            out.number(u64::from(frame.node))?;
-            out.number(frame.first as u64)?;
-            out.number(frame.next as u64)?;
-        }
-        out.number(self.open.len() as u64)?;
-        self.open.iter().try_for_each(|&node| out.number(u64::from(node)))?;
-        out.number(self.roots.len() as u64)?;
-        for root in &self.roots {
-            out.number(root.start as u64)?;
-            root.entry.0.iter().chain(&root.inside.0).try_for_each(|&word| out.number(word))?;
-            out.number(u64::from(root.told))?;
-        }
-        Ok(())
+        write_stacks(&self.waiting, &self.frames, &self.open, &self.roots, out)
     }
 
     /// Goes on from a file, where there is one to go on from.
@@ -94,28 +105,58 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
         let Some(keeper) = self.keeper.take_if(|keeper| keeper.checkpoint.resume) else { return Ok(()) };
         let path = keeper.checkpoint.path.clone();
         let restored = Reader::open(&path).map_err(Refused::from).and_then(|mut input| {
-            self.read(&mut input, claim, meter)?;
-            if self.is_sound() { Ok(()) } else { Err(Damaged.into()) }
+            let header = Header::read(&mut input)?;
+            if header.kind == crew::KIND {
+                self.kept_by_crew = true;
+                return Ok(());
+            }
+            self.read(header, &mut input, claim, meter)
         });
         restored.map_err(|refused| refused.into_limit(&path))?;
         // A file that could not be read is not written over.
-        self.keeper.insert(keeper).restored(meter);
+        let keeper = self.keeper.insert(keeper);
+        if !self.kept_by_crew {
+            keeper.restored(meter);
+        }
         Ok(())
     }
 
-    fn read(&mut self, input: &mut Reader, claim: &Claim, meter: &Meter) -> Result<(), Refused> {
-        if (input.number()?, input.number()?) != (KIND, W as u64) {
+    fn read(
+        &mut self,
+        header: Header,
+        input: &mut Reader,
+        claim: &Claim,
+        meter: &Meter,
+    ) -> Result<(), Refused> {
+        if (header.kind, header.words) != (KIND, W as u64) {
             return Err(Damaged.into());
         }
-        self.product.transitions = input.number()?;
-        self.product.reduced = input.number()?;
-        self.max_depth = input.index()?;
-        self.initial = input.short()?;
-        self.settle_after = input.index()?;
+        self.product.transitions = header.transitions;
+        self.product.reduced = header.reduced;
+        self.max_depth = usize::try_from(header.max_depth).map_err(|_| Damaged)?;
+        self.initial = u32::try_from(header.initial).map_err(|_| Damaged)?;
+        self.settle_after = usize::try_from(header.settle_after).map_err(|_| Damaged)?;
+        if header.is_left_to_one == 1 {
+            (self.is_left_to_one, self.ask_after) = (true, usize::MAX);
+        }
         self.left_out = input.value()?;
         self.errors = input.value()?;
         let letters: Vec<u64> = input.value()?;
         self.product.met_before(&letters);
+        self.read_nodes(input, claim, meter)?;
+        self.read_expansions(input, meter)?;
+        let read = Stacks::read(input, &self.product.nodes.order)?;
+        Stacks { waiting: self.waiting, frames: self.frames, open: self.open, roots: self.roots } = read;
+        Ok(())
+    }
+
+    /// Reads nodes, which get the numbers that they had.
+    pub(super) fn read_nodes(
+        &mut self,
+        input: &mut Reader,
+        claim: &Claim,
+        meter: &Meter,
+    ) -> Result<(), Refused> {
         let states = claim.automaton.states.len() as u32;
         let mut bytes = Vec::new();
         for node in 0..input.index()? {
@@ -129,6 +170,12 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
             self.product.nodes.order[node] = order;
             self.look(node, meter)?;
         }
+        Ok(())
+    }
+
+    /// Reads which states of the reduced system have all their steps, where that was settled.
+    pub(super) fn read_expansions(&mut self, input: &mut Reader, meter: &Meter) -> Result<(), Refused> {
+        let mut bytes = Vec::new();
         if let Some(settled) = input.index()?.checked_sub(1) {
             self.product.expansions = Some(Expansions::none());
             for state in 0..settled {
@@ -139,10 +186,10 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
                 self.look(state, meter)?;
             }
         }
-        self.read_stacks(input)
+        Ok(())
     }
 
-    fn look(&self, at: usize, meter: &Meter) -> Result<(), Refused> {
+    pub(super) fn look(&self, at: usize, meter: &Meter) -> Result<(), Refused> {
         if at.is_multiple_of(PIECE) {
             let needs = || "the search in the file needs more".to_owned();
             meter.check().and_then(|()| meter.check_memory(self.bytes(), needs)).map_err(Refused::Limit)?;
@@ -153,31 +200,74 @@ impl<S: System + ?Sized, const W: usize> Search<'_, S, W> {
     fn no_room(&self) -> Refused {
         Refused::Limit(Limit::Memory { budget: self.bytes(), needed: "there are too many states".into() })
     }
+}
 
-    fn read_stacks(&mut self, input: &mut Reader) -> Result<(), Refused> {
+/// The stacks of a search by components: transitions that wait, the path, open nodes, components.
+pub(super) struct Stacks<const W: usize> {
+    pub waiting: Vec<Arc<W>>,
+    pub frames: Vec<Frame>,
+    pub open: Vec<u32>,
+    pub roots: Vec<Root<W>>,
+}
+
+pub(super) fn write_stacks<const W: usize>(
+    waiting: &[Arc<W>],
+    frames: &[Frame],
+    open: &[u32],
+    roots: &[Root<W>],
+    out: &mut Writer,
+) -> io::Result<()> {
+    out.number(waiting.len() as u64)?;
+    for arc in waiting {
+        out.number(u64::from(arc.node))?;
+        out.number(u64::from(arc.ordinal.wrapping_add(2)))?;
+        out.number(arc.process.map_or(0, |process| u64::from(process) + 1))?;
+        arc.marks.0.iter().try_for_each(|&word| out.number(word))?;
+    }
+    out.number(frames.len() as u64)?;
+    for frame in frames {
+        out.number(u64::from(frame.node))?;
+        out.number(frame.first as u64)?;
+        out.number(frame.next as u64)?;
+    }
+    out.number(open.len() as u64)?;
+    open.iter().try_for_each(|&node| out.number(u64::from(node)))?;
+    out.number(roots.len() as u64)?;
+    for root in roots {
+        out.number(root.start as u64)?;
+        root.entry.0.iter().chain(&root.inside.0).try_for_each(|&word| out.number(word))?;
+        out.number(u64::from(root.told))?;
+    }
+    Ok(())
+}
+
+impl<const W: usize> Stacks<W> {
+    /// Reads the stacks of nodes with these orders.
+    pub fn read(input: &mut Reader, orders: &[u32]) -> Result<Self, Refused> {
+        let mut read =
+            Stacks { waiting: Vec::new(), frames: Vec::new(), open: Vec::new(), roots: Vec::new() };
         for _ in 0..input.index()? {
             let (node, ordinal) = (input.short()?, input.short()?.wrapping_sub(2));
             let process = input.short()?.checked_sub(1).map(u8::try_from);
             let process = process.transpose().map_err(|_| Damaged)?;
-            self.waiting.push(Arc { node, ordinal, process, marks: marks(input)? });
+            read.waiting.push(Arc { node, ordinal, process, marks: marks(input)? });
         }
         for _ in 0..input.index()? {
             let (node, first, next) = (input.short()?, input.index()?, input.index()?);
-            self.frames.push(Frame { node, first, next });
+            read.frames.push(Frame { node, first, next });
         }
         for _ in 0..input.index()? {
-            self.open.push(input.short()?);
+            read.open.push(input.short()?);
         }
         for _ in 0..input.index()? {
             let (start, entry, inside) = (input.index()?, marks(input)?, marks(input)?);
-            self.roots.push(Root { start, entry, inside, told: input.number()? == 1 });
+            read.roots.push(Root { start, entry, inside, told: input.number()? == 1 });
         }
-        Ok(())
+        if read.is_sound(orders) { Ok(read) } else { Err(Damaged.into()) }
     }
 
     /// Whether what was read fits together.
-    fn is_sound(&self) -> bool {
-        let orders = &self.product.nodes.order;
+    fn is_sound(&self, orders: &[u32]) -> bool {
         let nodes = orders.len() as u32;
         let arcs = self.waiting.iter().all(|arc| arc.node < nodes);
         let ends = self.frames.iter().skip(1).map(|frame| frame.first).chain([self.waiting.len()]);

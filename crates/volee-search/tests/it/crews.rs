@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use volee_logic::formula::parse;
@@ -12,8 +12,10 @@ use volee_promela::{Options, lower, parse as parse_model};
 use volee_search::{
     BoundAtom, Claim, ClaimOptions, ClaimOutcome, Crew, Fairness, LtlQuestion, Reduction, check_claim,
 };
+use volee_store::checkpoint::{Checkpoint, read_header};
 use volee_system::{
-    Budget, Components, FaultId, Flow, Label, Limit, Meter, PredicateId, Quiet, Sink, Step, System, Verdict,
+    Budget, Components, FaultId, Flow, Label, Limit, Meter, PredicateId, Quiet, Random, Sink, Step, System,
+    Verdict,
 };
 
 /// Numbers that lead to larger ones and so to an end: runs are short, states many, and names soon too long
@@ -222,4 +224,168 @@ fn with_little_memory_or_without_workers_one_goes_on_alone() {
     let options = ClaimOptions { crew: Some(&crew), ..ClaimOptions::default() };
     let outcome = check_claim(&mut tree.clone(), &claim, options, &meter(), &mut Quiet);
     assert_eq!((outcome.verdict, outcome.statistics.workers), (Verdict::Holds, 0));
+}
+
+/// A tree that interrupts all who look at it after this many expansions of any.
+#[derive(Clone)]
+struct Cut {
+    tree: Tree,
+    expansions: Arc<AtomicI64>,
+    cancelled: Arc<AtomicBool>,
+}
+
+impl System for Cut {
+    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
+        self.tree.initial(push)
+    }
+
+    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        if self.expansions.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.cancelled.store(true, Ordering::Relaxed);
+        }
+        self.tree.steps(state, sink)
+    }
+
+    fn label(&self, label: Label) -> Cow<'_, str> {
+        self.tree.label(label)
+    }
+
+    fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
+        self.tree.holds(predicate, state)
+    }
+
+    fn components(&self) -> Option<Components> {
+        self.tree.components()
+    }
+}
+
+#[test]
+fn workers_that_are_interrupted_again_and_again_go_on_from_their_file() {
+    let (mut cuts, mut held, mut violated, mut shared) = (0, 0, 0, 0);
+    let mut random = Random::new(2013);
+    for (states, bytes, from) in [(9_000, 2, 500), (20_000, 8, 1_000)] {
+        for back in [None, Some((states / 2 - 100) | 7)] {
+            let tree = Tree { states, back, bytes };
+            // The automaton of the last begins with cycles of both kinds, and is for one thread.
+            for text in ["[](a -> <>b)", "<>b", "[](a -> <>(c && <>b))", "[](a -> <>[]b)", "[]<>a -> []<>b"] {
+                let claim = claim(text);
+                let alone =
+                    check_claim(&mut tree.clone(), &claim, ClaimOptions::default(), &meter(), &mut Quiet);
+                let folder = tempfile::tempdir().expect("a folder");
+                let path = folder.path().join("search");
+                let every = Duration::from_millis([0, 3_600_000][random.below(2)]);
+                let mut kept = Checkpoint { path, every, header: b"head".to_vec(), resume: false };
+                let outcome = loop {
+                    let cancelled = Arc::new(AtomicBool::new(false));
+                    let few = 3_000 + random.below(3_000) as i64;
+                    let expansions = Arc::new(AtomicI64::new(few));
+                    let cut = Cut { tree: tree.clone(), expansions, cancelled: Arc::clone(&cancelled) };
+                    let meter =
+                        Meter::start(Budget { cancelled, memory: Some(1 << 30), ..Budget::default() });
+                    let options = ClaimOptions { checkpoint: Some(&kept), ..ClaimOptions::default() };
+                    let workers = [2, 3, 8, 1][random.below(4)];
+                    let outcome = by_crew(&cut, &claim, options, (workers, from), &meter);
+                    if outcome.verdict != Verdict::Unknown(Limit::Cancelled) {
+                        break outcome;
+                    }
+                    assert_eq!(read_header(&kept.path).expect("it is whole"), b"head");
+                    (kept.resume, cuts) = (true, cuts + 1);
+                };
+                let context = format!("{text}, {states} states, back {back:?}");
+                assert_eq!(outcome.verdict, alone.verdict, "{context}");
+                shared += u32::from(outcome.statistics.workers > 0);
+                match alone.verdict == Verdict::Holds {
+                    true => {
+                        held += 1;
+                        assert_eq!(outcome.statistics.states, alone.statistics.states, "{context}");
+                        let sorted = |outcome: &ClaimOutcome| {
+                            let mut letters = outcome.letters.clone();
+                            letters.sort_unstable();
+                            letters
+                        };
+                        assert_eq!(sorted(&outcome), sorted(&alone), "{context}");
+                    }
+                    false => violated += 1,
+                }
+            }
+        }
+    }
+    assert!(
+        cuts > 20 && held > 4 && violated > 4 && shared > 3,
+        "{cuts} were cut, {held} hold, {violated} do not, {shared} were shared"
+    );
+}
+
+/// One run, on which what is owed at its beginning is done at its end, or which comes back to where it began,
+/// and which interrupts all who look at it.
+#[derive(Clone)]
+struct Long {
+    states: u32,
+    comes_back: bool,
+    expansions: Arc<AtomicI64>,
+    cancelled: Arc<AtomicBool>,
+}
+
+impl System for Long {
+    fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {
+        push(&0u32.to_le_bytes())
+    }
+
+    fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        if self.expansions.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.cancelled.store(true, Ordering::Relaxed);
+        }
+        let next = match Tree::number(state) + 1 {
+            end if end == self.states && !self.comes_back => return Flow::Continue(()),
+            next => next % self.states,
+        };
+        sink.push(Step::labelled(0), &next.to_le_bytes())
+    }
+
+    fn label(&self, _: Label) -> Cow<'_, str> {
+        "step".into()
+    }
+
+    fn holds(&mut self, predicate: PredicateId, state: &[u8]) -> Result<bool, FaultId> {
+        let number = Tree::number(state);
+        Ok(match predicate.0 {
+            0 => number == 3,
+            1 => number + 1 == self.states,
+            _ => true,
+        })
+    }
+
+    fn components(&self) -> Option<Components> {
+        Some(Components { ends: (1..=4).collect(), records: None })
+    }
+}
+
+#[test]
+fn a_walk_that_is_interrupted_again_and_again_comes_to_its_end() {
+    // In the first, the path is expanded once more each time, but the last of it first; the second is one
+    // component, through which one goes that is kept.
+    for (text, comes_back) in [("[](a -> <>b)", false), ("[](a -> <>[]c)", true)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("search");
+        let every = Duration::from_secs(3600);
+        let mut kept = Checkpoint { path, every, header: Vec::new(), resume: false };
+        let (claim, mut random) = (claim(text), Random::new(7));
+        let (mut cuts, states) = (0, 40_000);
+        let outcome = loop {
+            let cancelled = Arc::new(AtomicBool::new(false));
+            let expansions = Arc::new(AtomicI64::new(5_000));
+            let long = Long { states, comes_back, expansions, cancelled: Arc::clone(&cancelled) };
+            let meter = Meter::start(Budget { cancelled, memory: Some(1 << 30), ..Budget::default() });
+            let options = ClaimOptions { checkpoint: Some(&kept), ..ClaimOptions::default() };
+            let workers = if cuts == 0 { 2 } else { [1, 2, 3, 8][random.below(4)] };
+            let outcome = by_crew(&long, &claim, options, (workers, 100), &meter);
+            if outcome.verdict != Verdict::Unknown(Limit::Cancelled) {
+                break outcome;
+            }
+            (kept.resume, cuts) = (true, cuts + 1);
+            assert!(cuts < 60, "{text} comes to no end");
+        };
+        assert_eq!(outcome.verdict, Verdict::Holds, "{text}");
+        assert!(cuts > 5 && outcome.statistics.workers > 0, "{text} was cut {cuts} times");
+    }
 }

@@ -28,7 +28,7 @@ impl Tables {
         (name.0 >> self.width == 0).then(|| StateRef(u64::from(at) << self.width | name.0))
     }
 
-    fn pair(&self, key: StateRef) -> Pair {
+    pub fn pair(&self, key: StateRef) -> Pair {
         (StateRef(key.0 & ((1 << self.width) - 1)), (key.0 >> self.width) as u32)
     }
 
@@ -79,6 +79,8 @@ pub(super) struct Plan {
     renaming: Option<(Layouts, Tuples)>,
     /// The leader has moved all names already.
     is_moved: bool,
+    /// All hand in what they have.
+    is_kept: bool,
 }
 
 impl<const W: usize> Worker<'_, W> {
@@ -92,8 +94,8 @@ impl<const W: usize> Worker<'_, W> {
         }
         let leads = common.yard.meet()?;
         if leads {
-            common.yard.open_meeting();
-            match self.plan() {
+            let is_kept = common.yard.open_meeting();
+            match self.plan(is_kept) {
                 Ok(plan) => {
                     *common.plan.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(plan));
                 }
@@ -109,7 +111,8 @@ impl<const W: usize> Worker<'_, W> {
             if leads {
                 *common.plan.lock().unwrap_or_else(PoisonError::into_inner) = None;
             }
-            return common.yard.meet().map(drop);
+            common.yard.meet()?;
+            return if plan.is_kept { self.hand_in(leads) } else { Some(()) };
         };
         let waiting = self.product.tuples()?.take_waiting();
         let mut tuples = all.clone();
@@ -135,22 +138,26 @@ impl<const W: usize> Worker<'_, W> {
             rename(&mut common.alone.lock().unwrap_or_else(PoisonError::into_inner).roots);
         }
         self.product.exchange_names(Names::Tuples(Box::new(tuples)));
-        common.yard.meet().map(drop)
+        common.yard.meet()?;
+        if plan.is_kept { self.hand_in(leads) } else { Some(()) }
     }
 
     /// Makes the next tables, and lays names out where some worker has states that wait for that.
-    fn plan(&mut self) -> Result<Plan, Option<Limit>> {
+    fn plan(&mut self, is_kept: bool) -> Result<Plan, Option<Limit>> {
         let common = self.common;
         let wants = std::mem::take(&mut *common.wants_layout.lock().unwrap_or_else(PoisonError::into_inner));
         let old = self.tables.clone();
+        if is_kept && !wants && !old.is_crowded() {
+            return Ok(Plan { tables: old, renaming: None, is_moved: true, is_kept });
+        }
         let larger = old.seen.larger_bytes() + old.dead.larger_bytes();
-        common.check(old.bytes() + larger).map_err(Some)?;
+        common.check_memory(old.bytes() + larger).map_err(Some)?;
         if !wants {
             let tables = old.each(|table| match table.is_crowded() {
                 true => table.larger().map(Arc::new).ok_or(None),
                 false => Ok(Arc::clone(table)),
             })?;
-            return Ok(Plan { tables, renaming: None, is_moved: false });
+            return Ok(Plan { tables, renaming: None, is_moved: false, is_kept });
         }
         let most = common.kinds.most_name_bits();
         let bits = old.seen.name_bits().saturating_sub(common.kinds.bits()).min(most);
@@ -172,7 +179,7 @@ impl<const W: usize> Worker<'_, W> {
         tuples.share();
         let all = tuples.clone();
         tuples.put_waiting(own);
-        Ok(Plan { tables, renaming: Some((layouts, all)), is_moved })
+        Ok(Plan { tables, renaming: Some((layouts, all)), is_moved, is_kept })
     }
 
     /// Translates all names that this worker holds.

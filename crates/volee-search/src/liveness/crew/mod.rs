@@ -35,12 +35,12 @@
 //! A walk through a component of the automaton that has cycles of both kinds ([`Kind::Mixed`]) can meet
 //! components that are nearly all of the product, and each worker would go through them whole. There one
 //! worker walks at a time ([`Alone`]) while the others reach what can be reached; and where the automaton
-//! begins like that, the crew is not asked at all. Neither is it with little memory, a bound on the depth, or
-//! a file in which the search is kept.
+//! begins like that, the crew is not asked at all. Neither is it with little memory or a bound on the depth.
 //!
 //! Which cycle a crew meets first depends on chance. So it tells only whether there is an error; if there is,
 //! the paused search goes on to the one that it finds.
 
+mod kept;
 mod kinds;
 mod meeting;
 mod walk;
@@ -49,13 +49,17 @@ mod worker;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use volee_logic::automaton::Edge;
-use volee_store::{Concurrent, StateRef, Tuples};
+use volee_store::checkpoint::Keeper;
+use volee_store::{Concurrent, Layouts, StateRef, Tuples};
 use volee_system::{Limit, Meter, Progress, Snapshot, System};
 
+use self::kept::Desk;
+pub(super) use self::kept::KIND;
 use self::kinds::{Kind, Kinds};
 use self::meeting::{Plan, Tables};
+use self::walk::Walk;
 use super::components::Search;
-use super::nodes::{DEAD, UNVISITED};
+use super::nodes::{DEAD, Nodes, UNVISITED};
 use super::reduced::Expansions;
 use super::{Claim, ClaimOptions};
 use crate::check::{SHARED, Statistics};
@@ -93,7 +97,7 @@ struct Account {
 }
 
 /// What workers share.
-struct Common<'c> {
+struct Common<'c, const W: usize> {
     yard: Yard<Vec<Pair>>,
     kinds: Kinds,
     alone: Mutex<Alone>,
@@ -105,10 +109,17 @@ struct Common<'c> {
     meter: &'c Meter,
     /// What the first thread holds.
     held: u64,
+    /// Whether the search is kept, and where all hand in what they have for that.
+    keeps: bool,
+    desk: Mutex<Desk<W>>,
+    /// What the first thread's system has left out.
+    left_out: Option<String>,
 }
 
 /// What the first thread knows, and workers begin with.
-struct Start<'s> {
+struct Start<'s, const W: usize> {
+    /// The walk that one was on alone, and its pairs.
+    walk: Mutex<Option<(Nodes, Walk<W>)>>,
     tuples: Tuples,
     tables: Tables,
     expansions: Option<Expansions>,
@@ -117,7 +128,7 @@ struct Start<'s> {
     reduces: bool,
 }
 
-impl Common<'_> {
+impl<const W: usize> Common<'_, W> {
     /// All accounts as one.
     fn sum(&self) -> Account {
         let mut sum = Account::default();
@@ -135,10 +146,15 @@ impl Common<'_> {
 
     /// Whether time and memory are left, beside the table, for this much.
     fn check(&self, bytes: u64) -> Result<(), Limit> {
+        self.meter.check().and_then(|()| self.check_memory(bytes))
+    }
+
+    /// Whether memory is left, beside the table, for this much.
+    fn check_memory(&self, bytes: u64) -> Result<(), Limit> {
         let sum = self.sum();
         let needed =
             || format!("there are more than {} pairs of a state and a state of the claim", sum.passing);
-        self.meter.check().and_then(|()| self.meter.check_memory(self.held + sum.bytes + bytes, needed))
+        self.meter.check_memory(self.held + sum.bytes + bytes, needed)
     }
 }
 
@@ -146,9 +162,7 @@ impl Common<'_> {
 pub(super) fn begins(claim: &Claim, options: ClaimOptions<'_>, fair: bool, meter: &Meter) -> usize {
     let budget = meter.budget();
     let little = budget.memory.is_some_and(|bytes| bytes < SHARED);
-    let Some(crew) =
-        options.crew.filter(|_| !little && budget.depth.is_none() && options.checkpoint.is_none())
-    else {
+    let Some(crew) = options.crew.filter(|_| !little && budget.depth.is_none()) else {
         return usize::MAX;
     };
     match Kinds::new(&claim.automaton, fair).of(claim.automaton.initial) {
@@ -167,37 +181,47 @@ pub(super) fn ask<S: System + ?Sized, const W: usize>(
     progress: &mut dyn Progress,
 ) -> Option<Told> {
     let kinds = Kinds::new(&claim.automaton, W > 1);
-    let (held, letters) = (search.bytes(), search.product.letters().to_vec());
-    let before = Account {
-        transitions: search.product.transitions,
-        reduced: search.product.reduced,
-        depth: search.max_depth as u64,
-        ..Account::default()
-    };
     let crew = options.crew?;
-    let (start, first, passing) = begin(search, claim, options, &kinds)?;
+    let Begun { start, first, before } = match std::mem::take(&mut search.kept_by_crew) {
+        false => begin(search, claim, options, &kinds)?,
+        true => match kept::read(search, claim, options, &kinds, meter) {
+            Ok(begun) => begun?,
+            Err(refused) => return Some(search.refused(refused)),
+        },
+    };
+    let mut keeper = search.keeper.take();
+    if let Some(keeper) = keeper.as_mut().filter(|keeper| keeper.checkpoint.resume) {
+        keeper.restored(meter);
+    }
+    let (held, letters) = (search.bytes(), search.product.letters().to_vec());
     let mut accounts: Vec<_> = (0..crew.size()).map(|_| Mutex::default()).collect();
-    accounts.push(Mutex::new(Account { passing, ..before }));
+    accounts.push(Mutex::new(before));
     let share = |worker: usize| first.iter().skip(worker).step_by(crew.size()).copied().collect();
     let packages = (0..crew.size().min(first.len())).map(share).collect();
+    let is_taken = start.walk.lock().unwrap_or_else(PoisonError::into_inner).is_some();
     let common = Common {
         yard: Yard::new(crew.size(), packages),
         kinds,
-        alone: Mutex::default(),
+        alone: Mutex::new(Alone { is_taken, roots: Vec::new() }),
         plan: Mutex::default(),
         wants_layout: Mutex::default(),
         accounts,
         letters: Mutex::new(letters),
         meter,
         held,
+        keeps: keeper.is_some(),
+        desk: Mutex::default(),
+        left_out: search.left_out(),
     };
+    let length = search.product.state_length();
     let (end, peak) = std::thread::scope(|scope| {
         for number in 0..crew.size() {
             let (common, start) = (&common, &start);
             scope.spawn(move || worker::run::<W>(crew, number, common, start));
         }
-        watch(&common, progress)
+        watch(&common, keeper.as_mut().map(|keeper| (keeper, length)), progress)
     });
+    search.keeper = keeper;
     let sum = common.sum();
     let (dead, bytes) = common.yard.size();
     let statistics = Statistics {
@@ -214,73 +238,156 @@ pub(super) fn ask<S: System + ?Sized, const W: usize>(
     let limit = match end {
         End::Complete => None,
         End::Limit(Some(limit @ (Limit::Time { .. } | Limit::Cancelled))) => Some(limit),
-        End::Decided | End::Limit(_) => return None,
+        End::Decided => {
+            search.is_left_to_one = true;
+            return None;
+        }
+        End::Limit(_) => return None,
     };
     Some(Told { limit, statistics, letters })
 }
 
-/// What a crew begins with, what it is to do first, and how many pairs on no accepted cycle are known;
-/// nothing where one thread knows already that there is an error, or names have no room.
+/// What a crew begins with, what it is to do first, and what was counted before.
+struct Begun<'s, const W: usize> {
+    start: Start<'s, W>,
+    first: Vec<Pair>,
+    before: Account,
+}
+
+/// Tables that are filled before a crew begins.
+struct Ground {
+    tuples: Tuples,
+    /// How names change that were given before.
+    layouts: Option<Layouts>,
+    tables: Tables,
+    first: Vec<Pair>,
+    /// Pairs on no accepted cycle.
+    passing: u64,
+    seen: u64,
+    dead: u64,
+}
+
+impl Ground {
+    /// With room for this many pairs. Nothing where names have none.
+    fn new(mut tuples: Tuples, pairs: usize, kinds: &Kinds) -> Option<Self> {
+        let (bits, most) = (kinds.bits(), kinds.most_name_bits());
+        // The first thread's names have no room for the automaton's state, and those that are short need half
+        // the memory.
+        let wish = Concurrent::bits_for(pairs * 2).saturating_sub(bits).min(most);
+        let layouts = if tuples.is_wide() { None } else { Some(tuples.lay_out_within(wish, most)?) };
+        tuples.share();
+        let width = tuples.width().min(most);
+        let table = || Concurrent::new(width + bits, pairs * 2).map(Arc::new);
+        let tables = Tables { seen: table()?, dead: table()?, width };
+        Some(Ground { tuples, layouts, tables, first: Vec::new(), passing: 0, seen: 0, dead: 0 })
+    }
+
+    /// The name of a state that had one before.
+    fn renamed(&mut self, name: StateRef) -> StateRef {
+        self.layouts.as_ref().map_or(name, |layouts| self.tuples.renamed(layouts, name))
+    }
+
+    /// Puts a pair where it belongs; nothing where it has no room, or is an error by itself.
+    fn put(&mut self, pair: Pair, order: u32, kinds: &Kinds, traps: &[bool]) -> Option<()> {
+        let key = self.tables.key(pair).filter(|_| !traps[pair.1 as usize])?;
+        self.seen += u64::from(self.tables.seen.insert(key));
+        match kinds.of(pair.1) {
+            Kind::Passing => {
+                self.passing += 1;
+                if order == UNVISITED {
+                    self.first.push(pair);
+                }
+            }
+            _ if order == DEAD => self.dead += u64::from(self.tables.dead.insert(key)),
+            _ => self.first.push(pair),
+        }
+        Some(())
+    }
+
+    /// All pairs are there.
+    fn begun<'s, S: System + ?Sized, const W: usize>(
+        mut self,
+        search: &mut Search<'_, S, W>,
+        claim: &'s Claim,
+        options: ClaimOptions<'_>,
+        before: Account,
+        walk: Option<Walk<W>>,
+    ) -> Option<Begun<'s, W>> {
+        let mut expansions = search.product.expansions.clone();
+        if let Some(expansions) = &mut expansions {
+            expansions.rename(|name| self.renamed(name));
+        }
+        let walk = walk.map(|walk| {
+            let mut nodes = std::mem::replace(&mut search.product.nodes, Nodes::new());
+            nodes.rename(|name| self.renamed(name));
+            (nodes, walk)
+        });
+        self.tables.seen.add(self.seen);
+        self.tables.dead.add(self.dead);
+        let Ground { tuples, tables, first, passing, .. } = self;
+        if tuples.is_full() {
+            return None;
+        }
+        let automaton = &claim.automaton.states[..];
+        let (faults, reduces) = (options.faults, search.product.reduces());
+        let walk = Mutex::new(walk);
+        let start = Start { walk, tuples, tables, expansions, automaton, faults, reduces };
+        Some(Begun { start, first, before: Account { passing, ..before } })
+    }
+}
+
+/// What a crew begins with when one thread has shown a search to be large; nothing where that one knows
+/// already that there is an error, or names have no room.
 fn begin<'s, S: System + ?Sized, const W: usize>(
     search: &mut Search<'_, S, W>,
     claim: &'s Claim,
     options: ClaimOptions<'_>,
     kinds: &Kinds,
-) -> Option<(Start<'s>, Vec<Pair>, u64)> {
+) -> Option<Begun<'s, W>> {
     let product = &mut search.product;
-    let mut tuples = product.tuples()?.clone();
-    let (bits, most) = (kinds.bits(), kinds.most_name_bits());
-    let nodes = &product.nodes;
-    // The first thread's names have no room for the automaton's state, and those that are short need half the
-    // memory.
-    let wish = Concurrent::bits_for(nodes.len() * 2).saturating_sub(bits).min(most);
-    let layouts = if tuples.is_wide() { None } else { Some(tuples.lay_out_within(wish, most)?) };
-    tuples.share();
-    let width = tuples.width().min(most);
-    let table = || Concurrent::new(width + bits, nodes.len() * 2).map(Arc::new);
-    let tables = Tables { seen: table()?, dead: table()?, width };
-    let mut renamed = |name| layouts.as_ref().map_or(name, |layouts| tuples.renamed(layouts, name));
-    let (mut first, mut passing, mut dead) = (Vec::new(), 0, 0);
-    for node in 0..nodes.len() as u32 {
-        let ((name, at), order) = (nodes.key(node), nodes.order[node as usize]);
-        let pair = (renamed(name), at);
-        let key = tables.key(pair).filter(|_| !product.traps[pair.1 as usize])?;
-        tables.seen.insert(key);
-        match kinds.of(pair.1) {
-            Kind::Passing => {
-                passing += 1;
-                if order == UNVISITED {
-                    first.push(pair);
-                }
-            }
-            _ if order == DEAD => dead += u64::from(tables.dead.insert(key)),
-            _ => first.push(pair),
-        }
+    let mut ground = Ground::new(product.tuples()?.clone(), product.nodes.len(), kinds)?;
+    for node in 0..product.nodes.len() as u32 {
+        let ((name, at), order) = (product.nodes.key(node), product.nodes.order[node as usize]);
+        let name = ground.renamed(name);
+        ground.put((name, at), order, kinds, &product.traps)?;
     }
-    tables.seen.add(nodes.len() as u64);
-    tables.dead.add(dead);
-    let mut expansions = product.expansions.clone();
-    if let Some(expansions) = &mut expansions {
-        expansions.rename(renamed);
-    }
-    if tuples.is_full() {
-        return None;
-    }
-    let automaton = &claim.automaton.states[..];
-    let (faults, reduces) = (options.faults, product.reduces());
-    Some((Start { tuples, tables, expansions, automaton, faults, reduces }, first, passing))
+    let before = Account {
+        transitions: product.transitions,
+        reduced: product.reduced,
+        depth: search.max_depth as u64,
+        ..Account::default()
+    };
+    ground.begun(search, claim, options, before, None)
 }
 
 /// Tells of progress and looks at the clock until the workers have ended; how they have, and the most memory.
-fn watch(common: &Common<'_>, progress: &mut dyn Progress) -> (End, u64) {
+fn watch<const W: usize>(
+    common: &Common<'_, W>,
+    mut keeping: Option<(&mut Keeper, usize)>,
+    progress: &mut dyn Progress,
+) -> (End, u64) {
     let mut peak = 0;
     loop {
         let seen = common.yard.watch(REPORT);
         let (sum, (dead, bytes)) = (common.sum(), common.yard.size());
         let memory = common.held + bytes + sum.bytes;
         peak = peak.max(memory);
-        if let Seen::End(end) = seen {
-            return (end, peak);
+        let at_limit = |keeper: &Keeper, length: usize| {
+            let moment = || keeper.last_moment(common.meter, sum.passing + dead, length);
+            common.meter.check().and_then(|()| moment()).err()
+        };
+        match (seen, &mut keeping) {
+            (Seen::End(end), _) => return (end, peak),
+            (Seen::Handed, Some((keeper, length))) => {
+                let limit = at_limit(keeper, *length);
+                kept::write(common, keeper, progress);
+                match limit {
+                    Some(limit) => common.yard.end(End::Limit(Some(limit))),
+                    None => common.yard.give_back(),
+                }
+                continue;
+            }
+            _ => {}
         }
         progress.report(&Snapshot {
             states: sum.passing + dead,
@@ -290,8 +397,20 @@ fn watch(common: &Common<'_>, progress: &mut dyn Progress) -> (End, u64) {
             pending: sum.waiting,
             memory,
         });
-        if let Err(limit) = common.check(bytes) {
-            common.yard.end(End::Limit(Some(limit)));
+        match &keeping {
+            Some((keeper, length)) => {
+                if at_limit(keeper, *length).is_some() || keeper.is_time(common.meter) {
+                    common.yard.call_to_keep();
+                }
+                if let Err(limit) = common.check_memory(bytes) {
+                    common.yard.end(End::Limit(Some(limit)));
+                }
+            }
+            None => {
+                if let Err(limit) = common.check(bytes) {
+                    common.yard.end(End::Limit(Some(limit)));
+                }
+            }
         }
     }
 }

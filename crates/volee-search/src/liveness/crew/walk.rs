@@ -1,10 +1,16 @@
 //! A walk: a depth-first search by components through what is not dead, in one component of the automaton.
 
+use std::io;
+
+use volee_store::checkpoint::{Reader, Refused, Writer};
+
 use super::worker::Worker;
 use super::{DEAD, Pair, UNVISITED};
 use crate::liveness::components::{Frame, Root, merged};
+use crate::liveness::kept::{Stacks, write_stacks};
 use crate::liveness::marks::Marks;
 use crate::liveness::nodes::Nodes;
+use crate::liveness::product::Arc;
 use crate::parallel::yard::End;
 
 /// Pairs that are given away from a walk at a time.
@@ -38,6 +44,20 @@ impl<const W: usize> Walk<W> {
         }
     }
 
+    /// Writes the path and what waits along it.
+    pub fn write(&self, out: &mut Writer) -> io::Result<()> {
+        let arc = |&(node, marks): &(u32, Marks<W>)| Arc { node, ordinal: 0, process: None, marks };
+        let waiting: Vec<Arc<W>> = self.ways.iter().map(arc).collect();
+        write_stacks(&waiting, &self.frames, &self.open, &self.roots, out)
+    }
+
+    /// A walk that was written, through nodes with these orders.
+    pub fn read(marks: u64, input: &mut Reader, orders: &[u32]) -> Result<Self, Refused> {
+        let Stacks { waiting, frames, open, roots } = Stacks::read(input, orders)?;
+        let ways = waiting.into_iter().map(|arc| (arc.node, arc.marks)).collect();
+        Ok(Walk { frames, ways, open, roots, ..Walk::new(marks) })
+    }
+
     #[inline]
     pub fn is_under_way(&self) -> bool {
         !self.frames.is_empty()
@@ -48,6 +68,11 @@ impl<const W: usize> Walk<W> {
             + self.ways.capacity() * size_of::<(u32, Marks<W>)>()
             + self.open.capacity() * 4
             + self.roots.capacity() * size_of::<Root<W>>()) as u64
+    }
+
+    /// The pairs on its path, from where it began.
+    pub fn path(&self, nodes: &Nodes) -> impl Iterator<Item = Pair> {
+        self.frames.iter().map(|frame| nodes.key(frame.node))
     }
 
     /// Some pairs that this walk would come to late, and nobody was given yet.

@@ -8,7 +8,7 @@
 use std::sync::PoisonError;
 
 use volee_store::Names;
-use volee_system::System;
+use volee_system::{Limit, System};
 
 use super::kinds::Kind;
 use super::meeting::Tables;
@@ -28,14 +28,14 @@ const ACCOUNT: u32 = 1 << 5;
 
 pub(super) struct Worker<'w, const W: usize> {
     pub number: usize,
-    pub common: &'w Common<'w>,
+    pub common: &'w Common<'w, W>,
     pub product: Product<'w, dyn System, W>,
     pub tables: Tables,
     pub walk: Walk<W>,
     pub stack: Vec<Pair>,
     /// Pairs that were met and are not looked up.
     pub arrived: Vec<Pair>,
-    /// The pair that is being expanded.
+    /// The pair that is being expanded, or none.
     pub current: Pair,
     /// Where this one is the one that walks alone: from where it is still to walk.
     pub alone: Option<Vec<Pair>>,
@@ -47,9 +47,9 @@ pub(super) struct Worker<'w, const W: usize> {
 }
 
 /// Tells the yard that a worker has left, also when it has panicked.
-struct Leaving<'y>(&'y Common<'y>);
+struct Leaving<'y, const W: usize>(&'y Common<'y, W>);
 
-impl Drop for Leaving<'_> {
+impl<const W: usize> Drop for Leaving<'_, W> {
     fn drop(&mut self) {
         self.0.yard.leave();
     }
@@ -59,8 +59,8 @@ impl Drop for Leaving<'_> {
 pub(super) fn run<const W: usize>(
     crew: &Crew<'_, Claim>,
     number: usize,
-    common: &Common<'_>,
-    start: &Start<'_>,
+    common: &Common<'_, W>,
+    start: &Start<'_, W>,
 ) {
     let _leaving = Leaving(common);
     let Some((mut system, claim)) = crew.another() else { return };
@@ -86,6 +86,11 @@ pub(super) fn run<const W: usize>(
         until_look: LOOK,
         until_account: ACCOUNT,
     };
+    if number == 0
+        && let Some((nodes, walk)) = start.walk.lock().unwrap_or_else(PoisonError::into_inner).take()
+    {
+        (worker.product.nodes, worker.walk, worker.alone) = (nodes, walk, Some(Vec::new()));
+    }
     while worker.work().is_some() {}
     worker.count();
     worker.account();
@@ -149,8 +154,13 @@ impl<const W: usize> Worker<'_, W> {
             self.until_account -= 1;
             if self.until_account == 0 {
                 self.account();
-                if let Err(limit) = self.common.check(self.tables.bytes()) {
-                    return self.end(End::Limit(Some(limit)));
+                match self.common.check(self.tables.bytes()) {
+                    Ok(()) => {}
+                    // The thread that watches ends it when it is kept.
+                    Err(Limit::Time { .. } | Limit::Cancelled) if self.common.keeps => {
+                        self.common.yard.call_to_keep();
+                    }
+                    Err(limit) => return self.end(End::Limit(Some(limit))),
                 }
             }
         }
@@ -217,7 +227,9 @@ impl<const W: usize> Worker<'_, W> {
         if self.product.is_full() {
             return self.end(End::Limit(None));
         }
-        match self.product.pair_up(self.current, enabled) {
+        let paired = self.product.pair_up(self.current, enabled);
+        self.current = Pair::default();
+        match paired {
             Ok(()) => Some(()),
             Err(stop) => self.stopped(&stop),
         }
@@ -292,7 +304,7 @@ impl<const W: usize> Worker<'_, W> {
 
     /// Tells the others how far this one is.
     #[cold]
-    fn account(&mut self) {
+    pub fn account(&mut self) {
         self.until_account = ACCOUNT;
         let pairs =
             self.stack.capacity() + self.arrived.capacity() + self.alone.as_ref().map_or(0, Vec::capacity);
