@@ -38,7 +38,9 @@ enum Kind {
     KeptBreadthFirst,
     KeptThreads,
     KeptLassos,
+    KeptLassosOfThreads,
     KeptEquations,
+    KeptEquationsOfThreads,
     Threads,
     Cluster,
     KeptCluster,
@@ -47,6 +49,10 @@ enum Kind {
 }
 
 impl Kind {
+    fn has_equations(self) -> bool {
+        matches!(self, Kind::KeptEquations | Kind::KeptEquationsOfThreads | Kind::KeptEquationsOfCluster)
+    }
+
     fn has_workers(self) -> bool {
         matches!(
             self,
@@ -214,7 +220,7 @@ impl Stage {
 
     fn words(&self, kind: Kind, bad: bool) -> Vec<String> {
         let mut line = format!("check m.pml -D BAD={} --format json", u8::from(bad));
-        if !matches!(kind, Kind::KeptEquations | Kind::KeptEquationsOfCluster) {
+        if !kind.has_equations() {
             line.push_str(" --reduction none");
         }
         line.push_str(match kind {
@@ -222,12 +228,21 @@ impl Stage {
             Kind::KeptBreadthFirst => " -D TOP=9 --search bfs --checkpoint kept.ck --checkpoint-every 20ms",
             Kind::KeptThreads => " -D TOP=20 --workers 2 --checkpoint kept.ck --checkpoint-every 20ms",
             Kind::KeptLassos => " -D TOP=9 --ltl []<>(a<200) --checkpoint kept.ck --checkpoint-every 20ms",
+            Kind::KeptLassosOfThreads => {
+                " -D TOP=11 --ltl [](a==9-><>(a!=9)) --workers 2 --checkpoint kept.ck --checkpoint-every 20ms"
+            }
             // An end can be reached from everywhere; a step can not be taken everywhere.
             Kind::KeptEquations if bad => {
                 " -D TOP=9 --mu [true*]<true>true --checkpoint kept.ck --checkpoint-every 20ms"
             }
             Kind::KeptEquations => {
                 " -D TOP=9 --mu [true*]<true*>[true]false --checkpoint kept.ck --checkpoint-every 20ms"
+            }
+            Kind::KeptEquationsOfThreads if bad => {
+                " -D TOP=8 --mu [true*]<true>true --workers 2 --checkpoint kept.ck --checkpoint-every 20ms"
+            }
+            Kind::KeptEquationsOfThreads => {
+                " -D TOP=8 --mu [true*]<true*>[true]false --workers 2 --checkpoint kept.ck --checkpoint-every 20ms"
             }
             Kind::Threads => " -D TOP=20 --workers 2",
             Kind::Cluster => " -D TOP=9 --cluster hosts.toml",
@@ -337,7 +352,9 @@ fn in_folder(binary: &Path, folder: &Path, count: u32, seed: u64) -> Result<Tall
         Kind::KeptBreadthFirst,
         Kind::KeptThreads,
         Kind::KeptLassos,
+        Kind::KeptLassosOfThreads,
         Kind::KeptEquations,
+        Kind::KeptEquationsOfThreads,
         Kind::Threads,
         Kind::Cluster,
         Kind::KeptCluster,

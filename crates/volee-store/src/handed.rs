@@ -11,7 +11,7 @@ use std::path::Path;
 
 use volee_system::Flow;
 
-use crate::checkpoint::{Damaged, Reader, Refused, Writer};
+use crate::checkpoint::{CheckpointError, Damaged, Reader, Refused, Writer};
 
 /// What a file of this kind begins with.
 const KIND: u64 = 6;
@@ -19,6 +19,14 @@ const KIND: u64 = 6;
 const LARGEST: usize = 64 << 10;
 /// Kinds of pieces with records are below this number; those of searches and of equations differ.
 const KINDS: usize = 8;
+
+/// Whether a file, from its beginning, is of this kind.
+///
+/// # Errors
+/// It is damaged.
+pub fn is_one(input: &mut Reader) -> Result<bool, CheckpointError> {
+    Ok(input.number()? == KIND)
+}
 
 /// Begins the file of this many workers.
 ///
@@ -62,7 +70,7 @@ impl Handed {
     /// It is damaged, or of something else.
     pub fn open(path: &Path) -> Result<Self, Refused> {
         let mut input = Reader::open(path)?;
-        if input.number()? != KIND {
+        if !is_one(&mut input)? {
             return Err(Damaged.into());
         }
         let workers = input.index()?;

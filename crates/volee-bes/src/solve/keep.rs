@@ -4,17 +4,19 @@
 //! Between two steps nothing is under way, so that what is written there is all that the strategy has: its
 //! table, places in the order of their numbers, and its stacks, which are numbers. Whoever reads them gives
 //! every place the number that it had and goes on with the very next step. What is solved is kept as well,
-//! because the certificate is still to be checked.
+//! because the certificate is still to be checked. Several threads keep what they have themselves, and who
+//! goes on from their file are several threads again, or one of that kind.
 
 use std::io;
 
 use volee_store::checkpoint::{Checkpoint, Damaged, Keeper, Reader, Refused, Writer};
 use volee_system::{Limit, Meter, Progress, Snapshot};
 
+use super::crew::{Keeping, is_of_several};
 use super::{How, SolveError, Solved, Statistics};
 
 /// Bytes that a variable takes until it is in a file, roughly.
-const VARIABLE: usize = 32;
+pub(super) const VARIABLE: usize = 32;
 
 /// How a graph is solved, step by step.
 pub(crate) trait Strategy {
@@ -63,11 +65,16 @@ pub(crate) fn run_with<S: Strategy>(
     progress: &mut dyn Progress,
 ) -> Result<Option<Solved>, SolveError> {
     let mut keeper = how.kept.map(|kept| Keeper::new(kept.clone(), meter));
+    let mut crew = how.crew.filter(|crew| crew.helps(how, meter));
+    let mut is_left_to_one = false;
     match &mut keeper {
-        Some(keeper) if keeper.checkpoint.resume => restore(strategy, keeper, meter)?,
+        Some(keeper) if keeper.checkpoint.resume => match resume(strategy, keeper, how, meter, progress)? {
+            Resumed::Solved(solved) => return Ok(Some(solved)),
+            Resumed::Alone(left_to_one) => (crew, is_left_to_one) = (None, left_to_one),
+            Resumed::Any => {}
+        },
         _ => strategy.begin()?,
     }
-    let mut crew = how.crew.filter(|crew| crew.helps(how, meter));
     let (mut patience, worked) = (0, !strategy.is_done());
     while !strategy.is_done() {
         strategy.step()?;
@@ -76,15 +83,22 @@ pub(crate) fn run_with<S: Strategy>(
             continue;
         }
         patience = S::PATIENCE;
-        let costs = look(strategy, keeper.as_mut(), meter, progress)?;
-        if let Some(crew) = crew.take_if(|crew| crew.begins(&costs) && !strategy.is_done())
-            && let Some(solved) = crew.solve(&costs, meter, progress)?
-        {
+        let costs = look(strategy, keeper.as_mut(), is_left_to_one, meter, progress)?;
+        let Some(crew) = crew.take_if(|crew| crew.begins(&costs) && !strategy.is_done()) else { continue };
+        let mut keeping = keeper.as_mut().map(Keeping::begin);
+        let solved = crew.solve(&costs, keeping.as_mut(), meter, progress);
+        let is_written = keeping.as_ref().is_some_and(|keeping| keeping.is_written);
+        is_left_to_one = keeping.is_some_and(|keeping| keeping.is_left_to_one);
+        if let (Err(_), Some(keeper), false) = (&solved, &mut keeper, is_written) {
+            // Several had no time to be kept: what one has had stays.
+            keep(strategy, keeper, is_left_to_one, meter, progress);
+        }
+        if let Some(solved) = solved? {
             return Ok(Some(solved));
         }
     }
     if let Some(keeper) = keeper.as_mut().filter(|_| worked) {
-        keep(strategy, keeper, meter, progress);
+        keep(strategy, keeper, is_left_to_one, meter, progress);
     }
     Ok(None)
 }
@@ -94,6 +108,7 @@ pub(crate) fn run_with<S: Strategy>(
 fn look<S: Strategy>(
     strategy: &mut S,
     keeper: Option<&mut Keeper>,
+    is_left_to_one: bool,
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Result<Statistics, Limit> {
@@ -112,16 +127,23 @@ fn look<S: Strategy>(
     if let Some(keeper) = keeper {
         checked = checked.and_then(|()| keeper.last_moment(meter, statistics.variables, VARIABLE));
         if checked.is_err() || keeper.is_time(meter) {
-            keep(strategy, keeper, meter, progress);
+            keep(strategy, keeper, is_left_to_one, meter, progress);
         }
     }
     checked.map(|()| statistics)
 }
 
-fn keep<S: Strategy>(strategy: &mut S, keeper: &mut Keeper, meter: &Meter, progress: &mut dyn Progress) {
+fn keep<S: Strategy>(
+    strategy: &mut S,
+    keeper: &mut Keeper,
+    is_left_to_one: bool,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) {
     let variables = strategy.costs().0.variables;
     let failed = keeper.keep(variables, meter, |out| {
         out.number(S::KIND)?;
+        out.number(u64::from(is_left_to_one))?;
         strategy.write(out)
     });
     if let Some(failed) = failed {
@@ -129,16 +151,50 @@ fn keep<S: Strategy>(strategy: &mut S, keeper: &mut Keeper, meter: &Meter, progr
     }
 }
 
-fn restore<S: Strategy>(strategy: &mut S, keeper: &mut Keeper, meter: &Meter) -> Result<(), Limit> {
+/// How a resolution goes on from its file.
+enum Resumed {
+    /// Several have solved it.
+    Solved(Solved),
+    /// In one thread; whether several had an answer whose proof it is to find.
+    Alone(bool),
+    /// In one thread, until several are asked.
+    Any,
+}
+
+fn resume<S: Strategy>(
+    strategy: &mut S,
+    keeper: &mut Keeper,
+    how: How<'_>,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> Result<Resumed, SolveError> {
+    let path = keeper.checkpoint.path.clone();
+    if !is_of_several(&path).map_err(|refused| refused.into_limit(&path))? {
+        let is_left_to_one = restore(strategy, keeper, meter)?;
+        return Ok(if is_left_to_one { Resumed::Alone(true) } else { Resumed::Any });
+    }
+    let nobody = || Limit::Other { message: "it was kept by several threads, and here is one".into() };
+    let crew = how.crew.ok_or_else(nobody)?;
+    let mut keeping = Keeping::resume(keeper);
+    if let Some(solved) = crew.solve(&strategy.costs().0, Some(&mut keeping), meter, progress)? {
+        return Ok(Resumed::Solved(solved));
+    }
+    strategy.begin()?;
+    Ok(Resumed::Alone(keeping.is_left_to_one))
+}
+
+/// Goes on from the file of one thread; tells whether several had an answer by then.
+fn restore<S: Strategy>(strategy: &mut S, keeper: &mut Keeper, meter: &Meter) -> Result<bool, Limit> {
     let path = &keeper.checkpoint.path;
     let restored = Reader::open(path).map_err(Refused::from).and_then(|mut input| {
         if input.number()? != S::KIND {
             return Err(Damaged.into());
         }
+        let is_left_to_one = input.number()? == 1;
         strategy.read(&mut input, meter)?;
-        if strategy.is_sound() { Ok(()) } else { Err(Damaged.into()) }
+        if strategy.is_sound() { Ok(is_left_to_one) } else { Err(Damaged.into()) }
     });
-    restored.map_err(|refused| refused.into_limit(path))?;
+    let is_left_to_one = restored.map_err(|refused| refused.into_limit(path))?;
     keeper.restored(meter);
-    Ok(())
+    Ok(is_left_to_one)
 }

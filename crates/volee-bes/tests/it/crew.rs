@@ -85,7 +85,7 @@ fn random_formulas_have_the_values_of_the_naive_evaluator_by_any_number_of_threa
 }
 
 /// A large system that holds: a conjunction over a graph in which nothing is false.
-fn grid(side: u32) -> Explicit {
+pub(crate) fn grid(side: u32) -> Explicit {
     let row = |v: u32| {
         let (x, y) = (v % side, v / side);
         let next = [(x + 1 < side).then_some(v + 1), (y + 1 < side).then_some(v + side), Some(v / 2)];

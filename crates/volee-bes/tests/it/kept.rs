@@ -67,7 +67,7 @@ impl Progress for Impatient {
 }
 
 /// Does a piece of work after the other, each from where the last was cut, until it ends; how often it was.
-fn in_pieces<T>(
+pub(crate) fn in_pieces<T>(
     mut piece: impl FnMut(&Checkpoint, &Meter, Arc<AtomicBool>) -> Result<T, SolveError>,
 ) -> (Result<T, SolveError>, u32) {
     let folder = tempfile::tempdir().expect("a folder");

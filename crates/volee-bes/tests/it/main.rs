@@ -4,6 +4,7 @@ mod certificates;
 mod confirming;
 mod corpus;
 mod crew;
+mod crew_kept;
 mod equivalence;
 mod explain;
 mod formats;

@@ -1,5 +1,6 @@
 //! Searches that are killed and gone on with, and searches that are larger than memory: real processes.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -57,6 +58,31 @@ fn kill_when_kept(sandbox: &Sandbox, arguments: &[&str]) -> bool {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Goes on, and kills it when it has written so many files; whether it was still at work.
+fn kill_after_files(sandbox: &Sandbox, files: u32) -> bool {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_volee"))
+        .args(["resume", "kept.ck"])
+        .current_dir(sandbox.path("."))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let file = || std::fs::metadata(sandbox.path("kept.ck")).and_then(|file| file.modified()).ok();
+    let (mut last, mut written) = (file(), 0);
+    while written < files {
+        if child.try_wait().expect("it can be asked").is_some() {
+            return false;
+        }
+        let now = file();
+        written += u32::from(now != last);
+        last = now;
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().expect("it can be killed");
+    child.wait().expect("it ends");
+    sandbox.path("kept.ck").exists()
 }
 
 #[test]
@@ -227,16 +253,16 @@ fn equations_that_were_cut_go_on_to_the_same_answer_and_its_certificate() {
     let formulas = ["[true*]<true*>[true]false", "@game.mu", "@mixed.mu", "[true*]<true>true --solver bfs"];
     for formula in formulas.map(Some).into_iter().chain([None]) {
         let (_, call) = cut_some_size(&sandbox, |size| match formula {
-            Some(formula) => format!("check m.pml -D TOP={} --format json --mu {formula}", size - 6),
+            Some(formula) => {
+                format!("check m.pml -D TOP={} --format json --workers 1 --mu {formula}", size - 6)
+            }
             None => format!("solve --random {},3,2 --format json", 20_000 * (size - 12)),
         });
         // In too little memory to be read, and then in all that it needs.
         let little = sandbox.volee("resume kept.ck --memory 100k");
         assert!(little.code == 3 && sandbox.path("kept.ck").exists(), "{}{}", little.stdout, little.stderr);
         let resumed = sandbox.volee("resume kept.ck --format json");
-        // What is kept is solved by one thread.
-        let threads = if formula.is_some() { " --workers 1" } else { "" };
-        let whole = sandbox.volee(&format!("{call}{threads}"));
+        let whole = sandbox.volee(&call);
         let told = |answered: &Answered| {
             let json: Value = serde_json::from_str(&answered.stdout).expect("JSON");
             let of = |name: &str| json["statistics"][name].clone();
@@ -251,8 +277,42 @@ fn equations_that_were_cut_go_on_to_the_same_answer_and_its_certificate() {
     sandbox.write("g.gm", "parity 1;\n0 0 0 1;\n1 1 1 0;\n");
     let game = sandbox.volee("solve g.gm --checkpoint kept.ck");
     assert!(game.code == 2 && game.stderr.contains("solved as a whole"), "{}", game.stderr);
-    let workers = sandbox.volee("check m.pml --mu true --workers 2 --checkpoint kept.ck");
-    assert!(workers.code == 0, "what is kept is solved by one thread: {}", workers.stderr);
+}
+
+#[test]
+fn what_all_cores_were_at_when_they_were_killed_they_go_on_with() {
+    // A formula about runs whose automaton has a part where every cycle is bad, and equations that are solved
+    // as a whole.
+    let runs = "check m.pml --reduction none --format json --workers 2 --ltl [](a==9-><>(a!=9))";
+    let equations = "check m.pml --format json --workers 3 --mu [true*]<true*>[true]false";
+    for (call, least) in [(runs, 18), (equations, 14)] {
+        let sandbox = Sandbox::new();
+        sandbox.write("m.pml", MODEL);
+        let kept = |call: &str| format!("{call} --checkpoint kept.ck --checkpoint-every 30ms");
+        let call = (least..60)
+            .step_by(4)
+            .map(|top| format!("{call} -D TOP={top}"))
+            .find(|call| kill_when_kept(&sandbox, &kept(call).split(' ').collect::<Vec<_>>()))
+            .expect("one that is still at work when it is killed");
+        let (file, last) = (sandbox.path("kept.ck"), sandbox.path("last.ck"));
+        let copied = |from: &Path, to: &Path| std::fs::copy(from, to).expect("it can be copied");
+        loop {
+            copied(&file, &last);
+            if !kill_after_files(&sandbox, 3) {
+                break;
+            }
+        }
+        copied(&last, &file);
+        let told = |answered: &Answered| {
+            let json: Value = serde_json::from_str(&answered.stdout).expect("JSON");
+            let of = |name: &str| json["statistics"][name].clone();
+            (answered.code, json["verdict"].clone(), of("states"), of("variables"), of("workers"))
+        };
+        let whole = sandbox.volee(&call);
+        let resumed = sandbox.volee("resume kept.ck --format json");
+        assert_eq!(told(&resumed), told(&whole), "{call}");
+        assert!(!file.exists() && !sandbox.path("kept.ck.part").exists(), "{call}");
+    }
 }
 
 #[test]

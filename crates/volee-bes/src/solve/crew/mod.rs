@@ -15,20 +15,26 @@
 //!
 //! The paused thread also goes on where threads have no memory left or meet something without meaning: it needs
 //! less, because it notes no dependencies of what is decided, and what it says does not depend on chance.
+//! Where the resolution is kept in a file, so is that of threads ([`kept`]), and others go on from it.
+//!
 //! Threads go breadth-first, and close blocks as a whole; where a depth-first search would have met a cycle that
 //! decides early, it mostly has before the system has shown to be large.
 
+mod kept;
 pub(super) mod known;
 mod yard;
 
 use std::fmt;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use volee_system::part::{Figures, Outbox, Part, PartError, Work};
+use volee_system::part::{Figures, Keepable, Outbox, Part, PartError, Work};
 use volee_system::{Limit, Meter, Progress, Snapshot};
 
-use self::yard::{End, Taken, Yard};
+use self::kept::{HELD, Handed};
+pub(super) use self::kept::{Keeping, is_of_several};
+use self::yard::{End, Met, Rest, Seen, Taken, Yard};
 use super::confirm::Confirmation;
 use super::partition::{Partition, Share, part_error};
 use super::table::Solution;
@@ -92,41 +98,57 @@ impl<'a> Crew<'a> {
         Crew { told: variables as u64, ..self }
     }
 
-    /// Whether it may be asked: what is kept in a file is the resolution of one thread.
+    /// Whether it may be asked.
     pub(super) fn helps(&self, how: How<'_>, meter: &Meter) -> bool {
         let little = meter.budget().memory.is_some_and(|bytes| bytes < LEAST_MEMORY);
-        self.workers > 1 && how.solver == Solver::Auto && how.kept.is_none() && !little
+        self.workers > 1 && how.solver == Solver::Auto && !little
     }
 
     pub(super) fn begins(&self, costs: &Statistics) -> bool {
         costs.variables >= self.from
     }
 
-    /// Solves the system from the beginning; nothing where the paused thread is to go on.
+    /// Solves the system from the beginning, or from a file; nothing where the paused thread is to go on.
     pub(super) fn solve(
         &self,
         before: &Statistics,
+        mut keeping: Option<&mut Keeping<'_>>,
         meter: &Meter,
         progress: &mut dyn Progress,
     ) -> Result<Option<Solved>, SolveError> {
         let yards = [Yard::new(self.workers), Yard::new(self.workers)];
-        let common = Common { yards, meter, held: before.memory };
+        let (desk, pieces) = sync_channel(HELD);
+        let desk = keeping.is_some().then_some(desk);
+        let common = Common { yards, meter, held: before.memory, desk };
+        let file = keeping.as_ref().filter(|own| own.resumes).map(|own| own.keeper.checkpoint.path.clone());
         let shares: Vec<Mutex<Option<Found>>> = (0..self.workers).map(|_| Mutex::default()).collect();
-        std::thread::scope(|scope| {
+        let supplied = std::thread::scope(|scope| {
+            let mut threads = Vec::new();
             for (me, place) in shares.iter().enumerate() {
                 let common = &common;
+                let from = file.as_ref().map(|_| {
+                    let (sender, receiver) = sync_channel(HELD);
+                    threads.push(sender);
+                    receiver
+                });
                 scope.spawn(move || {
                     let mut leaving = Leaving { common, is_done: false };
                     let share = Share { me: me as u16, peers: self.workers as u16 };
                     (self.another)(&mut |graph| {
-                        let found = common.work(graph, share);
+                        let found = common.work(graph, share, from.as_ref());
                         leaving.is_done = found.is_some();
                         *place.lock().unwrap_or_else(PoisonError::into_inner) = found;
                     });
                 });
             }
-            common.watch(progress);
+            let supplied = file.as_ref().map_or(Ok(()), |file| self.supply(file, &common, threads));
+            if let Some(own) = keeping.as_deref_mut().filter(|own| own.resumes) {
+                own.keeper.restored(meter);
+            }
+            common.watch(keeping.as_deref_mut(), pieces, progress);
+            supplied
         });
+        supplied?;
         let [solving, confirming] = common.yards.map(Yard::into_end);
         let complete = solving.end.is_none();
         let memory = before.memory + solving.peak.max(confirming.peak);
@@ -145,7 +167,11 @@ impl<'a> Crew<'a> {
         let shares =
             shares.into_iter().map(|place| place.into_inner().unwrap_or_else(PoisonError::into_inner));
         let Some(shares) = shares.collect::<Option<Vec<Found>>>() else { return Ok(None) };
-        Ok(self.join(shares, complete, memory))
+        let joined = self.join(shares, complete, memory);
+        if let Some(own) = keeping {
+            own.is_left_to_one = joined.is_none();
+        }
+        Ok(joined)
     }
 
     /// What all know together, if it does not depend on chance.
@@ -181,6 +207,8 @@ struct Common<'m> {
     meter: &'m Meter,
     /// What the paused thread holds.
     held: u64,
+    /// Where threads hand out what they have, if that is kept.
+    desk: Option<SyncSender<Handed>>,
 }
 
 /// Tells the others that a thread has left, also when it has panicked.
@@ -197,13 +225,22 @@ impl Drop for Leaving<'_> {
 
 impl Common<'_> {
     /// Solves and confirms a share. `None` when there is no answer, for a reason that the yards know.
-    fn work(&self, graph: &mut dyn BooleanGraph, share: Share) -> Option<Found> {
+    fn work(
+        &self,
+        graph: &mut dyn BooleanGraph,
+        share: Share,
+        from: Option<&Receiver<Vec<u8>>>,
+    ) -> Option<Found> {
         let [solving, confirming] = &self.yards;
-        let mut part = match Partition::new(graph, share) {
-            Ok(part) => part,
-            Err(error) => return solving.fail(part_error(error)),
+        let mut part = match from {
+            Some(pieces) => self.restored(graph, share, pieces)?,
+            None => match Partition::new(graph, share) {
+                Ok(part) => part,
+                Err(error) => return solving.fail(part_error(error)),
+            },
         };
         self.drive(solving, &mut part, share)?;
+        solving.close();
         let outcome = part.finish();
         let value = outcome.value;
         let mut part = match Confirmation::new(outcome.graph, outcome.solution, share, value) {
@@ -219,37 +256,55 @@ impl Common<'_> {
     fn drive<P: Part>(&self, yard: &Yard, part: &mut P, share: Share) -> Option<()> {
         let me = usize::from(share.me);
         let (mut out, mut letters) = (Outbox::new(me, usize::from(share.peers)), Vec::new());
-        let (mut work, mut quantum, mut stage) = (Work::More, FIRST_QUANTUM, 0);
+        let (mut rest, mut worked) = (Rest::Busy, false);
+        let (mut quantum, mut met) = (FIRST_QUANTUM, Met::default());
         loop {
             yard.send(me, &mut out);
-            match yard.take(me, work == Work::Idle, &mut stage, &mut letters) {
+            // Whoever is interrupted again and again has done something each time.
+            let may_pause = worked && part.can_be_kept() == Keepable::Now;
+            match yard.take(me, (rest, may_pause), &mut met, &mut letters) {
                 Taken::Failed => return None,
                 Taken::Decided => return Some(()),
                 Taken::Stage => match part.next_stage() {
                     // The answer may be known by now.
                     Ok(true) => {
-                        work = Work::More;
+                        (rest, worked) = (Rest::Busy, false);
                         continue;
                     }
                     Ok(false) => return Some(()),
                     Err(error) => return yard.fail(error),
                 },
+                Taken::Settle => rest = Rest::Settled,
+                Taken::Pause => {
+                    self.hand_out(part, me)?;
+                    yard.wait_until_written(&met)?;
+                    (rest, worked) = (Rest::Busy, false);
+                    continue;
+                }
                 Taken::Letters => {
                     for (from, packet) in letters.drain(..) {
                         if let Err(error) = part.receive(from, packet.kind, &packet.bytes) {
                             return yard.fail(error);
                         }
                         out.recycle(packet.bytes);
-                        work = Work::More;
+                        if rest == Rest::Idle {
+                            rest = Rest::Busy;
+                        }
                     }
                 }
             }
-            if work == Work::More {
-                work = match part.work(quantum, &mut out) {
+            if rest == Rest::Settled {
+                // Also what has arrived since.
+                if let Err(error) = part.settle(&mut out) {
+                    return yard.fail(error);
+                }
+            } else if rest != Rest::Idle {
+                let work = match part.work(quantum, &mut out) {
                     Ok(work) => work,
                     Err(error) => return yard.fail(error),
                 };
-                quantum = (quantum * 2).min(LARGEST_QUANTUM);
+                (quantum, worked) = ((quantum * 2).min(LARGEST_QUANTUM), true);
+                rest = if work == Work::Idle { Rest::Idle } else { Rest::Busy };
                 if work == Work::Decided {
                     yard.decide();
                 }
@@ -259,10 +314,29 @@ impl Common<'_> {
         }
     }
 
-    /// Tells of progress and looks at the budget until all threads have left.
-    fn watch(&self, progress: &mut dyn Progress) {
+    /// Tells of progress, keeps the resolution now and then and looks at the budget until all threads have
+    /// left.
+    fn watch(
+        &self,
+        mut keeping: Option<&mut Keeping<'_>>,
+        pieces: Receiver<Handed>,
+        progress: &mut dyn Progress,
+    ) {
         let [solving, confirming] = &self.yards;
-        while !confirming.wait_until_left(REPORT) {
+        let mut pieces = Some(pieces);
+        loop {
+            let mut has_written = false;
+            match (solving.watch(REPORT), &mut keeping, &pieces) {
+                (Seen::Left, ..) => return,
+                (Seen::Handed, Some(keeping), Some(from)) => {
+                    has_written = true;
+                    if !self.write(keeping, from, progress) {
+                        // Who still wants to hand something out must not wait.
+                        pieces = None;
+                    }
+                }
+                _ => {}
+            }
             let (solved, confirmed) = (solving.sum(), confirming.sum());
             // The values are with whoever confirms them.
             let memory = self.held + solved.memory.max(confirmed.memory);
@@ -274,10 +348,23 @@ impl Common<'_> {
                 ..Snapshot::default()
             });
             let needs = || format!("{} edges of the boolean graph", solved.transitions);
-            if let Err(limit) = self.meter.check().and_then(|()| self.meter.check_memory(memory, needs)) {
-                for yard in &self.yards {
-                    yard.fail::<()>(limit.clone().into());
+            let mut checked = self.meter.check_memory(memory, needs);
+            let in_time = self.in_time(keeping.as_deref());
+            match &keeping {
+                // What is known is written before a limit ends it, as long as it can be.
+                Some(own) if pieces.is_some() && !has_written && !solving.is_over() => {
+                    if in_time.is_err() || own.keeper.is_time(self.meter) {
+                        solving.want_pause();
+                    }
                 }
+                _ => checked = checked.and(in_time),
+            }
+            match checked {
+                Ok(()) if has_written => solving.go_on(),
+                Ok(()) => {}
+                Err(limit) => self.yards.iter().for_each(|yard| {
+                    yard.fail::<()>(limit.clone().into());
+                }),
             }
         }
     }

@@ -4,6 +4,10 @@
 //! a letter is not idle; so when all are idle and there is no letter, nothing is under way, and the next stage
 //! begins for all. Who has not entered a stage that has begun does so even if the answer is known by then: it
 //! may rest on what parts do when they enter it.
+//!
+//! A pause is such a moment in the midst of a stage. Who has done some work in it, has more, and can be kept,
+//! lets it begin; from then on nobody works, and what is under way arrives. When all have settled and there is
+//! no letter, each hands out what it has, and all go on when that is written.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,10 +25,32 @@ pub(super) enum End {
     Left,
 }
 
+/// How a thread is that looks into its letter box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// It has something to do.
+    Busy,
+    /// It has nothing to do.
+    Idle,
+    /// It has brought what was under way to an end, for a pause.
+    Settled,
+}
+
+/// The stages and pauses that a thread has met.
+#[derive(Debug, Default)]
+pub(super) struct Met {
+    stages: u64,
+    pauses: u64,
+}
+
 /// What a thread finds that looks into its letter box.
 pub(super) enum Taken {
     /// Letters, or none.
     Letters,
+    /// There is to be a pause: what is under way is to be brought to an end.
+    Settle,
+    /// All have settled, and nothing is under way: what is known is handed out.
+    Pause,
     /// All are idle, and nothing is under way.
     Stage,
     Decided,
@@ -36,6 +62,15 @@ struct State {
     letters: Vec<Vec<(usize, Packet)>>,
     idle: usize,
     stages: u64,
+    /// Somebody wants a pause; all are about to pause; how often they have.
+    is_wanted: bool,
+    is_pausing: bool,
+    pauses: u64,
+    /// What is handed out is to be written; how often it was.
+    is_handed: bool,
+    written: u64,
+    /// Some thread has come through all stages, or knows that the answer is known.
+    is_over: bool,
     end: Option<End>,
     /// Threads that have left for good.
     left: usize,
@@ -47,6 +82,15 @@ pub(super) struct Yard {
     workers: usize,
     state: Mutex<State>,
     changed: Condvar,
+}
+
+/// What the thread that watches sees.
+pub(super) enum Seen {
+    Nothing,
+    /// All hand out what they have.
+    Handed,
+    /// All threads have left.
+    Left,
 }
 
 /// How it has ended, and the most bytes in use.
@@ -81,23 +125,42 @@ impl Yard {
         }
     }
 
-    /// Empties the letter box of a thread, which waits for something to do if it is idle. `stage` is how many
-    /// it has entered.
-    pub fn take(&self, me: usize, idle: bool, stage: &mut u64, letters: &mut Vec<(usize, Packet)>) -> Taken {
+    /// Empties the letter box of a thread, which waits for something to do if it rests. Where it `may`, it
+    /// pauses instead of going on, if somebody wants that.
+    pub fn take(
+        &self,
+        me: usize,
+        (rest, may): (Rest, bool),
+        met: &mut Met,
+        letters: &mut Vec<(usize, Packet)>,
+    ) -> Taken {
         let mut state = self.lock();
         let mut counted = false;
         loop {
             if let Some(End::Failed(_) | End::Left) = state.end {
                 return Taken::Failed;
             }
-            if state.stages > *stage {
-                *stage += 1;
+            if state.stages > met.stages {
+                met.stages += 1;
                 return Taken::Stage;
+            }
+            if state.pauses > met.pauses {
+                met.pauses += 1;
+                return Taken::Pause;
             }
             if state.end.is_some() {
                 return Taken::Decided;
             }
-            if !state.letters[me].is_empty() || !idle {
+            let goes_on = rest == Rest::Busy || !state.letters[me].is_empty();
+            if goes_on && may && state.is_wanted {
+                (state.is_wanted, state.is_pausing) = (false, true);
+                self.changed.notify_all();
+            }
+            if state.is_pausing && rest != Rest::Settled {
+                state.idle -= usize::from(counted);
+                return Taken::Settle;
+            }
+            if goes_on {
                 state.idle -= usize::from(counted);
                 std::mem::swap(&mut state.letters[me], letters);
                 return Taken::Letters;
@@ -109,7 +172,11 @@ impl Yard {
             if state.idle == self.workers && state.letters.iter().all(Vec::is_empty) {
                 // From now on nobody is idle, also those who do not know yet.
                 state.idle = 0;
-                state.stages += 1;
+                if std::mem::take(&mut state.is_pausing) {
+                    (state.pauses, state.is_handed) = (state.pauses + 1, true);
+                } else {
+                    state.stages += 1;
+                }
                 self.changed.notify_all();
                 continue;
             }
@@ -161,11 +228,56 @@ impl Yard {
         })
     }
 
-    /// Waits until all threads have left, and not longer than this.
-    pub fn wait_until_left(&self, most: Duration) -> bool {
-        let state = self.lock();
-        let waited = self.changed.wait_timeout_while(state, most, |state| state.left < self.workers);
-        waited.unwrap_or_else(PoisonError::into_inner).0.left == self.workers
+    /// Waits until what was handed out is written. `None` when there is no answer any more.
+    pub fn wait_until_written(&self, met: &Met) -> Option<()> {
+        let unwritten = |state: &mut State| {
+            state.written < met.pauses && !matches!(state.end, Some(End::Failed(_) | End::Left))
+        };
+        let waited = self.changed.wait_while(self.lock(), unwritten);
+        (waited.unwrap_or_else(PoisonError::into_inner).written >= met.pauses).then_some(())
+    }
+
+    /// What was handed out is written: all go on.
+    pub fn go_on(&self) {
+        self.lock().written += 1;
+        self.changed.notify_all();
+    }
+
+    /// Somebody wants a pause.
+    pub fn want_pause(&self) {
+        let mut state = self.lock();
+        state.is_wanted = !state.is_pausing && !state.is_handed;
+    }
+
+    /// A thread has done its part here: there is no pause any more.
+    pub fn close(&self) {
+        self.lock().is_over = true;
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.lock().is_over
+    }
+
+    /// How many threads there are.
+    pub fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// Whether there is no answer any more.
+    pub fn has_failed(&self) -> bool {
+        matches!(self.lock().end, Some(End::Failed(_) | End::Left))
+    }
+
+    /// For the thread that watches: waits for something to see, and not longer than this.
+    pub fn watch(&self, most: Duration) -> Seen {
+        let goes_on = |state: &mut State| state.left < self.workers && !state.is_handed;
+        let waited = self.changed.wait_timeout_while(self.lock(), most, goes_on);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        match std::mem::take(&mut state.is_handed) {
+            true => Seen::Handed,
+            false if state.left == self.workers => Seen::Left,
+            false => Seen::Nothing,
+        }
     }
 
     pub fn into_end(self) -> Ended {
