@@ -9,14 +9,15 @@
 //! # Safety
 //! * The element types ([`Plain`]) are integers and arrays of integers: every bit pattern, all zeroes too, is
 //!   a value.
-//! * A mapping is private and anonymous, owned by one [`Pages`] (as a boxed slice is that is not mapped),
-//!   never handed out but as a slice borrowed from it, and unmapped exactly once, in `drop`, with the address
-//!   and length of `mmap`.
+//! * A mapping is private and anonymous, owned by one [`Pages`] (as is what the allocator gave where nothing is
+//!   mapped), never handed out but as a slice borrowed from it, and given back exactly once, in `drop`, with
+//!   the address and length of `mmap`, or the layout that was asked for.
 //! * [`Pages::give_back`] and [`Pages::give_back_from`] only tell the system that whole pages inside our own
 //!   mapping may be dropped; they read as zeroes afterwards, which is a value of every `Plain` type.
 //! * Prefetching any address is harmless: the instruction never faults and changes no visible state.
 #![allow(unsafe_code)]
 
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
@@ -29,30 +30,23 @@ const SMALL: usize = 64 << 10;
 #[cfg(all(target_os = "linux", not(miri)))]
 const WORTH_MAPPING: usize = 2 * HUGE;
 
+/// Bytes of a line of cache.
+const LINE: usize = 64;
+
 /// Types whose every bit pattern, zero included, is a value.
 ///
 /// # Safety
 /// Implementors have no invalid bit patterns, no padding, no destructor and no references.
-pub unsafe trait Plain: Copy {
-    const ZERO: Self;
-}
+pub unsafe trait Plain: Copy {}
 
 // SAFETY: integers and arrays of integers have no invalid bit patterns and no padding.
-unsafe impl Plain for u32 {
-    const ZERO: Self = 0;
-}
+unsafe impl Plain for u32 {}
 // SAFETY: as above.
-unsafe impl Plain for [u32; 16] {
-    const ZERO: Self = [0; 16];
-}
+unsafe impl Plain for [u32; 16] {}
 // SAFETY: as above.
-unsafe impl Plain for [u8; 64] {
-    const ZERO: Self = [0; 64];
-}
+unsafe impl Plain for [u8; 64] {}
 // SAFETY: as above.
-unsafe impl Plain for [u64; 8] {
-    const ZERO: Self = [0; 8];
-}
+unsafe impl Plain for [u64; 8] {}
 
 /// Asks the processor to bring the cache line of `item` near.
 #[inline(always)]
@@ -83,8 +77,8 @@ pub struct Pages<T: Plain> {
 }
 
 enum Backing {
-    /// The array is a boxed slice: small arrays, and all where there is nothing better.
-    Heap,
+    /// What the allocator gave for this layout: small arrays, and all where there is nothing better.
+    Heap(Layout),
     /// What `mmap` gave: address and length.
     #[cfg(all(target_os = "linux", not(miri)))]
     Mapped(NonNull<libc::c_void>, usize),
@@ -97,20 +91,24 @@ impl<T: Plain> Pages<T> {
         if len.checked_mul(size_of::<T>())? >= WORTH_MAPPING {
             return Self::mapped(len);
         }
-        let mut heap = Vec::new();
-        heap.try_reserve_exact(len).ok()?;
-        heap.resize(len, T::ZERO);
-        Some(Self::heap(heap))
+        Self::heap(len, Self::layout(len)?)
     }
 
     /// A few zeroes, to start with.
     pub fn small(len: usize) -> Self {
-        Self::heap(vec![T::ZERO; len])
+        let layout = Self::layout(len).expect("a few");
+        Self::heap(len, layout).unwrap_or_else(|| handle_alloc_error(layout))
     }
 
-    fn heap(items: Vec<T>) -> Self {
-        let items = Box::leak(items.into_boxed_slice());
-        Pages { len: items.len(), start: NonNull::from_mut(items).cast(), backing: Backing::Heap }
+    /// Items begin where a line of cache does, so that those of its size are never in two.
+    fn layout(len: usize) -> Option<Layout> {
+        Layout::array::<T>(len.max(1)).ok()?.align_to(LINE).ok()
+    }
+
+    fn heap(len: usize, layout: Layout) -> Option<Self> {
+        // SAFETY: the layout has room for one item at least, so its size is not 0; zeroes are items.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?.cast();
+        Some(Pages { len, start, backing: Backing::Heap(layout) })
     }
 
     #[cfg(all(target_os = "linux", not(miri)))]
@@ -207,10 +205,8 @@ impl<T: Plain> DerefMut for Pages<T> {
 impl<T: Plain> Drop for Pages<T> {
     fn drop(&mut self) {
         match self.backing {
-            // SAFETY: `heap` leaked exactly this slice, and this is the only place that takes it back.
-            Backing::Heap => unsafe {
-                drop(Box::from_raw(std::ptr::slice_from_raw_parts_mut(self.start.as_ptr(), self.len)));
-            },
+            // SAFETY: what `heap` was given for this layout, once; items have no destructor.
+            Backing::Heap(layout) => unsafe { dealloc(self.start.as_ptr().cast(), layout) },
             #[cfg(all(target_os = "linux", not(miri)))]
             // SAFETY: exactly what mmap gave, once.
             Backing::Mapped(whole, bytes) => unsafe {

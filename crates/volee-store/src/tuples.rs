@@ -389,6 +389,7 @@ impl Tuples {
         let total = |factor| self.components.iter().map(|c| c.bits(factor)).sum::<u32>();
         let least = total(1);
         let wide = least > most;
+        let wished = bits;
         let bits = match least {
             _ if wide => MOST_BITS,
             // The store's wish is out of reach, for long: let names change as rarely as possible.
@@ -400,8 +401,9 @@ impl Tuples {
             let gap = if wide { self.largest(f) } else { 0 };
             total(f) + gap <= bits
         })?;
-        // One less than the store allows: it would have to grow for it.
-        let spare = if wide { 0 } else { bits.saturating_sub(total(factor) + 1) };
+        // One less than the store wishes, or it would have to grow for it.
+        let shared_out = if least > wished + SPARE_BITS { bits } else { wished };
+        let spare = if wide { 0 } else { shared_out.saturating_sub(total(factor) + 1) };
         let fields = self.place_fields(factor, wide, spare);
         let was_wide = std::mem::replace(&mut self.wide, wide);
         let taken: u32 = self.components.iter().map(|c| c.field.shift + c.field.width).max().unwrap_or(0);

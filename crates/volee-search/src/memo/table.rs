@@ -16,7 +16,9 @@ const MANY_PLACES: usize = 1 << 16;
 /// Entries at most; then all are forgotten.
 const MOST_ENTRIES: usize = 1 << 21;
 
+/// Aligned so that half a line of cache has one, where a word is a name.
 #[derive(Debug, Clone, Copy, Default)]
+#[repr(align(32))]
 struct Place<W, V> {
     key: W,
     /// 0 is a free place.
