@@ -8,6 +8,7 @@ use volee_system::{Diagnostic, Draft, Meter, Progress, System};
 use crate::certificate::{check, show};
 use crate::explain::{Explanation, Keeper, Proof, explain, proof_of_game, stands_alone};
 use crate::game::{Player, build, verify, zielonka};
+use crate::graph::BooleanGraph as _;
 use crate::model::ModelGraph;
 use crate::solve::{How, Proof as Reliance, Solution, SolveError, Solved, Solver, Statistics, solve};
 
@@ -62,34 +63,65 @@ pub fn ask(
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Result<Answer, AnswerError> {
-    let mut graph = ModelGraph::of(draft, equations)?;
-    if !graph.equations().alternation_free() {
-        return by_game(&mut graph, how.kept, most, meter, progress);
-    }
-    let solved = solve(&mut graph, how, meter, progress)?;
-    let explanation = match solved.proof {
-        Reliance::Unchecked => confirm(&mut graph, &solved.solution, solved.value, most, meter)?,
-        Reliance::Confirmed | Reliance::ByChance => {
-            shown(&mut graph, &solved.solution, solved.value, most, meter)?
-        }
-    };
-    let (method, silent) = (Method::Equations(solved.solver), graph.silent());
-    let Solved { value, statistics, workers, .. } = solved;
-    Ok(Answer { value, method, statistics, explanation, workers, silent })
+    ask_told_by(draft, None, equations, how, most, meter, progress)
 }
 
-/// Explains a value that was confirmed by whoever has found it.
-fn shown<S: System + ?Sized>(
-    graph: &mut ModelGraph<'_, S>,
-    solution: &Solution,
-    value: bool,
+/// The same where `teller` has other names for the same steps, by which the answer is explained.
+///
+/// # Errors
+/// The formula does not fit the system, has no meaning in some state, or a limit was hit.
+pub fn ask_told_by(
+    draft: &mut dyn Draft,
+    teller: Option<&mut dyn Draft>,
+    equations: Equations,
+    how: How<'_>,
     most: usize,
     meter: &Meter,
-) -> Result<Explanation, SolveError> {
+    progress: &mut dyn Progress,
+) -> Result<Answer, AnswerError> {
+    let mut teller = teller.map(|teller| ModelGraph::of(teller, equations.clone())).transpose()?;
+    let mut graph = ModelGraph::of(draft, equations)?;
+    let found = if graph.equations().alternation_free() {
+        by_equations(&mut graph, how, most, meter, progress)?
+    } else {
+        by_game(&mut graph, how.kept, most, meter, progress)?
+    };
+    let told = teller.as_mut().unwrap_or(&mut graph);
+    let explanation = explained(told, &found.proof, found.value, meter);
+    let Found { value, method, statistics, workers, .. } = found;
+    Ok(Answer { value, method, statistics, explanation, workers, silent: graph.silent() })
+}
+
+/// A confirmed value, and why.
+struct Found {
+    value: bool,
+    method: Method,
+    statistics: Statistics,
+    workers: usize,
+    proof: Proof,
+}
+
+fn by_equations<S: System + ?Sized>(
+    graph: &mut ModelGraph<'_, S>,
+    how: How<'_>,
+    most: usize,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> Result<Found, SolveError> {
+    if how.kept.is_none() {
+        // What is kept in a file has states, not numbers.
+        graph.number_states();
+    }
+    let solved = solve(graph, how, meter, progress)?;
+    let Solved { value, solution, statistics, workers, .. } = solved;
     let mut keeper = Keeper::new(most);
-    show(graph, solution, value, meter, &mut keeper)?;
-    let proof = keeper.proof(solution);
-    Ok(explained(graph, &proof, value, meter))
+    match solved.proof {
+        Reliance::Unchecked => check(graph, &solution, value, meter, &mut keeper)?,
+        // Whoever has found it has checked it.
+        Reliance::Confirmed | Reliance::ByChance => show(graph, &solution, value, meter, &mut keeper)?,
+    }
+    let proof = proof_of(graph, keeper, &solution);
+    Ok(Found { value, method: Method::Equations(solved.solver), statistics, workers, proof })
 }
 
 /// Checks that a solution proves a value, and explains why. Explanations keep at most `most` variables.
@@ -105,8 +137,16 @@ pub fn confirm<S: System + ?Sized>(
 ) -> Result<Explanation, SolveError> {
     let mut keeper = Keeper::new(most);
     check(graph, solution, value, meter, &mut keeper)?;
-    let proof = keeper.proof(solution);
+    let proof = proof_of(graph, keeper, solution);
     Ok(explained(graph, &proof, value, meter))
+}
+
+/// The proof that was walked, in terms of states.
+fn proof_of<S: System + ?Sized>(graph: &mut ModelGraph<'_, S>, keeper: Keeper, solution: &Solution) -> Proof {
+    let mut proof = keeper.proof(solution);
+    proof.items.iter_mut().for_each(|item| item.place = graph.state(&item.place));
+    graph.forget_numbers();
+    proof
 }
 
 /// An explanation that says of itself whether it is complete.
@@ -128,7 +168,7 @@ fn by_game<S: System + ?Sized>(
     most: usize,
     meter: &Meter,
     progress: &mut dyn Progress,
-) -> Result<Answer, AnswerError> {
+) -> Result<Found, SolveError> {
     let built = build(graph, kept, meter, progress)?;
     let winning = zielonka(&built.game, meter).map_err(SolveError::from)?;
     verify(&built.game, &winning, 0).map_err(|defect| {
@@ -147,7 +187,5 @@ fn by_game<S: System + ?Sized>(
     };
     let proof = proof_of_game(&built, &winning, most);
     let value = winning.winner[0] == Player::Even;
-    let explanation = explained(graph, &proof, value, meter);
-    let silent = graph.silent();
-    Ok(Answer { value, method: Method::ParityGame, statistics, explanation, workers: 1, silent })
+    Ok(Found { value, method: Method::ParityGame, statistics, workers: 1, proof })
 }

@@ -98,16 +98,10 @@ impl Support<'_> {
     }
 }
 
-struct Sink<'a, 's, E> {
-    support: &'a mut Support<'s>,
-    block_of: E,
-}
-
-impl<E: Fn(&[u8], Node) -> u16> Successors for Sink<'_, '_, E> {
-    fn variable(&mut self, place: &[u8], node: Node) -> Flow {
-        let block = (self.block_of)(place, node);
-        let s = &mut *self.support;
-        let found = s.solution.find(place, node, &mut s.scratch);
+impl Support<'_> {
+    /// A variable of this block, with its number if it has one.
+    fn variable(&mut self, found: Option<u32>, block: u16) -> Flow {
+        let s = self;
         let known =
             found.and_then(|number| s.solution.value(number).map(|(value, rank)| (number, value, rank)));
         let supports = known.filter(|(_, value, rank)| {
@@ -134,10 +128,6 @@ impl<E: Fn(&[u8], Node) -> u16> Successors for Sink<'_, '_, E> {
         }
         Flow::Continue(())
     }
-
-    fn constant(&mut self, value: bool) -> Flow {
-        self.support.constant(value)
-    }
 }
 
 /// Checks that `solution` proves `value` for the graph's main variable.
@@ -152,6 +142,7 @@ pub fn check<G: BooleanGraph + ?Sized>(
     collector: &mut dyn Collector,
 ) -> Result<(), CheckError> {
     let mut collecting = true;
+    graph.distrust();
     walk(graph, solution, value, meter, &mut |variable, value, on| {
         collecting = collecting && collector.support(variable, value, on).is_continue();
         Flow::Continue(())
@@ -245,9 +236,9 @@ fn supported<G: BooleanGraph + ?Sized>(
 ) -> Result<(), CheckError> {
     let mut collected = std::mem::take(&mut support.collected);
     collected.clear();
-    graph.successors(place, node, &mut collected)?;
-    let mut sink = Sink { support, block_of: |place: &[u8], node| graph.equation(place, node).1 };
-    collected.replay(&mut sink);
+    let (solution, scratch) = (support.solution, &mut support.scratch);
+    graph.successors(place, node, &mut Look { collected: &mut collected, solution, scratch })?;
+    collected.replay(support, |place, node| graph.equation(place, node).1);
     support.collected = collected;
     if let Some(wrong) = support.wrong.take() {
         return Err(wrong);
@@ -265,19 +256,31 @@ fn supported<G: BooleanGraph + ?Sized>(
 #[derive(Debug, Default)]
 struct Collected {
     bytes: Vec<u8>,
-    items: Vec<(usize, Node)>,
+    /// Where the bytes of a place end, the node, and the number of the variable if it has one.
+    items: Vec<(usize, Node, Option<u32>)>,
     constants: Vec<bool>,
 }
 
-impl Successors for Collected {
+/// Looks up what is pushed, so that what is known of several variables is on its way from memory at once.
+struct Look<'a> {
+    collected: &'a mut Collected,
+    solution: &'a Solution,
+    scratch: &'a mut Vec<u8>,
+}
+
+impl Successors for Look<'_> {
     fn variable(&mut self, place: &[u8], node: Node) -> Flow {
-        self.bytes.extend_from_slice(place);
-        self.items.push((self.bytes.len(), node));
+        let found = self.solution.find(place, node, self.scratch);
+        if let Some(found) = found {
+            self.solution.prefetch(found);
+        }
+        self.collected.bytes.extend_from_slice(place);
+        self.collected.items.push((self.collected.bytes.len(), node, found));
         Flow::Continue(())
     }
 
     fn constant(&mut self, value: bool) -> Flow {
-        self.constants.push(value);
+        self.collected.constants.push(value);
         Flow::Continue(())
     }
 }
@@ -289,13 +292,13 @@ impl Collected {
         self.constants.clear();
     }
 
-    fn replay(&self, sink: &mut dyn Successors) {
-        if self.constants.iter().any(|value| sink.constant(*value).is_break()) {
+    fn replay(&self, support: &mut Support<'_>, block_of: impl Fn(&[u8], Node) -> u16) {
+        if self.constants.iter().any(|value| support.constant(*value).is_break()) {
             return;
         }
         let mut begin = 0;
-        for &(end, node) in &self.items {
-            if sink.variable(&self.bytes[begin..end], node).is_break() {
+        for &(end, node, found) in &self.items {
+            if support.variable(found, block_of(&self.bytes[begin..end], node)).is_break() {
                 return;
             }
             begin = end;

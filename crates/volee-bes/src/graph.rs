@@ -73,6 +73,23 @@ pub trait BooleanGraph {
         None
     }
 
+    /// Whether places are numbers, as four little-endian bytes, that are given as they are met, from 0 on.
+    fn numbers_as_met(&self) -> bool {
+        false
+    }
+
+    /// Goes back to places that mean the same to every graph of the same equations.
+    fn forget_numbers(&mut self) {}
+
+    /// From now on nothing that the graph has kept to be quicker is believed, unless it is confirmed by what
+    /// it was made from.
+    fn distrust(&mut self) {}
+
+    /// Bytes that the graph itself has in use.
+    fn memory(&self) -> usize {
+        0
+    }
+
     /// The shape of a block.
     fn shape(&self, _block: u16) -> Shape {
         Shape::Mixed
@@ -100,6 +117,18 @@ impl<G: BooleanGraph + ?Sized> BooleanGraph for &mut G {
     }
     fn numbered(&self) -> Option<u32> {
         (**self).numbered()
+    }
+    fn numbers_as_met(&self) -> bool {
+        (**self).numbers_as_met()
+    }
+    fn forget_numbers(&mut self) {
+        (**self).forget_numbers();
+    }
+    fn distrust(&mut self) {
+        (**self).distrust();
+    }
+    fn memory(&self) -> usize {
+        (**self).memory()
     }
     fn shape(&self, block: u16) -> Shape {
         (**self).shape(block)

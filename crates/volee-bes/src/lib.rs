@@ -16,6 +16,7 @@ pub mod floor;
 pub mod format;
 pub mod game;
 mod graph;
+mod made;
 pub mod model;
 pub mod random;
 pub mod solve;

@@ -7,11 +7,17 @@
 //!
 //! Labels are looked at once: a step with an unknown label stops the enumeration, the label's text is matched
 //! against the formula's action predicates, and the enumeration starts again.
+//!
+//! Where one thread solves the equations it may ask for states by number, whose steps are made once
+//! ([`ModelGraph::number_states`]); places are then four bytes, until the graph is told to use states again.
 
 use volee_logic::mu::{Equations, Item, Labels, Local, LocalOp, Operator, Sign};
 use volee_system::{Diagnostic, Draft, Flow, Label, PredicateId, Step, System, collect_initial};
 
+use volee_search::{NamedStep, Recall};
+
 use crate::graph::{BooleanGraph, Node, Shape, Successors, Trouble};
+use crate::made::{Made, Steps};
 
 /// A system × a formula.
 pub struct ModelGraph<'s, S: ?Sized> {
@@ -28,6 +34,11 @@ pub struct ModelGraph<'s, S: ?Sized> {
     shapes: Vec<Shape>,
     first_block: u16,
     numbered: Option<u32>,
+    /// The states by number, where places are such numbers.
+    made: Option<Box<Made>>,
+    /// Where places are states: their steps from memory, and those of the last one.
+    recall: Option<Box<Recall>>,
+    recalled: Vec<NamedStep>,
     /// Scratch space of local facts.
     stack: Vec<bool>,
 }
@@ -41,6 +52,8 @@ struct Plan {
     locals: Vec<Local>,
     /// The action predicates whose enabledness the local facts ask for.
     asked: u64,
+    /// Some local fact is about the state itself.
+    looks: bool,
 }
 
 impl<'s> ModelGraph<'s, dyn System + 's> {
@@ -102,8 +115,35 @@ impl<'s, S: System + ?Sized> ModelGraph<'s, S> {
             shapes,
             first_block,
             numbered,
+            made: None,
+            recall: None,
+            recalled: Vec::new(),
             stack: Vec::new(),
         })
+    }
+
+    /// From now on places are the numbers of states, whose steps are made once. Where the system has numbers
+    /// for its states, and so its steps at hand, nothing is gained by that.
+    pub fn number_states(&mut self) {
+        if self.numbered.is_none() {
+            self.made = Some(Box::new(Made::new(self.system, &self.labels)));
+        }
+    }
+
+    /// From now on steps are remembered as the searches do, where the system makes them part by part and the
+    /// formula does not look at their labels. Places stay what they are.
+    pub fn remember_steps(&mut self) {
+        if self.labels.blind().is_some() && self.system.divisible().is_some() {
+            self.recall = Recall::new(self.system, false).map(Box::new);
+        }
+    }
+
+    /// The state that a place stands for.
+    pub(crate) fn state(&mut self, place: &[u8]) -> Vec<u8> {
+        match &mut self.made {
+            Some(made) => made.state(number(place)).to_vec(),
+            None => place.to_vec(),
+        }
     }
 
     /// The modal equations.
@@ -216,6 +256,27 @@ fn relocate(error: Diagnostic, at: &volee_system::Place) -> Diagnostic {
     Diagnostic { place: Some(place), ..error }
 }
 
+/// The state that a place stands for.
+fn state_of<'a>(made: Option<&'a mut Made>, place: &'a [u8]) -> &'a [u8] {
+    made.map_or(place, |made| made.state(number(place)))
+}
+
+/// Pushes what follows steps that were made, and gives the action predicates that they satisfy; nothing when
+/// the sink has seen enough.
+#[inline]
+fn push_made(plan: &Plan, steps: Steps<'_>, sink: &mut dyn Successors) -> Option<u64> {
+    let mut enabled = 0;
+    for (target, mask) in steps.iter() {
+        enabled |= mask;
+        for &(action, node) in &plan.steps {
+            if mask & action != 0 && sink.variable(&target.to_le_bytes(), node).is_break() {
+                return None;
+            }
+        }
+    }
+    Some(enabled)
+}
+
 fn plan(equation: &volee_logic::mu::Equation) -> Plan {
     let mut plan = Plan { locals: equation.locals.clone(), ..Plan::default() };
     for item in &equation.items {
@@ -225,8 +286,10 @@ fn plan(equation: &volee_logic::mu::Equation) -> Plan {
         }
     }
     for op in plan.locals.iter().flat_map(|local| &local.0) {
-        if let LocalOp::Enabled(action, _) = op {
-            plan.asked |= 1 << action.0;
+        match op {
+            LocalOp::Enabled(action, _) => plan.asked |= 1 << action.0,
+            LocalOp::Predicate(..) => plan.looks = true,
+            LocalOp::Constant(_) | LocalOp::Join(_) => {}
         }
     }
     plan
@@ -261,7 +324,11 @@ fn shapes(equations: &Equations) -> Vec<Shape> {
 
 impl<S: System + ?Sized> BooleanGraph for ModelGraph<'_, S> {
     fn root(&mut self) -> Result<(Vec<u8>, Node), Trouble> {
-        Ok((self.initial[0].clone(), self.conjunction_of_initial().unwrap_or(0)))
+        let node = self.conjunction_of_initial().unwrap_or(0);
+        match &mut self.made {
+            Some(made) => Ok((number_of(made, &self.initial[0])?.to_vec(), node)),
+            None => Ok((self.initial[0].clone(), node)),
+        }
     }
 
     fn blocks(&self) -> &[Sign] {
@@ -285,40 +352,32 @@ impl<S: System + ?Sized> BooleanGraph for ModelGraph<'_, S> {
     }
 
     fn successors(&mut self, place: &[u8], node: Node, sink: &mut dyn Successors) -> Result<(), Trouble> {
-        if !self.unmet.is_empty() {
-            self.meet(place);
-        }
-        let Some(plan) = self.plans.get(usize::from(node)) else {
-            for initial in &self.initial {
-                if sink.variable(initial, 0).is_break() {
-                    break;
-                }
-            }
-            return Ok(());
+        let Some(mut made) = self.made.take() else {
+            return self.right_hand_side(place, node, None, sink);
         };
-        // Facts about the state alone come first: they may save the enumeration of its steps.
-        if plan.asked == 0 && self.push_locals(place, node, 0, sink)?.is_break() {
-            return Ok(());
+        let done = self.right_hand_side(place, node, Some(&mut made), sink);
+        self.made = Some(made);
+        done
+    }
+
+    fn numbers_as_met(&self) -> bool {
+        self.made.is_some()
+    }
+
+    fn distrust(&mut self) {
+        if let Some(made) = &mut self.made {
+            made.distrust();
         }
-        let plan = &self.plans[usize::from(node)];
-        for &target in &plan.here {
-            if sink.variable(place, target).is_break() {
-                return Ok(());
-            }
+    }
+
+    fn forget_numbers(&mut self) {
+        if self.made.take().is_some() {
+            self.remember_steps();
         }
-        if plan.asked == 0 && plan.steps.is_empty() {
-            return Ok(());
-        }
-        let enabled = self.push_steps(place, node, sink);
-        if let Some(limit) = self.system.left_out() {
-            return Err(Trouble(limit.to_string()));
-        }
-        match enabled {
-            Some(enabled) if self.plans[usize::from(node)].asked != 0 => {
-                self.push_locals(place, node, enabled, sink).map(|_| ())
-            }
-            _ => Ok(()),
-        }
+    }
+
+    fn memory(&self) -> usize {
+        self.made.as_ref().map_or(0, |made| made.memory())
     }
 
     fn numbered(&self) -> Option<u32> {
@@ -330,7 +389,108 @@ impl<S: System + ?Sized> BooleanGraph for ModelGraph<'_, S> {
     }
 }
 
+/// The number that a place is.
+#[inline]
+fn number(place: &[u8]) -> u32 {
+    place.try_into().map_or(0, u32::from_le_bytes)
+}
+
+/// The place of a state.
+fn number_of(made: &mut Made, state: &[u8]) -> Result<[u8; 4], Trouble> {
+    made.number(state).map(u32::to_le_bytes).map_err(|limit| Trouble(limit.to_string()))
+}
+
 impl<S: System + ?Sized> ModelGraph<'_, S> {
+    /// Pushes a right-hand side. Where there are numbers of states, the place is one.
+    fn right_hand_side(
+        &mut self,
+        place: &[u8],
+        node: Node,
+        mut made: Option<&mut Made>,
+        sink: &mut dyn Successors,
+    ) -> Result<(), Trouble> {
+        if !self.unmet.is_empty() {
+            self.meet(state_of(made.as_deref_mut(), place));
+        }
+        let Some(plan) = self.plans.get(usize::from(node)) else {
+            for initial in &self.initial {
+                let numbered = made.as_mut().map(|made| number_of(made, initial)).transpose()?;
+                if sink.variable(numbered.as_ref().map_or(initial, |place| place), 0).is_break() {
+                    break;
+                }
+            }
+            return Ok(());
+        };
+        // Facts about the state alone come first: they may save the enumeration of its steps.
+        if plan.asked == 0 && !plan.locals.is_empty() {
+            let state = state_of(made.as_deref_mut(), place);
+            if self.push_locals(state, node, 0, sink)?.is_break() {
+                return Ok(());
+            }
+        }
+        let plan = &self.plans[usize::from(node)];
+        for &target in &plan.here {
+            if sink.variable(place, target).is_break() {
+                return Ok(());
+            }
+        }
+        if plan.asked == 0 && plan.steps.is_empty() {
+            return Ok(());
+        }
+        let enabled = match &mut made {
+            Some(made) => push_made(plan, made.steps(self.system, &mut self.labels, number(place))?, sink),
+            None => {
+                let enabled = match self.recall.take() {
+                    Some(recall) => self.push_recalled(recall, place, node, sink)?,
+                    None => self.push_steps(place, node, sink),
+                };
+                if let Some(limit) = self.system.left_out() {
+                    return Err(Trouble(limit.to_string()));
+                }
+                enabled
+            }
+        };
+        match enabled {
+            Some(enabled) if self.plans[usize::from(node)].asked != 0 => {
+                // Where no fact is about the state itself, it is not looked at.
+                let looks = self.plans[usize::from(node)].looks;
+                let state = if looks { state_of(made, place) } else { place };
+                self.push_locals(state, node, enabled, sink).map(|_| ())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Pushes what follows the steps of a state as they are remembered, as [`ModelGraph::push_steps`] does.
+    fn push_recalled(
+        &mut self,
+        mut recall: Box<Recall>,
+        place: &[u8],
+        node: Node,
+        sink: &mut dyn Successors,
+    ) -> Result<Option<u64>, Trouble> {
+        let full = recall.steps_of_state(self.system, place, &mut self.recalled);
+        if full.is_err() || !recall.is_light() {
+            // Names would be kept for every state, which are kept as they are.
+            return Ok(self.push_steps(place, node, sink));
+        }
+        let mask = self.labels.blind().unwrap_or(0);
+        let followed = |(action, _): &&(u64, u16)| mask & action != 0;
+        let plan = &self.plans[usize::from(node)];
+        let mut enabled = Some(if self.recalled.is_empty() { 0 } else { mask });
+        'steps: for &(name, _) in &self.recalled {
+            let target = recall.load(name);
+            for &(_, node) in plan.steps.iter().filter(followed) {
+                if sink.variable(target, node).is_break() {
+                    enabled = None;
+                    break 'steps;
+                }
+            }
+        }
+        self.recall = Some(recall);
+        Ok(enabled)
+    }
+
     fn push_locals(
         &mut self,
         place: &[u8],

@@ -25,7 +25,8 @@ const MAXIMUM_DENSE_NODES: Node = 12;
 /// Whether the variables of a graph have keys of their own: either a place has one node, or the node is in
 /// the key.
 pub(crate) fn one_to_a_key<G: BooleanGraph + ?Sized>(graph: &G) -> bool {
-    graph.nodes() > MAXIMUM_DENSE_NODES || graph.nodes() <= 1 && graph.numbered().is_none()
+    let numbers = graph.numbered().is_some() || graph.numbers_as_met();
+    graph.nodes() > MAXIMUM_DENSE_NODES || graph.nodes() <= 1 && !numbers
 }
 
 /// The place and the node of a key that has the node at its end.
@@ -51,6 +52,11 @@ impl Variables {
 
     /// Those variables whose key belongs to a share.
     pub fn shared<G: BooleanGraph + ?Sized>(graph: &G, share: Share, spread: Spread) -> Self {
+        if graph.numbers_as_met() && graph.nodes() <= MAXIMUM_DENSE_NODES {
+            // Whoever gives the numbers is alone.
+            let nodes = u32::from(graph.nodes().max(1));
+            return Variables { places: Places::AsMet(0), nodes, packed: false };
+        }
         Self::with_places(graph.nodes(), graph.numbered(), share, spread)
     }
 
@@ -94,6 +100,19 @@ impl Variables {
     /// How many places are known; for numbered places, all.
     pub fn places(&self) -> usize {
         self.places.len()
+    }
+
+    /// How many variables a place has, where places are numbers that are given as they are met.
+    #[inline]
+    pub fn nodes_as_met(&self) -> Option<u32> {
+        matches!(self.places, Places::AsMet(_)).then_some(self.nodes)
+    }
+
+    /// A place is met that is such a number.
+    pub fn meet(&mut self, place: u32) {
+        if let Places::AsMet(len) = &mut self.places {
+            *len = (*len).max(place.saturating_add(1));
+        }
     }
 
     /// How many variables a place has.
@@ -151,7 +170,7 @@ impl Variables {
     pub fn owner_and_number(&self, key: &[u8]) -> (usize, Option<u32>) {
         let number = match self.places {
             Places::Numbered(numbers) => Some(numbers.local(self.places.tag(key))),
-            Places::Hashed(..) | Places::Linked(_) => None,
+            Places::AsMet(_) | Places::Hashed(..) | Places::Linked(_) => None,
         };
         (self.places.owner(key), number)
     }
@@ -171,6 +190,7 @@ impl Variables {
     pub fn admits(&self, key: &[u8], tag: u32, node: Node) -> bool {
         let known = match self.places {
             Places::Numbered(numbers) => key.len() == 4 && tag < numbers.bound,
+            Places::AsMet(_) => key.len() == 4,
             Places::Hashed(..) | Places::Linked(_) => !self.packed || key.len() >= 2,
         };
         known && u32::from(node) < self.nodes
@@ -232,6 +252,7 @@ impl Variables {
     }
 
     /// The number of a variable, if its place is known. `key` is scratch space.
+    #[inline]
     pub fn find(&self, place: &[u8], node: Node, key: &mut Vec<u8>) -> Option<u32> {
         if !self.packed {
             return self.places.find(place).map(|id| id * self.nodes + u32::from(node));

@@ -11,7 +11,7 @@
 //! | `parallel`, `hunt`, `partition` | all cores over one table, or in all ways for errors; one worker's part elsewhere |
 //! | `atoms`, `product`, `claimed`, `monitor`, `ltl`, `deterministic` | formulas bound to a system, and products, which are systems |
 //! | `nested`, `liveness`, `terminal` | cycles: by nested searches, by components |
-//! | `reducing`, `proviso`, `memo` | fewer steps with the same answers, steps that are remembered |
+//! | `reducing`, `proviso`, `memo`, `recall` | fewer steps with the same answers, steps that are remembered |
 //! | `keeping`, `spill` | searches on disk |
 //! | `confirm`, `paths`, `audit`, `silence` | runs, and what was never met |
 
@@ -41,6 +41,7 @@ mod paths;
 mod product;
 mod proviso;
 mod questions;
+mod recall;
 mod reducing;
 mod replacement;
 mod silence;
@@ -63,4 +64,5 @@ pub use monitor::{MonitorObserver, Monitored, Runs, TlQuestion};
 pub use nested::NestedStore;
 pub use parallel::{Another, Crew, LARGE, MOST_CREW};
 pub use product::{Beside, Observer, Pair, Pairing};
+pub use recall::{NamedStep, Recall};
 pub use volee_store::Replacement;

@@ -6,7 +6,7 @@
 //! | [`Tree`] | states of any length as 64-bit names, by tree compression |
 //! | [`Exact`], [`Bounded`], [`Bitstate`], [`Compact`] | sets of names: all, within a budget, or approximately ([`Visited`]) |
 //! | [`Concurrent`], [`SharedBits`] | a set of all names for several threads, or of bits |
-//! | [`Places`], [`Hashed`], [`PackedStates`], [`Forgetful`] | states with dense numbers, and a set that forgets |
+//! | [`Places`], [`Hashed`], [`Words`], [`PackedStates`], [`Forgetful`] | states with dense numbers, and a set that forgets |
 //! | [`Pages`], [`Pieces`], [`large`] | arrays on large pages, and prefetching |
 //! | [`checkpoint`], [`handed`] | searches on disk, from which another process or several go on |
 //! | [`Counting`] | the allocator that knows how much is held |
@@ -54,6 +54,7 @@ mod stacked;
 mod table;
 mod tree;
 mod tuples;
+mod words;
 
 pub use bitstate::Bitstate;
 pub use bounded::{Advance, Bounded, Forgotten, coding_of};
@@ -79,6 +80,7 @@ pub use stacked::Stacked;
 pub use table::Turnover;
 pub use tree::{Full, StateRef, Tree};
 pub use tuples::{Field, Layouts, MOST_COMPONENTS, Tuple, Tuples, WAITING, Waiting};
+pub use words::{Word, Words};
 
 /// A set of names that a traversal has met.
 pub trait Visited {

@@ -144,7 +144,8 @@ impl<T: Copy> Pieces<T> {
         T: Default,
     {
         if len > self.pieces[0].capacity && self.len < Self::EACH {
-            self.enlarge_first(len);
+            // At least doubled, because it may be lengthened by little again and again.
+            self.enlarge_first(len.max(self.len * 2));
         }
         while self.len < len {
             self.push(T::default());

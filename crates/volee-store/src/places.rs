@@ -34,6 +34,8 @@ impl Share {
 pub enum Places {
     /// Places are numbers.
     Numbered(Numbers),
+    /// Places are numbers that whoever makes them gives as they are met; there are so many so far.
+    AsMet(u32),
     /// Anything else, spread over the workers by some or all of their bytes.
     Hashed(Hashed<(), 8>, Share, Spread),
     /// As hashed, by a strategy that has kept something beside the numbers.
@@ -48,10 +50,15 @@ impl Places {
         }
     }
 
+    fn are_numbers(&self) -> bool {
+        matches!(self, Places::Numbered(_) | Places::AsMet(_))
+    }
+
     /// How many places there are: all of them when they are numbers.
     pub fn len(&self) -> usize {
         match self {
             Places::Numbered(numbers) => numbers.len(),
+            Places::AsMet(len) => *len as usize,
             Places::Hashed(table, ..) => table.len() as usize,
             Places::Linked(table) => table.len() as usize,
         }
@@ -63,7 +70,7 @@ impl Places {
         match self {
             Places::Numbered(numbers) => numbers.owner(number(place)),
             Places::Hashed(_, share, spread) => spread.owner(place, usize::from(share.peers)),
-            Places::Linked(_) => 0,
+            Places::AsMet(_) | Places::Linked(_) => 0,
         }
     }
 
@@ -73,7 +80,7 @@ impl Places {
         let (share, numbered) = match self {
             Places::Numbered(numbers) => (&numbers.share, true),
             Places::Hashed(_, share, _) => (share, false),
-            Places::Linked(_) => (&Share::ALONE, false),
+            Places::AsMet(_) | Places::Linked(_) => (&Share::ALONE, false),
         };
         if share.peers > 1 {
             let owner = self.owner(place) as u16;
@@ -89,7 +96,7 @@ impl Places {
     #[inline]
     pub fn tag(&self, place: &[u8]) -> u32 {
         match self {
-            Places::Numbered(..) => number(place),
+            Places::Numbered(..) | Places::AsMet(_) => number(place),
             Places::Hashed(..) | Places::Linked(_) => tag(place),
         }
     }
@@ -109,12 +116,17 @@ impl Places {
     pub fn insert(&mut self, place: &[u8], tag: u32) -> Result<u32, Limit> {
         match self {
             Places::Numbered(numbers) => Ok(numbers.local(tag)),
+            Places::AsMet(len) => {
+                *len = (*len).max(tag.saturating_add(1));
+                Ok(tag)
+            }
             Places::Hashed(table, ..) => table.insert(place, tag),
             Places::Linked(table) => table.insert(place, tag),
         }
     }
 
     /// The number of a place, if it is known.
+    #[inline]
     pub fn find(&self, place: &[u8]) -> Option<u32> {
         self.find_tagged(place, self.tag(place))
     }
@@ -124,6 +136,7 @@ impl Places {
     pub fn find_tagged(&self, place: &[u8], tag: u32) -> Option<u32> {
         match self {
             Places::Numbered(numbers) => numbers.find(tag).filter(|_| place.len() == 4),
+            Places::AsMet(len) => (tag < *len && place.len() == 4).then_some(tag),
             Places::Hashed(table, ..) => table.find(place, tag),
             Places::Linked(table) => table.find(place, tag),
         }
@@ -137,6 +150,10 @@ impl Places {
                 *scratch = numbers.global(id).to_le_bytes();
                 scratch
             }
+            Places::AsMet(_) => {
+                *scratch = id.to_le_bytes();
+                scratch
+            }
             Places::Hashed(table, ..) => table.keys.get(id),
             Places::Linked(table) => table.keys.get(id),
         }
@@ -148,7 +165,7 @@ impl Places {
     /// The file cannot be written.
     pub fn write(&self, out: &mut Writer) -> io::Result<()> {
         out.number(self.len() as u64)?;
-        let known = if matches!(self, Places::Numbered(_)) { 0 } else { self.len() as u32 };
+        let known = if self.are_numbers() { 0 } else { self.len() as u32 };
         (0..known).try_for_each(|id| out.bytes(self.get(id, &mut [0; 4])))
     }
 
@@ -158,7 +175,7 @@ impl Places {
     /// The file has others than these, or there is no time or room.
     pub fn read(&mut self, input: &mut Reader, shortest: usize, meter: &Meter) -> Result<(), Refused> {
         let count = input.short()?;
-        if matches!(self, Places::Numbered(_)) {
+        if self.are_numbers() {
             return if count as usize == self.len() { Ok(()) } else { Err(Damaged.into()) };
         }
         let mut place = Vec::new();
@@ -177,7 +194,7 @@ impl Places {
 
     pub fn bytes(&self) -> usize {
         match self {
-            Places::Numbered(..) => 0,
+            Places::Numbered(..) | Places::AsMet(_) => 0,
             Places::Hashed(table, ..) => table.bytes(),
             Places::Linked(table) => table.bytes(),
         }

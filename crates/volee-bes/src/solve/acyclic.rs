@@ -102,7 +102,7 @@ impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
 
     fn costs(&self) -> (Statistics, u64) {
         let own = self.path.capacity() * size_of::<Frame>() + self.successors.capacity() * 4;
-        (self.table.figures(own, 0), self.path.len() as u64)
+        (self.table.figures(own + self.graph.memory(), 0), self.path.len() as u64)
     }
 
     fn write(&mut self, out: &mut Writer) -> io::Result<()> {

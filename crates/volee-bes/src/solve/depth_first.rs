@@ -109,7 +109,7 @@ impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
             + self.open.capacity() * size_of::<Open>()
             + self.successors.capacity() * 4
             + self.edges.capacity() * 8;
-        (self.table.figures(own, 0), self.path.len() as u64)
+        (self.table.figures(own + self.graph.memory(), 0), self.path.len() as u64)
     }
 
     fn write(&mut self, out: &mut Writer) -> io::Result<()> {
@@ -140,7 +140,8 @@ impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
                 && frame.successors <= self.successors.len()
                 && frame.edges <= self.edges.len()
         };
-        let is_open = |(variable, cell): (u32, &Cell)| {
+        let is_open = |variable: u32| {
+            let cell: Cell = self.table.cell(variable);
             cell.value().is_some()
                 || !cell.is_visited()
                 || open(cell.number()).is_some_and(|open| open.variable == variable)
@@ -153,7 +154,7 @@ impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
             && self.open.iter().all(|open| self.table.has(&[open.variable]))
             && self.open.iter().all(|open| open.head == NONE || (open.head as usize) < self.edges.len())
             && self.edges.iter().enumerate().all(edge)
-            && (0..).zip(&self.table.cells).all(is_open)
+            && (0..self.table.cells.len() as u32).all(is_open)
             && (!self.path.is_empty() || self.table.cell(self.root).value().is_some())
     }
 }

@@ -121,7 +121,7 @@ impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
         let visits: usize = self.runs.iter().map(|run| run.visits.capacity() + run.left.capacity()).sum();
         let own = visits * size_of::<Visit>() + self.successors.capacity() * 4;
         let depth = self.runs.iter().map(|run| run.visits.len() as u64).max().unwrap_or(0);
-        (self.table.figures(own, depth), self.successors.len() as u64)
+        (self.table.figures(own + self.graph.memory(), depth), self.successors.len() as u64)
     }
 
     fn write(&mut self, out: &mut Writer) -> io::Result<()> {

@@ -181,7 +181,12 @@ pub fn solve<'k, G: BooleanGraph + ?Sized>(
         Solver::Economical => economical::solve(graph, how, meter, progress),
         Solver::Auto | Solver::DepthFirst => depth_first::solve(graph, how, meter, progress),
     };
-    crew::known::told_alike(graph, solved?, meter, progress)
+    let solved = solved?;
+    if solved.workers > 1 {
+        // Threads have no numbers in common.
+        graph.forget_numbers();
+    }
+    crew::known::told_alike(graph, solved, meter, progress)
 }
 
 /// Without edges where the shape allows it; else depth-first, which decides components as soon as they are

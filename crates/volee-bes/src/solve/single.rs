@@ -197,6 +197,7 @@ impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
 
     fn costs(&self) -> (Statistics, u64) {
         let memory = self.met.table.bytes()
+            + self.graph.memory()
             + self.records.capacity() * size_of::<Record>()
             + self.edges.bytes()
             + self.decided.capacity() * size_of::<Decided>();

@@ -6,14 +6,15 @@
 use std::io;
 
 use serde::{Deserialize, Serialize};
+use volee_store::Pieces;
 use volee_store::checkpoint::{Damaged, Reader, Refused, Writer};
-use volee_system::{Limit, Meter};
-
-use super::{SolveError, Statistics};
-use crate::graph::{BooleanGraph, Node, Operator};
-use crate::variables::{Batch, Pushing, Variables};
 use volee_store::large::lengthen;
 use volee_store::prefetch_at as prefetch;
+use volee_system::{Flow, Limit, Meter};
+
+use super::{SolveError, Statistics};
+use crate::graph::{BooleanGraph, Node, Operator, Successors};
+use crate::variables::{Batch, Pushing, Variables};
 
 const MET: u16 = 1;
 const VISITED: u16 = 2;
@@ -71,10 +72,51 @@ impl Cell {
     }
 }
 
+/// Cells by the number of their variable: in pieces while they become more, as one where whoever has found the
+/// values had them so.
+#[derive(Debug, Clone)]
+pub(super) enum Cells {
+    Growing(Pieces<Cell>),
+    Whole(Vec<Cell>),
+}
+
+impl Cells {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        match self {
+            Cells::Growing(pieces) => pieces.len(),
+            Cells::Whole(cells) => cells.len(),
+        }
+    }
+
+    #[inline(always)]
+    fn get(&self, at: usize) -> Option<Cell> {
+        match self {
+            Cells::Growing(pieces) => (at < pieces.len()).then(|| *pieces.get(at)),
+            Cells::Whole(cells) => cells.get(at).copied(),
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, at: usize) {
+        match self {
+            Cells::Growing(pieces) => pieces.prefetch(at),
+            Cells::Whole(cells) => prefetch(cells, at),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Cells::Growing(pieces) => pieces.bytes(),
+            Cells::Whole(cells) => cells.capacity() * size_of::<Cell>(),
+        }
+    }
+}
+
 /// Variables, their cells, and how to expand one.
 pub(super) struct Table {
     variables: Variables,
-    pub cells: Vec<Cell>,
+    pub cells: Pieces<Cell>,
     batch: Batch,
     next_rank: u32,
     pub statistics: Statistics,
@@ -86,10 +128,10 @@ impl Table {
         let (place, node) = graph.root()?;
         let mut variables = Variables::new(graph);
         let root = variables.insert(&place, node)?;
-        let mut cells = Vec::new();
-        lengthen(&mut cells, variables.len());
+        let mut cells = Pieces::new();
+        cells.lengthen(variables.len());
         let (operator, block) = graph.equation(&place, node);
-        cells[root as usize] = Cell::met(operator, block);
+        *cells.get_mut(root as usize) = Cell::met(operator, block);
         let statistics = Statistics { variables: 1, ..Statistics::default() };
         Ok((Table { variables, cells, batch: Batch::default(), next_rank: 0, statistics }, root))
     }
@@ -103,20 +145,20 @@ impl Table {
         out: &mut Vec<u32>,
     ) -> Result<Pushing, SolveError> {
         self.statistics.expanded += 1;
+        if let Some(nodes) = self.variables.nodes_as_met() {
+            return self.expand_numbers(graph, variable, nodes, out);
+        }
         self.batch.clear();
-        let operator = self.cells[variable as usize].operator();
+        let operator = self.cell(variable).operator();
         let pushing = self.batch.push(graph, &self.variables, variable, operator)?;
         self.statistics.edges += self.batch.len() as u64;
         let begin = out.len();
         let cells = &self.cells;
-        self.batch.resolve(&mut self.variables, 0..self.batch.len(), out, |found| {
-            prefetch(cells, found as usize)
-        })?;
-        if self.cells.len() < self.variables.len() {
-            lengthen(&mut self.cells, self.variables.len());
-        }
+        self.batch
+            .resolve(&mut self.variables, 0..self.batch.len(), out, |found| cells.prefetch(found as usize))?;
+        self.cells.lengthen(self.variables.len());
         for (at, &successor) in out[begin..].iter().enumerate() {
-            let cell = &mut self.cells[successor as usize];
+            let cell = self.cells.get_mut(successor as usize);
             if !cell.is_met() {
                 let (operator, block) = self.batch.equation(graph, &self.variables, at);
                 *cell = Cell::met(operator, block);
@@ -126,15 +168,53 @@ impl Table {
         Ok(pushing)
     }
 
+    /// The same where places are numbers that are given as they are met: nothing is looked up.
+    fn expand_numbers<G: BooleanGraph + ?Sized>(
+        &mut self,
+        graph: &mut G,
+        variable: u32,
+        nodes: u32,
+        out: &mut Vec<u32>,
+    ) -> Result<Pushing, SolveError> {
+        let begin = out.len();
+        let deciding = self.cell(variable).operator().deciding();
+        let place = (variable / nodes).to_le_bytes();
+        let mut sink = Numbers { cells: &self.cells, nodes, out, most: 0, deciding, decided: false };
+        graph.successors(&place, (variable % nodes) as Node, &mut sink)?;
+        let (most, decided) = (sink.most, sink.decided);
+        if decided {
+            out.truncate(begin);
+            return Ok(Pushing::Decided);
+        }
+        if most >= u64::from(u32::MAX) {
+            return Err(SolveError::Limit(Limit::Other { message: "more than 4294967294 variables".into() }));
+        }
+        self.statistics.edges += (out.len() - begin) as u64;
+        if most as usize >= self.cells.len() {
+            self.variables.meet((most / u64::from(nodes)) as u32);
+            self.cells.lengthen(self.variables.len());
+        }
+        for &successor in &out[begin..] {
+            let cell = self.cells.get_mut(successor as usize);
+            if !cell.is_met() {
+                let place = (successor / nodes).to_le_bytes();
+                let (operator, block) = graph.equation(&place, (successor % nodes) as Node);
+                *cell = Cell::met(operator, block);
+                self.statistics.variables += 1;
+            }
+        }
+        Ok(Pushing::Open)
+    }
+
     #[inline]
     pub fn cell(&self, variable: u32) -> Cell {
-        self.cells[variable as usize]
+        *self.cells.get(variable as usize)
     }
 
     /// Marks a variable as visited and notes its position.
     #[inline]
     pub fn visit(&mut self, variable: u32, position: u32) {
-        let cell = &mut self.cells[variable as usize];
+        let cell = self.cells.get_mut(variable as usize);
         cell.flags |= VISITED;
         cell.number = position;
     }
@@ -142,7 +222,7 @@ impl Table {
     /// Decides a variable.
     #[inline]
     pub fn decide(&mut self, variable: u32, value: bool) {
-        let cell = &mut self.cells[variable as usize];
+        let cell = self.cells.get_mut(variable as usize);
         cell.flags |= VISITED | STABLE | if value { TRUE } else { 0 };
         cell.number = self.next_rank;
         self.next_rank += 1;
@@ -150,7 +230,7 @@ impl Table {
 
     /// What it cost so far; `other` bytes are those of the strategy itself.
     pub fn figures(&self, other: usize, depth: u64) -> Statistics {
-        let memory = self.variables.bytes() + self.cells.capacity() * size_of::<Cell>() + other;
+        let memory = self.variables.bytes() + self.cells.bytes() + other;
         Statistics {
             places: self.variables.places() as u64,
             memory: memory as u64,
@@ -161,13 +241,14 @@ impl Table {
 
     /// The places that were really met; where places are numbers the table knows them all.
     pub fn places_met(&self) -> u64 {
-        let met = |cells: &&[Cell]| cells.iter().any(|cell| cell.is_met());
-        self.cells.chunks(self.variables.nodes()).filter(met).count() as u64
+        let nodes = self.variables.nodes();
+        let met = |place: &usize| (place * nodes..(place + 1) * nodes).any(|at| self.cells.get(at).is_met());
+        (0..self.cells.len() / nodes).filter(met).count() as u64
     }
 
     pub fn write(&self, out: &mut Writer) -> io::Result<()> {
         self.variables.write(out)?;
-        out.list(self.cells.iter())?;
+        out.list((0..self.cells.len()).map(|at| *self.cells.get(at)))?;
         out.number(u64::from(self.next_rank))?;
         out.value(&self.statistics)
     }
@@ -175,10 +256,12 @@ impl Table {
     /// Reads a table that was written, where this one knows no more than the main variable.
     pub fn read(&mut self, input: &mut Reader, blocks: usize, meter: &Meter) -> Result<(), Refused> {
         self.variables.read(input, meter)?;
-        self.cells = input.list(meter)?;
+        let cells: Vec<Cell> = input.list(meter)?;
         self.next_rank = input.short()?;
         self.statistics = input.value()?;
-        let sound = self.cells.iter().all(|cell| usize::from(cell.block) < blocks);
+        let sound = cells.iter().all(|cell| usize::from(cell.block) < blocks);
+        self.cells = Pieces::new();
+        cells.into_iter().for_each(|cell| self.cells.push(cell));
         if sound && self.cells.len() == self.variables.len() { Ok(()) } else { Err(Damaged.into()) }
     }
 
@@ -188,7 +271,35 @@ impl Table {
     }
 
     pub fn into_solution(self) -> Solution {
-        Solution::new(self.variables, self.cells)
+        Solution { shares: vec![Valued { variables: self.variables, cells: Cells::Growing(self.cells) }] }
+    }
+}
+
+/// Receives a right-hand side of variables by number.
+struct Numbers<'a> {
+    cells: &'a Pieces<Cell>,
+    nodes: u32,
+    out: &'a mut Vec<u32>,
+    /// The largest number.
+    most: u64,
+    deciding: bool,
+    decided: bool,
+}
+
+impl Successors for Numbers<'_> {
+    #[inline]
+    fn variable(&mut self, place: &[u8], node: Node) -> Flow {
+        let place = place.try_into().map_or(u32::MAX, u32::from_le_bytes);
+        let number = u64::from(place) * u64::from(self.nodes) + u64::from(node);
+        self.most = self.most.max(number);
+        self.cells.prefetch(number as usize);
+        self.out.push(number as u32);
+        Flow::Continue(())
+    }
+
+    fn constant(&mut self, value: bool) -> Flow {
+        self.decided |= value == self.deciding;
+        if self.decided { Flow::Break(()) } else { Flow::Continue(()) }
     }
 }
 
@@ -196,7 +307,7 @@ impl Table {
 #[derive(Debug, Clone)]
 struct Valued {
     variables: Variables,
-    cells: Vec<Cell>,
+    cells: Cells,
 }
 
 /// The values that a strategy decided. Where several workers did, each has those of its share, and a variable's
@@ -208,7 +319,7 @@ pub struct Solution {
 
 impl Solution {
     pub(super) fn new(variables: Variables, cells: Vec<Cell>) -> Self {
-        Solution { shares: vec![Valued { variables, cells }] }
+        Solution { shares: vec![Valued { variables, cells: Cells::Whole(cells) }] }
     }
 
     /// What workers have decided together, in the order of their shares.
@@ -249,14 +360,14 @@ impl Solution {
 
     /// Starts fetching what is known of a variable.
     #[inline]
-    pub(super) fn prefetch(&self, number: u32) {
+    pub(crate) fn prefetch(&self, number: u32) {
         let (share, number) = self.within(number);
-        prefetch(&share.cells, number as usize);
+        share.cells.prefetch(number as usize);
     }
 
     /// Bytes in use.
     pub fn bytes(&self) -> usize {
-        let bytes = |share: &Valued| share.variables.bytes() + share.cells.capacity() * size_of::<Cell>();
+        let bytes = |share: &Valued| share.variables.bytes() + share.cells.bytes();
         self.shares.iter().map(bytes).sum()
     }
 
@@ -267,10 +378,11 @@ impl Solution {
 
     /// Whether there are no variables.
     pub fn is_empty(&self) -> bool {
-        self.shares.iter().all(|share| share.cells.is_empty())
+        self.shares.iter().all(|share| share.cells.len() == 0)
     }
 
     /// A variable's number. `scratch` saves an allocation.
+    #[inline]
     pub fn find(&self, place: &[u8], node: Node, scratch: &mut Vec<u8>) -> Option<u32> {
         if let [all] = &self.shares[..] {
             return all.variables.find(place, node, scratch);
@@ -282,6 +394,7 @@ impl Solution {
     }
 
     /// The value and the rank of a variable by its number, if it was decided.
+    #[inline]
     pub fn value(&self, number: u32) -> Option<(bool, u32)> {
         let (share, number) = self.within(number);
         let cell = share.cells.get(number as usize)?;

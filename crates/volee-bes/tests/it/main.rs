@@ -10,6 +10,8 @@ mod explain;
 mod formats;
 mod kept;
 mod keys;
+mod made;
 mod naive;
+mod programs;
 mod random;
 mod sizes;

@@ -78,6 +78,18 @@ impl Action {
     }
 }
 
+impl Action {
+    /// Whether it is the same for all labels.
+    fn is_blind(&self) -> bool {
+        match self {
+            Action::Constant(_) => true,
+            Action::Event(..) | Action::Internal => false,
+            Action::Not(inner) => inner.is_blind(),
+            Action::And(all) | Action::Or(all) => all.iter().all(Action::is_blind),
+        }
+    }
+}
+
 /// For each label, the set of predicates that hold of it; filled on demand.
 #[derive(Debug, Clone)]
 pub struct Labels {
@@ -109,6 +121,16 @@ impl Labels {
         Labels { actions: actions.to_vec(), masks: Vec::new(), silent }
     }
 
+    /// The predicates that hold of every label, where none of them looks at labels.
+    pub fn blind(&self) -> Option<u64> {
+        self.actions.iter().all(Action::is_blind).then(|| self.mask::<&str>(&[]))
+    }
+
+    fn mask<T: AsRef<str>>(&self, names: &[T]) -> u64 {
+        let holding = self.actions.iter().enumerate().filter(|(_, action)| action.matches(names));
+        holding.fold(0, |mask, (i, _)| mask | 1 << i)
+    }
+
     /// The labels and patterns named by the predicates that no label met so far is.
     pub fn silent(&self) -> impl Iterator<Item = &Action> {
         self.silent.iter()
@@ -125,12 +147,7 @@ impl Labels {
     pub fn learn<S: System + ?Sized>(&mut self, system: &S, label: Label) -> u64 {
         let text = system.names(label);
         self.silent.retain(|named| !named.matches(&text));
-        let mask = self
-            .actions
-            .iter()
-            .enumerate()
-            .filter(|(_, a)| a.matches(&text))
-            .fold(0, |mask, (i, _)| mask | 1 << i);
+        let mask = self.mask(&text);
         let at = label.0 as usize;
         if self.masks.len() <= at {
             self.masks.resize(at + 1, UNKNOWN);

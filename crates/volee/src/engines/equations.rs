@@ -1,6 +1,6 @@
 //! The mu-calculus, solved on the fly as boolean equations or as a parity game.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
 use volee_bes::answer::{self, AnswerError, Method};
@@ -8,10 +8,10 @@ use volee_bes::explain::{Explanation, Item, Proof, explain};
 use volee_bes::model::ModelGraph;
 use volee_bes::{BooleanGraph, Crew, How, SolveError};
 use volee_cluster::equations::JointAnswer;
-use volee_logic::mu::{Equations, Library, parse};
+use volee_logic::mu::{Equations, Labels, Library, parse};
 use volee_report::{bytes, counted, seconds};
 use volee_system::{
-    Diagnostic, Limit, Meter, Progress, Reason, ReasonKind, Snapshot, System, Verdict, Witness,
+    Diagnostic, Draft, Limit, Meter, Progress, Reason, ReasonKind, Snapshot, System, Verdict, Witness,
 };
 
 use super::explicit::workers;
@@ -19,7 +19,7 @@ use super::{Found, Job, Part, judged};
 use crate::answer::{Answer, AskError, Certificate, Role, violated};
 use crate::engine::Way;
 use crate::kept;
-use crate::model::Options;
+use crate::model::{Again, Model, Naming, Options, draft_of};
 use crate::question::Question;
 
 /// Explanations keep at most this many variables; larger ones say so.
@@ -32,12 +32,19 @@ pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, Ask
     let equations = formula(question, &job.settings.macros)?;
     let mut model = job.open_as(&options(job))?;
     let kept = kept::prepare(job, &model, std::slice::from_ref(question))?;
-    let (draft, again) = (model.draft.as_mut(), model.again.as_ref());
+    let quick = unnamed(&equations, &model, &options(job));
+    let again = quick.as_ref().or(model.again.as_ref());
+    let mut quick = quick.as_ref().map(|make| make());
+    let (draft, teller): (&mut dyn Draft, Option<&mut dyn Draft>) = match &mut quick {
+        Some(quick) => (quick.as_mut(), Some(model.draft.as_mut())),
+        None => (model.draft.as_mut(), None),
+    };
     let most = most(job);
     let unheard: Mutex<Vec<Vec<String>>> = Mutex::default();
     let another = |work: &mut dyn FnMut(&mut dyn BooleanGraph)| {
         let Some(mut draft) = again.map(|make| make()) else { return };
         let Ok(mut graph) = ModelGraph::of(draft.as_mut(), equations.clone()) else { return };
+        graph.remember_steps();
         work(&mut graph);
         unheard.lock().unwrap_or_else(PoisonError::into_inner).push(graph.unheard());
     };
@@ -45,7 +52,8 @@ pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, Ask
     let crew = Crew::new(if again.is_some() { threads } else { 1 }, &another).told(most);
     let how = How { solver: job.settings.solver, kept: kept.as_ref(), crew: Some(&crew) };
     let mut watch = Watch { progress: job.progress, last: Snapshot::default() };
-    let mut found = answer::ask(draft, equations.clone(), how, most, job.meter, &mut watch);
+    let meter = job.meter;
+    let mut found = answer::ask_told_by(draft, teller, equations.clone(), how, most, meter, &mut watch);
     let last = watch.last;
     if let Ok(found) = found.as_mut().map(|found| &mut *found)
         && found.workers > 1
@@ -78,6 +86,15 @@ pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, Ask
     };
     kept::forget(kept.as_ref(), part.answers.iter().map(|answer| &answer.verdict));
     Ok(part)
+}
+
+/// The same program with steps that have no names, where the formula does not look at them: naming what
+/// happens in a step takes longer than the step.
+fn unnamed(equations: &Equations, model: &Model, options: &Options) -> Option<Again> {
+    let lowered = model.promela.clone().filter(|_| options.naming == Naming::Events)?;
+    Labels::new(&equations.formula.actions).blind()?;
+    let options = Options { naming: Naming::Text, ..options.clone() };
+    Some(Arc::new(move || draft_of(&lowered, &options)))
 }
 
 /// Remembers how far a resolution is, for the answer of one that a limit ends.

@@ -68,6 +68,12 @@ impl<G: BooleanGraph + ?Sized> BooleanGraph for Known<'_, G> {
     fn numbered(&self) -> Option<u32> {
         self.graph.numbered()
     }
+    fn numbers_as_met(&self) -> bool {
+        self.graph.numbers_as_met()
+    }
+    fn memory(&self) -> usize {
+        self.graph.memory()
+    }
     fn shape(&self, block: u16) -> Shape {
         self.graph.shape(block)
     }

@@ -301,6 +301,7 @@ impl<G: BooleanGraph> Partition<G> {
     /// What it cost so far, and how much waits to be expanded.
     pub fn costs(&self) -> (Statistics, u64) {
         let memory = self.variables.bytes()
+            + self.graph.memory()
             + self.records.capacity() * size_of::<Record>()
             + self.edges.bytes()
             + self.agenda.bytes()

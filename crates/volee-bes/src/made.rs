@@ -1,0 +1,451 @@
+//! The states of a system by number, with the steps that were made of them.
+//!
+//! A formula asks for the steps of a state once for each of its modalities, and the checker of the answer asks
+//! again. Here they are made once: states have numbers, in the order in which they are met, and a step is the
+//! number of its target and the kind of its label, which is the set of the formula's action predicates that
+//! hold of it. So whoever solves the equations sees places of four bytes, and no state is looked up twice for
+//! the same step.
+//!
+//! A state of a system that tells its components is known by its name, and its steps are those that the
+//! searches remember ([`Recall`]), where the formula does not look at labels. Other states of up to 15 bytes
+//! are words by themselves. All steps of a state are looked up together, so that several lines of the table are
+//! on their way at once.
+//!
+//! **What was made is not believed by whoever checks an answer** ([`Made::distrust`]): from then on the steps of
+//! a state are made by the system again when they are first asked for, and compared with those that were kept,
+//! label by label and target by target, by what the states are and not by where the table finds them. So an
+//! answer that rests on a step that the system does not make is not confirmed.
+
+use volee_logic::mu::Labels;
+use volee_search::{NamedStep, Recall};
+use volee_store::{Hashed, Pieces, StateRef, Word as _, Words, prefetch_at, tag};
+use volee_system::{Flow, Label, Limit, Step, System};
+
+use crate::graph::Trouble;
+
+/// The bytes of a state that is a word, and of one with its length.
+const SHORT: usize = 15;
+
+/// A label whose kind is not known.
+const UNKNOWN: u16 = u16::MAX;
+
+/// The states by number.
+#[derive(Debug)]
+enum States {
+    /// All have few bytes: a state is a word, with its length in the last byte.
+    Short(Words<u128>),
+    /// Any.
+    Long(Hashed<(), 8>),
+    /// Names.
+    Named(Box<Recall>, Words<u64>),
+}
+
+/// The states and steps of a system, as far as they were asked for.
+#[derive(Debug)]
+pub(crate) struct Made {
+    states: States,
+    /// For each state, where its steps are; 0 where they were not made.
+    first: Pieces<u32>,
+    /// Of each state, one after the other: how many steps it has, then their targets.
+    targets: Pieces<u32>,
+    /// Beside each target, the kind of the label; nothing where there is one kind.
+    kinds: Pieces<u16>,
+    /// For each kind, the action predicates that hold.
+    masks: Vec<u64>,
+    /// For each label, its kind.
+    kind_of: Vec<u16>,
+    /// All labels are of the first kind.
+    blind: bool,
+    /// When nothing is believed: those states whose steps were made again.
+    again: Option<Vec<u64>>,
+    /// Steps on their way into the table: the word, or where the bytes end; the tag; the label.
+    staged: Vec<(u128, u32, Option<Label>)>,
+    bytes: Vec<u8>,
+    named: Vec<NamedStep>,
+}
+
+/// The steps of a state.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Steps<'m> {
+    made: &'m Made,
+    begin: usize,
+    end: usize,
+}
+
+impl Steps<'_> {
+    /// Of each step, its target and the action predicates that hold of its label.
+    #[inline(always)]
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> {
+        let Made { targets, kinds, masks, blind, .. } = self.made;
+        (self.begin..self.end).map(move |at| {
+            let kind = if *blind { 0 } else { *kinds.get(at) };
+            (*targets.get(at), masks[usize::from(kind)])
+        })
+    }
+}
+
+/// The word of a state, if it is short.
+#[inline(always)]
+fn word(state: &[u8]) -> Option<u128> {
+    let len = state.len();
+    let eight = |at: usize| state[at..at + 8].try_into().map_or(0, u64::from_le_bytes);
+    let four = |at: usize| state[at..at + 4].try_into().map_or(0, u32::from_le_bytes);
+    let bytes = match len {
+        8..=SHORT => u128::from(eight(0)) | u128::from(eight(len - 8)) << (8 * (len - 8)),
+        4..8 => u128::from(four(0)) | u128::from(four(len - 4)) << (8 * (len - 4)),
+        0..4 => (0..).zip(state).fold(0, |word, (at, &byte)| word | u128::from(byte) << (8 * at)),
+        _ => return None,
+    };
+    Some(bytes | (len as u128) << (8 * SHORT))
+}
+
+/// The state of a word.
+#[inline(always)]
+fn state_of(word: u128) -> ([u8; SHORT + 1], usize) {
+    let bytes = word.to_le_bytes();
+    (bytes, usize::from(bytes[SHORT]))
+}
+
+fn too_many() -> Limit {
+    Limit::Other { message: "more than 4294967294 steps are kept at once".into() }
+}
+
+impl Made {
+    pub fn new<S: System + ?Sized>(system: &mut S, labels: &Labels) -> Self {
+        let blind = labels.blind();
+        let states = match Recall::new(system, blind.is_none()) {
+            Some(recall) => States::Named(Box::new(recall), Words::new()),
+            None => States::Short(Words::new()),
+        };
+        // No steps begin at 0.
+        let (mut targets, mut kinds) = (Pieces::new(), Pieces::new());
+        targets.push(0);
+        if blind.is_none() {
+            kinds.push(0);
+        }
+        Made {
+            states,
+            first: Pieces::new(),
+            targets,
+            kinds,
+            masks: blind.into_iter().collect(),
+            kind_of: Vec::new(),
+            blind: blind.is_some(),
+            again: None,
+            staged: Vec::new(),
+            bytes: Vec::new(),
+            named: Vec::new(),
+        }
+    }
+
+    /// Bytes in use.
+    pub fn memory(&self) -> usize {
+        let states = match &self.states {
+            States::Short(words) => words.bytes(),
+            States::Long(table) => table.bytes(),
+            States::Named(recall, words) => words.bytes() + recall.bytes() as usize,
+        };
+        let again = self.again.as_ref().map_or(0, |again| again.capacity() * 8);
+        states + self.first.bytes() + self.targets.bytes() + self.kinds.bytes() + again
+    }
+
+    /// The number of a state.
+    pub fn number(&mut self, state: &[u8]) -> Result<u32, Limit> {
+        match (&mut self.states, word(state)) {
+            (States::Short(words), Some(word)) => words.insert(word, word.tag()),
+            (States::Short(_), None) => {
+                self.lengthen_states()?;
+                self.number(state)
+            }
+            (States::Long(table), _) => insert(table, state, tag(state)),
+            (States::Named(recall, words), _) => {
+                self.named.clear();
+                self.named.push((recall.name(state), None));
+                settle(recall, words, &mut self.named)?;
+                let name = self.named[0].0.0;
+                words.insert(name, name.tag())
+            }
+        }
+    }
+
+    /// The bytes of a state.
+    pub fn state(&mut self, number: u32) -> &[u8] {
+        match &mut self.states {
+            States::Short(words) => {
+                let (bytes, len) = state_of(words.get(number));
+                self.bytes.clear();
+                self.bytes.extend_from_slice(&bytes[..len]);
+                &self.bytes
+            }
+            States::Long(table) => table.keys.get(number),
+            States::Named(recall, words) => recall.load(StateRef(words.get(number))),
+        }
+    }
+
+    /// The first state with more bytes than a word was met.
+    #[cold]
+    fn lengthen_states(&mut self) -> Result<(), Limit> {
+        if let States::Short(words) = &self.states {
+            let mut table = Hashed::default();
+            for number in 0..words.len() {
+                let (bytes, len) = state_of(words.get(number));
+                insert(&mut table, &bytes[..len], tag(&bytes[..len]))?;
+            }
+            self.states = States::Long(table);
+        }
+        Ok(())
+    }
+
+    /// From now on nothing is believed that the system does not say again.
+    pub fn distrust(&mut self) {
+        self.again = Some(vec![0; self.first.len().div_ceil(64)]);
+    }
+
+    /// The steps of a state.
+    #[inline]
+    pub fn steps<S: System + ?Sized>(
+        &mut self,
+        system: &mut S,
+        labels: &mut Labels,
+        number: u32,
+    ) -> Result<Steps<'_>, Trouble> {
+        let known = (number as usize) < self.first.len();
+        let mut first = if known { *self.first.get(number as usize) } else { 0 };
+        if first == 0 {
+            self.make(system, labels, number)?;
+            first = *self.first.get(number as usize);
+        } else if let Some(again) = &mut self.again {
+            let (word, bit) = (number as usize / 64, 1 << (number % 64));
+            if again[word] & bit == 0 {
+                again[word] |= bit;
+                self.make_again(system, number, first as usize)?;
+            }
+        }
+        let begin = first as usize + 1;
+        let end = begin + *self.targets.get(first as usize) as usize;
+        Ok(Steps { made: self, begin, end })
+    }
+
+    /// Lets the system make the steps of a state, and keeps them.
+    fn make<S: System + ?Sized>(
+        &mut self,
+        system: &mut S,
+        labels: &mut Labels,
+        number: u32,
+    ) -> Result<(), Trouble> {
+        let trouble = |limit: Limit| Trouble(limit.to_string());
+        self.staged.clear();
+        let first = self.targets.len();
+        if self.stage(system, number).map_err(trouble)?.is_break() {
+            self.lengthen_states().map_err(trouble)?;
+            self.staged.clear();
+            let _ = self.stage(system, number).map_err(trouble)?;
+        }
+        if let Some(limit) = system.left_out() {
+            return Err(trouble(limit));
+        }
+        let end = u32::try_from(first + self.staged.len()).ok().filter(|end| *end < u32::MAX);
+        end.ok_or_else(|| trouble(too_many()))?;
+        self.targets.push(self.staged.len() as u32);
+        self.look_up().map_err(trouble)?;
+        if !self.blind {
+            self.kinds.push(0);
+            for at in 0..self.staged.len() {
+                let kind = match self.staged[at].2 {
+                    None => 0,
+                    Some(label) => match self.kind_of.get(label.0 as usize) {
+                        Some(&kind) if kind != UNKNOWN => kind,
+                        _ => self.learn(system, labels, label)?,
+                    },
+                };
+                self.kinds.push(kind);
+            }
+        }
+        self.first.lengthen(number as usize + 1);
+        *self.first.get_mut(number as usize) = first as u32;
+        if let Some(again) = &mut self.again {
+            again.resize(self.first.len().div_ceil(64), 0);
+            again[number as usize / 64] |= 1 << (number % 64);
+        }
+        Ok(())
+    }
+
+    /// Stages the steps of a state; their lines start to be fetched. Breaks where a state is not a word.
+    fn stage<S: System + ?Sized>(&mut self, system: &mut S, number: u32) -> Result<Flow, Limit> {
+        let staged = &mut self.staged;
+        match &mut self.states {
+            States::Short(words) => {
+                let (state, len) = state_of(words.get(number));
+                let mut long = false;
+                let _ = system.steps(&state[..len], &mut |step: Step, target: &[u8]| {
+                    let Some(word) = word(target) else {
+                        long = true;
+                        return Flow::Break(());
+                    };
+                    let tag = word.tag();
+                    words.prefetch_line(tag);
+                    staged.push((word, tag, Some(step.label)));
+                    Flow::Continue(())
+                });
+                Ok(if long { Flow::Break(()) } else { Flow::Continue(()) })
+            }
+            States::Long(table) => {
+                let bytes = &mut self.bytes;
+                bytes.clear();
+                let _ = system.steps(table.keys.get(number), &mut |step: Step, target: &[u8]| {
+                    let tag = tag(target);
+                    table.slots.prefetch(tag);
+                    bytes.extend_from_slice(target);
+                    staged.push((bytes.len() as u128, tag, Some(step.label)));
+                    Flow::Continue(())
+                });
+                Ok(Flow::Continue(()))
+            }
+            States::Named(recall, words) => {
+                self.named.clear();
+                recall.steps(system, StateRef(words.get(number)), &mut self.named);
+                settle(recall, words, &mut self.named)?;
+                for &(name, label) in &self.named {
+                    let tag = name.0.tag();
+                    words.prefetch_line(tag);
+                    staged.push((u128::from(name.0), tag, label));
+                }
+                Ok(Flow::Continue(()))
+            }
+        }
+    }
+
+    /// Looks up the targets of all steps that were staged, and keeps their numbers.
+    fn look_up(&mut self) -> Result<(), Limit> {
+        match &mut self.states {
+            States::Short(words) => {
+                self.staged.iter().for_each(|&(_, tag, _)| words.approach(tag));
+                for &(word, tag, _) in &self.staged {
+                    self.targets.push(words.insert(word, tag)?);
+                }
+            }
+            States::Long(table) => {
+                let mut begin = 0;
+                for &(end, tag, _) in &self.staged {
+                    self.targets.push(insert(table, &self.bytes[begin..end as usize], tag)?);
+                    begin = end as usize;
+                }
+            }
+            States::Named(_, words) => {
+                self.staged.iter().for_each(|&(_, tag, _)| words.approach(tag));
+                for &(name, tag, _) in &self.staged {
+                    self.targets.push(words.insert(name as u64, tag)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The kind of a label that is new.
+    #[cold]
+    fn learn<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        labels: &mut Labels,
+        label: Label,
+    ) -> Result<u16, Trouble> {
+        let mask = labels.known(label).unwrap_or_else(|| labels.learn(system, label));
+        let known = self.masks.iter().position(|known| *known == mask);
+        let kind = known.unwrap_or_else(|| {
+            self.masks.push(mask);
+            self.masks.len() - 1
+        });
+        let kind = u16::try_from(kind).ok().filter(|kind| *kind != UNKNOWN);
+        let kind = kind.ok_or_else(|| Trouble("labels differ in more than 65535 ways".into()))?;
+        let at = label.0 as usize;
+        if self.kind_of.len() <= at {
+            self.kind_of.resize(at + 1, UNKNOWN);
+        }
+        self.kind_of[at] = kind;
+        Ok(kind)
+    }
+
+    /// Lets the system make the steps of a state again, and compares.
+    fn make_again<S: System + ?Sized>(
+        &mut self,
+        system: &mut S,
+        number: u32,
+        first: usize,
+    ) -> Result<(), Trouble> {
+        let end = first + 1 + *self.targets.get(first) as usize;
+        let (targets, kinds, kind_of) = (&self.targets, &self.kinds, &self.kind_of);
+        let mut at = first + 1;
+        let mut same = true;
+        let blind = self.blind;
+        let of_kind = |at: usize, label: Label| {
+            blind || kind_of.get(label.0 as usize).is_some_and(|kind| kind == kinds.get(at))
+        };
+        match &mut self.states {
+            States::Short(words) => {
+                (at..end).for_each(|at| words.prefetch(*targets.get(at)));
+                let (state, len) = state_of(words.get(number));
+                let _ = system.steps(&state[..len], &mut |step: Step, target: &[u8]| {
+                    let kept = (at < end).then(|| words.get(*targets.get(at)));
+                    same = kept.is_some() && kept == word(target) && of_kind(at, step.label);
+                    at += 1;
+                    if same { Flow::Continue(()) } else { Flow::Break(()) }
+                });
+            }
+            States::Long(table) => {
+                (at..end).for_each(|at| prefetch_at(table.keys.get(*targets.get(at)), 0));
+                let _ = system.steps(table.keys.get(number), &mut |step: Step, target: &[u8]| {
+                    let kept = (at < end).then(|| table.keys.get(*targets.get(at)));
+                    same = kept == Some(target) && of_kind(at, step.label);
+                    at += 1;
+                    if same { Flow::Continue(()) } else { Flow::Break(()) }
+                });
+            }
+            States::Named(recall, words) => {
+                (at..end).for_each(|at| words.prefetch(*targets.get(at)));
+                self.named.clear();
+                recall.steps(system, StateRef(words.get(number)), &mut self.named);
+                // A state that has no name yet is another one than those that were kept.
+                let of_kind = |at, label: Option<Label>| label.map_or(blind, |label| of_kind(at, label));
+                same = !recall.has_waiting()
+                    && self.named.len() == end - at
+                    && self.named.iter().zip(at..).all(|(&(name, label), at)| {
+                        words.get(*targets.get(at)) == name.0 && of_kind(at, label)
+                    });
+                at += self.named.len();
+            }
+        }
+        if same && at == end && system.left_out().is_none() {
+            return Ok(());
+        }
+        let message =
+            "a state has not the steps that it had before; this is a defect of volee, please report it";
+        Err(Trouble(message.into()))
+    }
+}
+
+/// Gives names that wait theirs; all others change with them.
+#[inline]
+fn settle(recall: &mut Recall, words: &mut Words<u64>, named: &mut [NamedStep]) -> Result<(), Limit> {
+    if recall.has_waiting() {
+        rename(recall, words, named)?;
+    }
+    match recall.full() {
+        Some(full) => Err(full.limit(recall.bytes(), format!("{} states have names", words.len()))),
+        None => Ok(()),
+    }
+}
+
+#[cold]
+fn rename(recall: &mut Recall, words: &mut Words<u64>, named: &mut [NamedStep]) -> Result<(), Limit> {
+    let Some(mut renaming) = recall.rename() else { return Ok(()) };
+    words.rename(|name| recall.translate(&mut renaming, StateRef(name)).0)?;
+    named.iter_mut().for_each(|step| step.0 = recall.translate(&mut renaming, step.0));
+    Ok(())
+}
+
+fn insert(table: &mut Hashed<(), 8>, state: &[u8], tag: u32) -> Result<u32, Limit> {
+    match table.search(state, tag) {
+        Ok(at) => Ok(table.slots.number(at)),
+        Err(at) => table.add(state, tag, at, ()),
+    }
+}
