@@ -12,6 +12,9 @@ use crate::graph::BooleanGraph as _;
 use crate::model::ModelGraph;
 use crate::solve::{How, Proof as Reliance, Solution, SolveError, Solved, Solver, Statistics, solve};
 
+/// Of the memory that may be used, kept steps take no more than this part.
+const STEPS: u64 = 4;
+
 /// A confirmed answer.
 #[derive(Debug, Clone)]
 pub struct Answer {
@@ -110,7 +113,7 @@ fn by_equations<S: System + ?Sized>(
 ) -> Result<Found, SolveError> {
     if how.kept.is_none() {
         // What is kept in a file has states, not numbers.
-        graph.number_states();
+        graph.number_states(meter.budget().memory.map(|bytes| bytes / STEPS));
     }
     let solved = solve(graph, how, meter, progress)?;
     let Solved { value, solution, statistics, workers, .. } = solved;

@@ -90,6 +90,12 @@ pub trait BooleanGraph {
         0
     }
 
+    /// Whether one thread makes right-hand sides in less time than so many take that must tell each other of
+    /// them.
+    fn outruns(&self, _threads: usize) -> bool {
+        false
+    }
+
     /// The shape of a block.
     fn shape(&self, _block: u16) -> Shape {
         Shape::Mixed
@@ -129,6 +135,9 @@ impl<G: BooleanGraph + ?Sized> BooleanGraph for &mut G {
     }
     fn memory(&self) -> usize {
         (**self).memory()
+    }
+    fn outruns(&self, threads: usize) -> bool {
+        (**self).outruns(threads)
     }
     fn shape(&self, block: u16) -> Shape {
         (**self).shape(block)

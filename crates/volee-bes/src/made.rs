@@ -11,6 +11,9 @@
 //! are words by themselves. All steps of a state are looked up together, so that several lines of the table are
 //! on their way at once.
 //!
+//! Steps are kept as long as there is room for them; after that the steps of other states are made as often as
+//! somebody asks.
+//!
 //! **What was made is not believed by whoever checks an answer** ([`Made::distrust`]): from then on the steps of
 //! a state are made by the system again when they are first asked for, and compared with those that were kept,
 //! label by label and target by target, by what the states are and not by where the table finds them. So an
@@ -56,6 +59,10 @@ pub(crate) struct Made {
     kind_of: Vec<u16>,
     /// All labels are of the first kind.
     blind: bool,
+    /// Bytes that kept steps may have.
+    room: usize,
+    /// The steps that were not kept, of the last state that had such.
+    loose: Vec<(u32, u16)>,
     /// When nothing is believed: those states whose steps were made again.
     again: Option<Vec<u64>>,
     /// Steps on their way into the table: the word, or where the bytes end; the tag; the label.
@@ -69,17 +76,22 @@ pub(crate) struct Made {
 pub(crate) struct Steps<'m> {
     made: &'m Made,
     begin: usize,
-    end: usize,
+    /// Where they end; nothing where they are loose.
+    end: Option<usize>,
 }
 
 impl Steps<'_> {
     /// Of each step, its target and the action predicates that hold of its label.
     #[inline(always)]
     pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> {
-        let Made { targets, kinds, masks, blind, .. } = self.made;
-        (self.begin..self.end).map(move |at| {
-            let kind = if *blind { 0 } else { *kinds.get(at) };
-            (*targets.get(at), masks[usize::from(kind)])
+        let Made { targets, kinds, masks, blind, loose, .. } = self.made;
+        let (is_kept, end) = (self.end.is_some(), self.end.unwrap_or(loose.len()));
+        (self.begin..end).map(move |at| {
+            let (target, kind) = match is_kept {
+                true => (*targets.get(at), if *blind { 0 } else { *kinds.get(at) }),
+                false => loose[at],
+            };
+            (target, masks[usize::from(kind)])
         })
     }
 }
@@ -111,7 +123,7 @@ fn too_many() -> Limit {
 }
 
 impl Made {
-    pub fn new<S: System + ?Sized>(system: &mut S, labels: &Labels) -> Self {
+    pub fn new<S: System + ?Sized>(system: &mut S, labels: &Labels, room: usize) -> Self {
         let blind = labels.blind();
         let states = match Recall::new(system, blind.is_none()) {
             Some(recall) => States::Named(Box::new(recall), Words::new()),
@@ -131,6 +143,8 @@ impl Made {
             masks: blind.into_iter().collect(),
             kind_of: Vec::new(),
             blind: blind.is_some(),
+            room,
+            loose: Vec::new(),
             again: None,
             staged: Vec::new(),
             bytes: Vec::new(),
@@ -147,6 +161,11 @@ impl Made {
         };
         let again = self.again.as_ref().map_or(0, |again| again.capacity() * 8);
         states + self.first.bytes() + self.targets.bytes() + self.kinds.bytes() + again
+    }
+
+    /// Whether a step takes little time: it is not one of a program whose interpreter must name what happens.
+    pub fn is_quick(&self) -> bool {
+        self.blind || !matches!(self.states, States::Named(..))
     }
 
     /// The number of a state.
@@ -212,7 +231,9 @@ impl Made {
         let known = (number as usize) < self.first.len();
         let mut first = if known { *self.first.get(number as usize) } else { 0 };
         if first == 0 {
-            self.make(system, labels, number)?;
+            if !self.make(system, labels, number)? {
+                return Ok(Steps { made: self, begin: 0, end: None });
+            }
             first = *self.first.get(number as usize);
         } else if let Some(again) = &mut self.again {
             let (word, bit) = (number as usize / 64, 1 << (number % 64));
@@ -223,19 +244,18 @@ impl Made {
         }
         let begin = first as usize + 1;
         let end = begin + *self.targets.get(first as usize) as usize;
-        Ok(Steps { made: self, begin, end })
+        Ok(Steps { made: self, begin, end: Some(end) })
     }
 
-    /// Lets the system make the steps of a state, and keeps them.
+    /// Lets the system make the steps of a state; whether they are kept.
     fn make<S: System + ?Sized>(
         &mut self,
         system: &mut S,
         labels: &mut Labels,
         number: u32,
-    ) -> Result<(), Trouble> {
+    ) -> Result<bool, Trouble> {
         let trouble = |limit: Limit| Trouble(limit.to_string());
         self.staged.clear();
-        let first = self.targets.len();
         if self.stage(system, number).map_err(trouble)?.is_break() {
             self.lengthen_states().map_err(trouble)?;
             self.staged.clear();
@@ -244,25 +264,37 @@ impl Made {
         if let Some(limit) = system.left_out() {
             return Err(trouble(limit));
         }
-        let end = u32::try_from(first + self.staged.len()).ok().filter(|end| *end < u32::MAX);
-        end.ok_or_else(|| trouble(too_many()))?;
-        self.targets.push(self.staged.len() as u32);
+        self.loose.clear();
         self.look_up().map_err(trouble)?;
         if !self.blind {
-            self.kinds.push(0);
             for at in 0..self.staged.len() {
-                let kind = match self.staged[at].2 {
-                    None => 0,
-                    Some(label) => match self.kind_of.get(label.0 as usize) {
+                if let Some(label) = self.staged[at].2 {
+                    self.loose[at].1 = match self.kind_of.get(label.0 as usize) {
                         Some(&kind) if kind != UNKNOWN => kind,
                         _ => self.learn(system, labels, label)?,
-                    },
-                };
-                self.kinds.push(kind);
+                    };
+                }
             }
         }
+        if self.targets.len() * 4 + self.kinds.len() * 2 > self.room {
+            return Ok(false);
+        }
+        self.keep(number).map_err(trouble)?;
+        Ok(true)
+    }
+
+    /// Keeps the steps of a state that were just made.
+    fn keep(&mut self, number: u32) -> Result<(), Limit> {
+        let first = u32::try_from(self.targets.len() + self.loose.len()).map_err(|_| too_many())?;
+        let first = first - self.loose.len() as u32;
+        self.targets.push(self.loose.len() as u32);
+        self.loose.iter().for_each(|step| self.targets.push(step.0));
+        if !self.blind {
+            self.kinds.push(0);
+            self.loose.iter().for_each(|step| self.kinds.push(step.1));
+        }
         self.first.lengthen(number as usize + 1);
-        *self.first.get_mut(number as usize) = first as u32;
+        *self.first.get_mut(number as usize) = first;
         if let Some(again) = &mut self.again {
             again.resize(self.first.len().div_ceil(64), 0);
             again[number as usize / 64] |= 1 << (number % 64);
@@ -315,26 +347,26 @@ impl Made {
         }
     }
 
-    /// Looks up the targets of all steps that were staged, and keeps their numbers.
+    /// Looks up the targets of all steps that were staged.
     fn look_up(&mut self) -> Result<(), Limit> {
         match &mut self.states {
             States::Short(words) => {
                 self.staged.iter().for_each(|&(_, tag, _)| words.approach(tag));
                 for &(word, tag, _) in &self.staged {
-                    self.targets.push(words.insert(word, tag)?);
+                    self.loose.push((words.insert(word, tag)?, 0));
                 }
             }
             States::Long(table) => {
                 let mut begin = 0;
                 for &(end, tag, _) in &self.staged {
-                    self.targets.push(insert(table, &self.bytes[begin..end as usize], tag)?);
+                    self.loose.push((insert(table, &self.bytes[begin..end as usize], tag)?, 0));
                     begin = end as usize;
                 }
             }
             States::Named(_, words) => {
                 self.staged.iter().for_each(|&(_, tag, _)| words.approach(tag));
                 for &(name, tag, _) in &self.staged {
-                    self.targets.push(words.insert(name as u64, tag)?);
+                    self.loose.push((words.insert(name as u64, tag)?, 0));
                 }
             }
         }

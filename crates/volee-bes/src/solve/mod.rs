@@ -173,7 +173,8 @@ pub fn solve<'k, G: BooleanGraph + ?Sized>(
     if !graph.alternation_free() {
         return Err(SolveError::Alternating);
     }
-    let how = how.into();
+    let mut how = how.into();
+    how.crew = how.crew.filter(|crew| !graph.outruns(crew.workers()));
     let solver = if how.solver == Solver::Auto { choose(graph) } else { how.solver };
     let solved = match solver {
         Solver::BreadthFirst => breadth_first::solve(graph, how.kept, meter, progress),

@@ -78,7 +78,7 @@ fn random_formulas_have_the_values_of_the_naive_evaluator_by_any_number_of_threa
         for threads in THREADS {
             if seed % 2 == 0 {
                 // Threads know nothing of the numbers that one has given.
-                graph.number_states();
+                graph.number_states(None);
             }
             let solved = together(&mut graph, Crew::new(threads, another).from(1), &|| text.clone());
             assert_eq!(solved.value, expected, "{threads} threads, seed {seed}: {text}");

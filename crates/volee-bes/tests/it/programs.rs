@@ -54,7 +54,7 @@ fn formulas_of_random_programs_have_the_same_values_from_memory() {
             let mut graph = ModelGraph::new(&mut machine, equations.clone(), Vec::new()).expect("a model");
             match way {
                 Way::Interpreted => {}
-                Way::Numbered => graph.number_states(),
+                Way::Numbered => graph.number_states(None),
                 Way::Remembered => graph.remember_steps(),
             }
             let solved = solve(&mut graph, Solver::Auto, &meter, &mut Quiet)?;

@@ -98,6 +98,11 @@ impl<'a> Crew<'a> {
         Crew { told: variables as u64, ..self }
     }
 
+    /// How many threads there may be.
+    pub(super) fn workers(&self) -> usize {
+        self.workers
+    }
+
     /// Whether it may be asked.
     pub(super) fn helps(&self, how: How<'_>, meter: &Meter) -> bool {
         let little = meter.budget().memory.is_some_and(|bytes| bytes < LEAST_MEMORY);
