@@ -8,7 +8,7 @@
 use volee_store::{Full, Names, Renaming, StateRef, Tuple};
 use volee_system::{Flow, Label, Step, System};
 
-use crate::memo::{Memo, Recalled, Stage};
+use crate::memo::{Memo, Recalled, Stage, rename_steps};
 
 /// Names for the states of a system, and its steps between names.
 pub struct Recall {
@@ -103,7 +103,7 @@ impl Recall {
     #[inline]
     fn settle(&mut self, steps: &mut [NamedStep]) {
         if self.names.has_waiting()
-            && let Some(mut renaming) = self.names.rename(u64::BITS - 1)
+            && let Some(mut renaming) = self.rename()
         {
             let names = &mut self.names;
             steps.iter_mut().for_each(|step| step.0 = renaming.translate(names, step.0));
@@ -124,7 +124,9 @@ impl Recall {
     /// Gives states that wait their names; whoever keeps names must translate them all, by
     /// [`Recall::translate`].
     pub fn rename(&mut self) -> Option<Renaming> {
-        self.names.rename(u64::BITS - 1)
+        let renaming = self.names.rename(u64::BITS - 1)?;
+        rename_steps(&renaming, &mut self.names, (&mut self.memo, &mut self.wide_memo));
+        Some(renaming)
     }
 
     /// The new name of a state.
