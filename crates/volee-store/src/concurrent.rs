@@ -217,7 +217,7 @@ impl Concurrent {
             Form::Whole => WORDS,
             Form::Halves(..) => 2 * WORDS,
         };
-        self.len() > (self.pages.count() * places / 16 * 13) as u64 || self.has_aside.load(Ordering::Relaxed)
+        self.len() > (self.pages.count() * places / 16 * 14) as u64 || self.has_aside.load(Ordering::Relaxed)
     }
 
     pub fn bytes(&self) -> u64 {
