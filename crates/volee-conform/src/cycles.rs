@@ -6,12 +6,12 @@
 //! steps.
 
 use crate::ConformError;
+use crate::rows::{Row, Which};
 use crate::specification::{CYCLE_KNOWN, ON_CYCLE, Specification};
 
 struct Frame {
     state: u32,
-    next: usize,
-    end: usize,
+    row: Row,
     low: u32,
     loops: bool,
 }
@@ -22,24 +22,19 @@ impl Specification<'_> {
         let mut open = Vec::new();
         let mut frames = vec![self.enter(root, &mut open)?];
         while let Some(frame) = frames.last_mut() {
-            if frame.next == frame.end {
+            let Some(edge) = self.next(&mut frame.row) else {
                 let done = frames.pop().expect("the loop saw it");
                 self.leave(&done, &mut open);
                 if let Some(parent) = frames.last_mut() {
                     parent.low = parent.low.min(done.low);
                 }
                 continue;
-            }
-            let edge = self.edge(frame.next);
-            frame.next += 1;
-            if self.action(edge.label).is_some() {
-                continue;
-            }
+            };
             frame.loops |= edge.target == frame.state;
-            let target = edge.target as usize;
-            match self.order[target] {
+            let target = *self.met(edge.target);
+            match target.order {
                 0 => frames.push(self.enter(edge.target, &mut open)?),
-                order if self.flags[target] & CYCLE_KNOWN == 0 => frame.low = frame.low.min(order),
+                order if target.flags & CYCLE_KNOWN == 0 => frame.low = frame.low.min(order),
                 _ => {}
             }
         }
@@ -47,16 +42,16 @@ impl Specification<'_> {
     }
 
     fn enter(&mut self, state: u32, open: &mut Vec<u32>) -> Result<Frame, ConformError> {
-        let row = self.row(state)?;
+        let row = self.row(state, Which::Internal)?;
         self.visited += 1;
-        self.order[state as usize] = self.visited;
+        self.met(state).order = self.visited;
         open.push(state);
-        Ok(Frame { state, next: row.start, end: row.end, low: self.visited, loops: false })
+        Ok(Frame { state, row, low: self.visited, loops: false })
     }
 
     /// Closes a component when its first state is left.
     fn leave(&mut self, frame: &Frame, open: &mut Vec<u32>) {
-        if frame.low != self.order[frame.state as usize] {
+        if frame.low != self.met(frame.state).order {
             return;
         }
         let first = open
@@ -65,7 +60,7 @@ impl Specification<'_> {
             .expect("a state stays open until its component closes");
         let cycle = frame.loops || open.len() - first > 1;
         for state in open.drain(first..) {
-            self.flags[state as usize] |= CYCLE_KNOWN | if cycle { ON_CYCLE } else { 0 };
+            self.met(state).flags |= CYCLE_KNOWN | if cycle { ON_CYCLE } else { 0 };
         }
     }
 }

@@ -13,8 +13,8 @@
 //! observer. What comes after is of this room: pairs are never stored, only sets of them are; and quiescence
 //! is asked of the specification, because in a product that is a system it would be lost.
 //!
-//! Sets are hash-consed, closures are computed by a search with a small table, and whatever accepts or
-//! refuses is not stored at all.
+//! Sets are hash-consed, closures are computed by a search with a small table, once for what they are made
+//! from ([`Closures`]), and whatever accepts or refuses is not stored at all.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
@@ -22,8 +22,10 @@ use volee_lts::PackedStates;
 use volee_search::{Pair, Pairing};
 use volee_system::{Flow, Step};
 
-use crate::followed::{Followed, Watching, Which};
+use crate::closures::Closures;
+use crate::followed::{Followed, Watching};
 use crate::purpose::{ACCEPT, REFUSE};
+use crate::rows::Which;
 use crate::sets::{Member, decode, encode};
 use crate::{ActionId, ConformError, DELTA, Purpose, Specification};
 
@@ -56,6 +58,7 @@ pub struct Determinised<'s> {
     purpose: Watching,
     pairing: Pairing,
     sets: PackedStates,
+    closures: Closures,
     seen: HashSet<Member, FixedState>,
     members: Vec<Member>,
     steps: Vec<(u32, Member)>,
@@ -71,6 +74,7 @@ impl<'s> Determinised<'s> {
             purpose: Watching::new(purpose),
             pairing: Pairing::default(),
             sets: PackedStates::new(),
+            closures: Closures::default(),
             seen: HashSet::with_hasher(FixedState::default()),
             members: Vec::new(),
             steps: Vec::new(),
@@ -158,7 +162,7 @@ impl<'s> Determinised<'s> {
 
     /// Bytes in use beside the specification.
     pub(crate) fn memory(&self) -> u64 {
-        self.sets.memory() + self.purpose.memory()
+        self.sets.memory() + self.closures.memory() + self.purpose.memory()
     }
 
     /// Puts what visible steps of a meta-state lead to into `out`, sorted by action, not closed.
@@ -202,6 +206,10 @@ impl<'s> Determinised<'s> {
         if seeds.iter().all(|m| m.purpose() == REFUSE) {
             return Ok(MetaId::REFUSED);
         }
+        let in_order = seeds.is_sorted_by(|a, b| a < b);
+        if in_order && let Some(known) = self.closures.find(seeds, &self.sets) {
+            return Ok(MetaId(known));
+        }
         if self.seen.capacity() > 64 * (self.seen.len() + 64) {
             self.seen.shrink_to(1024);
         }
@@ -219,7 +227,11 @@ impl<'s> Determinised<'s> {
             Ok(false) => {
                 members.sort_unstable();
                 encode(&members, &mut self.encoded);
-                Ok(MetaId(self.sets.insert(&self.encoded)))
+                let set = self.sets.insert(&self.encoded);
+                if in_order {
+                    self.closures.insert(seeds, set, &members);
+                }
+                Ok(MetaId(set))
             }
             Err(error) => Err(error),
         };

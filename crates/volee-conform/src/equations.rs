@@ -26,8 +26,8 @@ use volee_system::{Flow, Meter, Progress};
 
 use crate::ConformError;
 use crate::determinised::Determinised;
-use crate::followed::Which;
 use crate::purpose::{ACCEPT, REFUSE};
+use crate::rows::Which;
 use crate::select::{Selected, build, sizes, start};
 use crate::sets::Member;
 

@@ -11,15 +11,8 @@ use volee_search::Observer;
 use volee_system::{FaultId, Flow, Label, Sink, Step, System};
 
 use crate::purpose::ACCEPT;
+use crate::rows::Which;
 use crate::{ConformError, Purpose, Specification};
-
-/// Which steps of the specification are followed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which {
-    All,
-    Visible,
-    Internal,
-}
 
 /// Steps of a specification.
 pub(crate) struct Followed<'a, 's> {
@@ -54,19 +47,15 @@ impl System for Followed<'_, '_> {
     #[inline(always)]
     fn steps(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
         let state = u32::from_le_bytes(state.try_into().expect("a state is its number"));
-        let row = match self.specification.row(state) {
+        let mut row = match self.specification.row(state, self.which) {
             Ok(row) => row,
             Err(trouble) => {
                 self.trouble = Some(trouble);
                 return Flow::Continue(());
             }
         };
-        for at in row {
-            let edge = self.specification.edge(at);
-            let is_visible = || self.specification.action(edge.label).is_some();
-            if self.which == Which::All || is_visible() == (self.which == Which::Visible) {
-                sink.push(Step::labelled(edge.label), &edge.target.to_le_bytes())?;
-            }
+        while let Some(edge) = self.specification.next(&mut row) {
+            sink.push(Step::labelled(edge.label), &edge.target.to_le_bytes())?;
         }
         Flow::Continue(())
     }

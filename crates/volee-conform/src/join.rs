@@ -19,10 +19,8 @@ struct Joining {
     /// The number of each worker's actions in `actions`.
     translated: Vec<Vec<u32>>,
     actions: Actions,
-    /// Who stands for a meta-state.
+    /// Who stands for a meta-state that others may have too.
     stands: HashMap<Key, Key, FixedState>,
-    /// Where a meta-state is among the nodes of its worker.
-    places: HashMap<Key, usize, FixedState>,
 }
 
 /// Joins the parts of all workers, in their order.
@@ -61,24 +59,29 @@ impl Joining {
             std::iter::once(0).chain(visible.map(|(name, kind)| actions.intern(name, *kind).0)).collect()
         };
         let translated = parts.iter().map(&mut translate).collect();
-        let hasher = FixedState::default;
-        let mut first: HashMap<[u64; 2], Key, FixedState> = HashMap::with_hasher(hasher());
-        let mut stands = HashMap::with_hasher(hasher());
-        let mut places = HashMap::with_hasher(hasher());
+        let mut first: HashMap<[u64; 2], Key, FixedState> = HashMap::default();
+        let mut stands = HashMap::default();
         for (part, worker) in parts.iter().zip(0u16..) {
-            for (at, &(number, hash, _)) in part.nodes.iter().enumerate() {
-                let key = (worker, number);
-                stands.insert(key, *first.entry(hash).or_insert(key));
-                places.insert(key, at);
+            for &(number, hash, _) in &part.nodes {
+                if let Some(hash) = hash {
+                    let key = (worker, number);
+                    stands.insert(key, *first.entry(hash).or_insert(key));
+                }
             }
         }
-        Joining { translated, actions, stands, places }
+        Joining { translated, actions, stands }
+    }
+
+    fn stand(&self, key: Key) -> Key {
+        self.stands.get(&key).copied().unwrap_or(key)
     }
 
     /// The steps of a node, by action, to whoever stands for the targets.
     fn row(&self, parts: &[PartialTests], key: Key) -> Result<Vec<(u32, Target)>, ConformError> {
-        let at = *self.places.get(&key).ok_or_else(defect)?;
-        let (worker, part) = (usize::from(key.0), &parts[usize::from(key.0)]);
+        let worker = usize::from(key.0);
+        let part = parts.get(worker).ok_or_else(defect)?;
+        // They come in the order of their numbers.
+        let at = part.nodes.binary_search_by_key(&key.1, |node| node.0).map_err(|_| defect())?;
         let begin = if at == 0 { 0 } else { part.nodes[at - 1].2 };
         let steps = part.steps.get(begin as usize..part.nodes[at].2 as usize).ok_or_else(defect)?;
         let mut row = Vec::with_capacity(steps.len());
@@ -86,7 +89,7 @@ impl Joining {
             let action = *self.translated[worker].get(action as usize).ok_or_else(defect)?;
             let target = match target {
                 Target::Inner(owner, number) => {
-                    let (owner, number) = *self.stands.get(&(owner, number)).ok_or_else(defect)?;
+                    let (owner, number) = self.stand((owner, number));
                     Target::Inner(owner, number)
                 }
                 end => end,
@@ -109,8 +112,8 @@ impl Joining {
 
     /// The graph of what is kept from the start on.
     fn graph(&self, parts: &[PartialTests], root: Key) -> Result<TestGraph, ConformError> {
-        let root = *self.stands.get(&root).ok_or_else(defect)?;
-        let mut numbers: HashMap<Key, u32, FixedState> = HashMap::with_hasher(FixedState::default());
+        let root = self.stand(root);
+        let mut numbers: HashMap<Key, u32, FixedState> = HashMap::default();
         numbers.insert(root, 0);
         let mut kept = vec![root];
         let mut graph = TestGraph::new(Form::Complete, self.actions.clone());

@@ -9,6 +9,7 @@
 //! executes tests against a program over its standard streams or TCP.
 
 mod actions;
+mod closures;
 mod cycles;
 mod determinised;
 mod equations;
@@ -22,6 +23,7 @@ mod join;
 mod partition;
 mod purpose;
 pub mod random;
+mod rows;
 pub mod run;
 mod select;
 mod sets;

@@ -29,14 +29,18 @@ impl Member {
     }
 }
 
-/// Writes sorted members.
+/// Writes sorted members: of each run the state of the purpose, how many there are, and the states, each as
+/// its distance from the one before. A closure has states that were met one after the other, so that most
+/// distances are one byte.
 pub(crate) fn encode(members: &[Member], out: &mut Vec<u8>) {
     out.clear();
     for run in members.chunk_by(|a, b| a.purpose() == b.purpose()) {
-        out.extend_from_slice(&u32::from(run[0].purpose()).to_le_bytes());
-        out.extend_from_slice(&(run.len() as u32).to_le_bytes());
+        put(u32::from(run[0].purpose()), out);
+        put(run.len() as u32, out);
+        let mut last = 0;
         for member in run {
-            out.extend_from_slice(&member.state().to_le_bytes());
+            put(member.state().wrapping_sub(last), out);
+            last = member.state();
         }
     }
 }
@@ -44,9 +48,61 @@ pub(crate) fn encode(members: &[Member], out: &mut Vec<u8>) {
 /// Reads members back.
 pub(crate) fn decode(bytes: &[u8], out: &mut Vec<Member>) {
     out.clear();
-    let mut words = bytes.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]));
-    while let (Some(purpose), Some(count)) = (words.next(), words.next()) {
-        out.extend(words.by_ref().take(count as usize).map(|state| Member::new(state, purpose as u16)));
+    out.extend(Members::of(bytes));
+}
+
+/// The members of a set that was written, in their order.
+pub(crate) struct Members<'b> {
+    bytes: &'b [u8],
+    purpose: u16,
+    left: u32,
+    last: u32,
+}
+
+impl<'b> Members<'b> {
+    pub fn of(bytes: &'b [u8]) -> Self {
+        Members { bytes, purpose: 0, left: 0, last: 0 }
+    }
+}
+
+impl Iterator for Members<'_> {
+    type Item = Member;
+
+    #[inline]
+    fn next(&mut self) -> Option<Member> {
+        if self.left == 0 {
+            self.purpose = take(&mut self.bytes)? as u16;
+            self.left = take(&mut self.bytes)?;
+            self.last = 0;
+        }
+        self.left -= 1;
+        self.last = self.last.wrapping_add(take(&mut self.bytes)?);
+        Some(Member::new(self.last, self.purpose))
+    }
+}
+
+/// Appends a number, seven bits to a byte, the lowest first.
+#[inline]
+pub(crate) fn put(mut number: u32, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// Takes a number from the front; nothing where there is none, or where it is too long.
+#[inline]
+pub(crate) fn take(bytes: &mut &[u8]) -> Option<u32> {
+    let (mut number, mut shift) = (0, 0);
+    loop {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u32::from(byte & 0x7f).checked_shl(shift)?;
+        if byte < 0x80 {
+            return Some(number);
+        }
+        shift += 7;
     }
 }
 
@@ -61,6 +117,7 @@ mod tests {
         encode(&members, &mut bytes);
         decode(&bytes, &mut back);
         assert_eq!(back, members);
+        assert!(Members::of(&bytes[..bytes.len() - 1]).count() < members.len());
         let pair = |m: Member| Member::of((&m.purpose().to_le_bytes(), &m.state().to_le_bytes()));
         assert_eq!(members.map(pair), members);
     }

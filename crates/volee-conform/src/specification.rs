@@ -1,7 +1,7 @@
 //! A specification, explored on demand: states by number, labelled steps in rows, quiescence.
 //!
 //! Everything later (product, suspension, determinisation) visits a state many times, so its steps are asked
-//! for once and kept: eight bytes per step, and the packed state. A label is looked at once, for its kind.
+//! for once and kept ([`Rows`]), with the packed state. A label is looked at once, for its kind.
 //!
 //! In a program (Promela) the interface is made of channels. What counts is the message, not the statement: a
 //! step that sends to a channel of the interface, or meets a partner there, gets the label `channel?values`
@@ -12,11 +12,15 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use volee_logic::formula::split_process;
 use volee_lts::PackedStates;
+use volee_store::Pieces;
+use volee_system::part::Spread;
 use volee_system::{
     Action, Diagnostic, EventKind, Flow, Label, Limit, Meter, Progress, Snapshot, Step, System,
     collect_initial,
 };
 
+use crate::rows::{LABELS, Row, Rows, SpecEdge, Which};
+use crate::sets::{put, take};
 use crate::{ActionId, Actions, ConformError, Interface, Kind};
 
 /// Whether going on internally for ever counts as being quiet.
@@ -45,18 +49,22 @@ pub struct SpecLabel {
     pub action: Option<ActionId>,
 }
 
-/// A step: a number of a [`SpecLabel`], and the state after it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct SpecEdge {
-    pub label: u32,
-    pub target: u32,
-}
-
-const UNEXPANDED: u32 = u32::MAX;
 const OUTPUT: u8 = 1;
 const INTERNAL: u8 = 2;
 pub(crate) const CYCLE_KNOWN: u8 = 4;
 pub(crate) const ON_CYCLE: u8 = 8;
+
+/// What is known of a state.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Met {
+    /// Where its row begins; 0 before it is expanded.
+    row: u32,
+    /// When it was first met by the search for cycles; 0 before.
+    pub order: u32,
+    /// Whose it is, where states are spread.
+    home: u16,
+    pub flags: u8,
+}
 
 /// Expansions between two looks at the clock.
 const WATCH_EVERY: u32 = 2048;
@@ -77,17 +85,18 @@ pub struct Specification<'s> {
     known: Vec<Option<u32>>,
     numbers: HashMap<(String, Vec<u32>), u32, FixedState>,
     states: PackedStates,
-    /// Where the row of a state starts; its first entry has the number of steps as its label.
-    rows: Vec<u32>,
-    edges: Vec<SpecEdge>,
-    pub(crate) flags: Vec<u8>,
-    /// When a state was first met by the search for cycles; 0 before.
-    pub(crate) order: Vec<u32>,
+    met: Pieces<Met>,
+    rows: Rows,
     pub(crate) visited: u32,
+    /// How states are spread, over this many workers.
+    spread: Option<(Spread, usize)>,
     state: Vec<u8>,
     steps: Vec<(Step, u32)>,
-    /// Where the states between the messages of one step are: the state before the step, which of its steps,
-    /// how far.
+    /// Steps of a state that is being expanded: those that nobody sees, and the others.
+    internal: Vec<SpecEdge>,
+    visible: Vec<SpecEdge>,
+    /// Where the states between the messages of one step are: the state before the step, which of its visible
+    /// steps, how far.
     between: HashMap<u32, (u32, u32, u32), FixedState>,
 }
 
@@ -113,30 +122,43 @@ impl<'s> Specification<'s> {
             known: Vec::new(),
             numbers: HashMap::with_hasher(FixedState::default()),
             states: PackedStates::new(),
-            rows: Vec::new(),
-            edges: Vec::new(),
-            flags: Vec::new(),
-            order: Vec::new(),
+            met: Pieces::new(),
+            rows: Rows::new(),
             visited: 0,
+            spread: None,
             state: Vec::new(),
             steps: Vec::new(),
+            internal: Vec::new(),
+            visible: Vec::new(),
             between: HashMap::with_hasher(FixedState::default()),
         }
     }
 
     /// Appends what names a state to every worker: its bytes, or those of the state before a step of several
-    /// messages.
+    /// messages and where it is between them.
     pub(crate) fn name_of(&self, state: u32, out: &mut Vec<u8>) {
         let (whole, step, along) = self.between.get(&state).copied().unwrap_or((state, 0, 0));
         let bytes = self.states.get(whole as usize);
-        out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+        put((bytes.len() as u32) << 1 | u32::from(along > 0), out);
         if along > 0 {
-            out.extend_from_slice(&(step | BETWEEN).to_le_bytes());
-            out.extend_from_slice(&along.to_le_bytes());
-        } else {
-            out.extend_from_slice(&0u32.to_le_bytes());
+            put(step, out);
+            put(along, out);
         }
         out.extend_from_slice(bytes);
+    }
+
+    /// Spreads the states over workers: from now on each has a home.
+    pub(crate) fn spread_over(&mut self, spread: Spread, peers: usize) {
+        self.spread = Some((spread, peers));
+        for state in 0..self.met.len() {
+            self.met.get_mut(state).home = spread.owner(self.bytes_of(state as u32), peers) as u16;
+        }
+    }
+
+    /// Whose a state is by itself, where states are spread.
+    #[inline]
+    pub(crate) fn home(&self, state: u32) -> usize {
+        usize::from(self.met.get(state as usize).home)
     }
 
     /// The bytes of a state; between the messages of a step, of the state before it.
@@ -149,44 +171,33 @@ impl<'s> Specification<'s> {
     pub(crate) fn after(&mut self, state: &[u8], targets: &mut Vec<Vec<u8>>) -> Option<()> {
         let state = self.states.insert(state);
         self.grow();
-        let row = self.row(state);
+        let row = self.row(state, Which::All);
         // One that makes no sense has perhaps made some of its targets known.
         self.grow();
-        for at in row.ok()? {
-            targets.push(self.bytes_of(self.edge(at).target).to_vec());
+        let mut row = row.ok()?;
+        while let Some(edge) = self.next(&mut row) {
+            targets.push(self.bytes_of(edge.target).to_vec());
         }
         Some(())
     }
 
-    /// The state of a name at the start of `bytes`, and what follows it.
-    pub(crate) fn named<'b>(&mut self, bytes: &'b [u8]) -> Result<(u32, &'b [u8]), ConformError> {
+    /// The state of a name at the start of `bytes`, which is then gone from there.
+    pub(crate) fn named(&mut self, bytes: &mut &[u8]) -> Result<u32, ConformError> {
         let garbled = || ConformError::input("a worker sent what no worker sends");
-        let word = |bytes: &'b [u8]| -> Result<(u32, &'b [u8]), ConformError> {
-            let (head, rest) = bytes.split_first_chunk::<4>().ok_or_else(garbled)?;
-            Ok((u32::from_le_bytes(*head), rest))
-        };
-        let (length, rest) = word(bytes)?;
-        let (step, mut rest) = word(rest)?;
-        let mut along = 0;
-        if step & BETWEEN != 0 {
-            (along, rest) = word(rest)?;
-        }
-        let (state, rest) = rest.split_at_checked(length as usize).ok_or_else(garbled)?;
+        let mut word = || take(bytes).ok_or_else(garbled);
+        let head = word()?;
+        let between = if head & 1 == 1 { Some((word()?, word()?)) } else { None };
+        let (state, rest) = bytes.split_at_checked((head >> 1) as usize).ok_or_else(garbled)?;
+        *bytes = rest;
         let mut state = self.states.insert(state);
         self.grow();
-        if step & BETWEEN != 0 {
-            let row = self.row(state)?;
-            state = row
-                .clone()
-                .nth((step & !BETWEEN) as usize)
-                .map(|at| self.edge(at).target)
-                .ok_or_else(garbled)?;
-            for _ in 1..along {
-                let row = self.row(state)?;
-                state = row.clone().next().map(|at| self.edge(at).target).ok_or_else(garbled)?;
-            }
+        let Some((step, along)) = between else { return Ok(state) };
+        for step in std::iter::once(step as usize).chain((1..along).map(|_| 0)) {
+            let mut row = self.row(state, Which::Visible)?;
+            let mut steps = std::iter::from_fn(|| self.next(&mut row));
+            state = steps.nth(step).ok_or_else(garbled)?.target;
         }
-        Ok((state, rest))
+        Ok(state)
     }
 
     /// The states where the specification may start.
@@ -222,35 +233,41 @@ impl<'s> Specification<'s> {
 
     /// Steps met so far.
     pub fn transition_count(&self) -> usize {
-        self.edges.len() - self.flags.iter().filter(|f| **f & EXPANDED != 0).count()
+        self.rows.steps as usize
     }
 
     /// Bytes in use.
     pub(crate) fn memory(&self) -> u64 {
-        let rows = self.rows.capacity() * 4 + self.edges.capacity() * 8;
-        self.states.memory() + (rows + self.flags.capacity() + self.order.capacity() * 4) as u64
+        self.states.memory() + (self.rows.memory() + self.met.bytes()) as u64
     }
 
     fn grow(&mut self) {
-        let count = self.states.len();
-        self.rows.resize(count, UNEXPANDED);
-        self.flags.resize(count, 0);
-        self.order.resize(count, 0);
+        for state in self.met.len()..self.states.len() {
+            let home =
+                self.spread.map_or(0, |(spread, peers)| spread.owner(self.bytes_of(state as u32), peers));
+            self.met.push(Met { home: home as u16, ..Met::default() });
+        }
     }
 
-    /// The steps of a state as a range for [`Specification::edge`].
+    /// The steps of a state, for [`Specification::next`].
     #[inline]
-    pub(crate) fn row(&mut self, state: u32) -> Result<std::ops::Range<usize>, ConformError> {
-        if self.rows[state as usize] == UNEXPANDED {
+    pub(crate) fn row(&mut self, state: u32, which: Which) -> Result<Row, ConformError> {
+        if self.met.get(state as usize).row == 0 {
             self.expand(state)?;
         }
-        let start = self.rows[state as usize] as usize;
-        Ok(start + 1..start + 1 + self.edges[start].label as usize)
+        Ok(self.rows.row(self.met.get(state as usize).row, which))
     }
 
+    /// The next step of a row.
     #[inline]
-    pub(crate) fn edge(&self, at: usize) -> SpecEdge {
-        self.edges[at]
+    pub(crate) fn next(&self, row: &mut Row) -> Option<SpecEdge> {
+        self.rows.next(row)
+    }
+
+    /// What is known of a state.
+    #[inline]
+    pub(crate) fn met(&mut self, state: u32) -> &mut Met {
+        self.met.get_mut(state as usize)
     }
 
     #[inline]
@@ -260,7 +277,7 @@ impl<'s> Specification<'s> {
 
     /// Whether a tester may see nothing in this state for good. The state must have been expanded.
     pub(crate) fn quiescent(&mut self, state: u32) -> Result<bool, ConformError> {
-        let flags = self.flags[state as usize];
+        let flags = self.met(state).flags;
         if flags & (OUTPUT | INTERNAL) == 0 {
             return Ok(true);
         }
@@ -270,7 +287,7 @@ impl<'s> Specification<'s> {
         if flags & CYCLE_KNOWN == 0 {
             self.find_cycles(state)?;
         }
-        Ok(self.flags[state as usize] & ON_CYCLE != 0)
+        Ok(self.met(state).flags & ON_CYCLE != 0)
     }
 
     #[cold]
@@ -281,7 +298,7 @@ impl<'s> Specification<'s> {
         self.meter.check_memory(memory, || format!("{} states of the specification", self.states.len()))?;
         self.progress.report(&Snapshot {
             states: self.states.len() as u64,
-            transitions: self.edges.len() as u64,
+            transitions: self.rows.steps,
             memory,
             ..Snapshot::default()
         });
@@ -312,40 +329,55 @@ impl<'s> Specification<'s> {
         if let Some(limit) = self.system.left_out() {
             return Err(limit.into());
         }
-        if self.edges.len() + self.steps.len() >= u32::MAX as usize - 1 {
-            return Err(Limit::Other { message: "2³² steps of the specification are too many".into() }.into());
-        }
-        let start = self.edges.len();
-        self.edges.push(SpecEdge { label: 0, target: 0 });
-        let mut flags = EXPANDED;
+        let mut flags = 0;
+        let (mut internal, mut visible) =
+            (std::mem::take(&mut self.internal), std::mem::take(&mut self.visible));
+        internal.clear();
+        visible.clear();
         let mut chains = Vec::new();
         for at in 0..self.steps.len() {
-            let (step, target) = self.steps[at];
+            let (step, mut target) = self.steps[at];
             if let Some(fault) = step.fault {
                 return Err(self.goes_wrong(fault));
             }
-            match self.messages_of(step.label, at)? {
-                Passed::Nothing(label) => {
-                    flags |= self.flag(label);
-                    self.edges.push(SpecEdge { label, target });
-                }
+            let label = match self.messages_of(step.label, at)? {
+                Passed::Nothing(label) => label,
                 Passed::Messages(labels) => {
-                    let target = self.chain(&labels[1..], target, &mut chains);
-                    self.note_between((state, at as u32), target, labels.len() as u32 - 1, &chains);
-                    flags |= self.flag(labels[0]);
-                    self.edges.push(SpecEdge { label: labels[0], target });
+                    target = self.chain(&labels[1..], target, &mut chains);
+                    let step = (state, visible.len() as u32);
+                    self.note_between(step, target, labels.len() as u32 - 1, &chains);
+                    labels[0]
                 }
-            }
+            };
+            flags |= self.flag(label);
+            let steps = if self.action(label).is_none() { &mut internal } else { &mut visible };
+            steps.push(SpecEdge { label, target });
         }
-        self.edges[start].label = (self.edges.len() - start - 1) as u32;
         self.grow();
-        self.rows[state as usize] = start as u32;
-        self.flags[state as usize] |= flags;
+        self.keep(state, flags, &internal, &visible)?;
         for (state, label, target) in chains {
-            self.rows[state as usize] = self.edges.len() as u32;
-            self.flags[state as usize] |= EXPANDED | self.flag(label);
-            self.edges.extend([SpecEdge { label: 1, target: 0 }, SpecEdge { label, target }]);
+            self.keep(state, self.flag(label), &[], &[SpecEdge { label, target }])?;
         }
+        (self.internal, self.visible) = (internal, visible);
+        Ok(())
+    }
+
+    /// Keeps the row of a state.
+    fn keep(
+        &mut self,
+        state: u32,
+        flags: u8,
+        internal: &[SpecEdge],
+        visible: &[SpecEdge],
+    ) -> Result<(), ConformError> {
+        let too_many = || Limit::Other { message: "the specification has too many steps or labels".into() };
+        if self.labels.len() >= LABELS as usize {
+            return Err(too_many().into());
+        }
+        let row = self.rows.push(internal, visible).ok_or_else(too_many)?;
+        let met = self.met(state);
+        met.row = row;
+        met.flags |= flags;
         Ok(())
     }
 
@@ -489,10 +521,6 @@ fn events(actions: &[Action]) -> Vec<String> {
 fn lines(actions: &[Action]) -> Vec<u32> {
     actions.iter().filter_map(|a| a.place.as_ref().map(|p| p.line)).collect()
 }
-
-const EXPANDED: u8 = 16;
-/// Marks the number of a step in the name of a state between its messages.
-const BETWEEN: u32 = 1 << 31;
 
 enum Passed {
     Nothing(u32),

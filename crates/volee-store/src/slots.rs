@@ -168,6 +168,11 @@ impl<P: Copy + Default, const N: usize> Slots<P, N> {
         Ok(number)
     }
 
+    /// Passes over the next number, which is given to something that is never searched.
+    pub fn skip(&mut self) {
+        self.len += 1;
+    }
+
     #[inline]
     fn put(&mut self, at: At, tag: u32, number: u32, payload: P) {
         let (line, slot) = (self.lines.get_mut(at.line), at.slot % N);
