@@ -24,6 +24,7 @@ mod nets;
 mod package;
 mod python;
 mod resident;
+mod speedup;
 mod temporal;
 mod temporal_bench;
 /// The worked example, measured as it is.
@@ -51,7 +52,8 @@ const SUBJECTS: &[Subject] = &[
     ("browser", "the explorer in a real browser: `install`, `test`, `measure`, `screenshots`", browser::run),
     (
         "figures",
-        "`memory`: searches in ever less memory; `resident`: their peak from outside; `families`: ten problems",
+        "`memory`: searches in ever less memory; `resident`: their peak from outside; `families`: ten problems; \
+         `speedup`: several workers against one",
         figures,
     ),
     ("corpus", "compares with the answers of independent tools", xtask::corpus::run),
@@ -88,8 +90,10 @@ fn figures(arguments: &[String]) -> Result<(), String> {
         Some("memory") => memory::run(&arguments[1..]),
         Some("resident") => resident::run(&arguments[1..]),
         Some("families") => families::run(&arguments[1..]),
+        Some("speedup") => speedup::run(&arguments[1..]),
         _ => Err(
-            "usage: cargo xtask figures memory [DIRECTORY [FAMILY]] | resident [MODEL [MEMORY]] | families"
+            "usage: cargo xtask figures memory [DIRECTORY [FAMILY]] | resident [MODEL [MEMORY]] | families | \
+             speedup [FILE]"
                 .into(),
         ),
     }
