@@ -358,7 +358,7 @@ fn states_that_memory_does_not_hold_are_on_disk() {
     std::fs::create_dir(sandbox.path("disk")).expect("a folder");
     let whole = sandbox.volee(&format!("{QUESTION} -D TOP=17"));
     let spilled = sandbox.volee(
-        "check m.pml -D TOP=17 --invariant a<200 --all-errors --format json --spill disk --memory 16M --workers 2",
+        "check m.pml -D TOP=17 --invariant a<200 --all-errors --format json --spill disk --memory 12M --workers 2",
     );
     assert_eq!(figures(&spilled), figures(&whole));
     assert!(
