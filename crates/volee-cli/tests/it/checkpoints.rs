@@ -284,7 +284,7 @@ fn what_all_cores_were_at_when_they_were_killed_they_go_on_with() {
     // A formula about runs whose automaton has a part where every cycle is bad, and equations that are solved
     // as a whole.
     let runs = "check m.pml --reduction none --format json --workers 2 --ltl [](a==9-><>(a!=9))";
-    let equations = "check m.pml --format json --workers 3 --mu [true*]<true*>[true]false";
+    let equations = "check m.pml --format json --workers 4 --mu [true*]<true*>[true]false";
     for (call, least) in [(runs, 18), (equations, 14)] {
         let sandbox = Sandbox::new();
         sandbox.write("m.pml", MODEL);

@@ -48,7 +48,7 @@ use yard::{End, Seen, Yard};
 pub(crate) const REPORT: Duration = Duration::from_millis(50);
 
 /// States after which a search is large.
-pub const LARGE: u64 = 1 << 15;
+pub const LARGE: u64 = 1 << 16;
 
 /// Workers at most.
 pub const MOST_CREW: usize = 256;
@@ -198,7 +198,7 @@ struct Sums {
 
 /// So many names for each that is known has the first table of a crew room, unless that is a large part of
 /// the memory there may be: to make a larger one, all must stop.
-const ROOM: usize = 16;
+const ROOM: usize = 8;
 const MOST_OF_BUDGET: u64 = 16;
 
 /// A table for a crew with these names.
