@@ -15,7 +15,8 @@
 //! somebody asks.
 //!
 //! **What was made is not believed by whoever checks an answer** ([`Made::distrust`]): from then on the steps of
-//! a state are made by the system again when they are first asked for, and compared with those that were kept,
+//! a state are made by the system again when they are first asked for, from nothing that is remembered of steps,
+//! and compared with those that were kept,
 //! label by label and target by target, by what the states are and not by where the table finds them. So an
 //! answer that rests on a step that the system does not make is not confirmed.
 
@@ -435,7 +436,7 @@ impl Made {
             States::Named(recall, words) => {
                 (at..end).for_each(|at| words.prefetch(*targets.get(at)));
                 self.named.clear();
-                recall.steps(system, StateRef(words.get(number)), &mut self.named);
+                recall.steps_anew(system, StateRef(words.get(number)), &mut self.named);
                 // A state that has no name yet is another one than those that were kept.
                 let of_kind = |at, label: Option<Label>| label.map_or(blind, |label| of_kind(at, label));
                 same = !recall.has_waiting()

@@ -371,6 +371,7 @@ impl<S: System + ?Sized> BooleanGraph for ModelGraph<'_, S> {
     }
 
     fn distrust(&mut self) {
+        self.recall = None;
         if let Some(made) = &mut self.made {
             made.distrust();
         }

@@ -70,6 +70,16 @@ impl Recall {
             }
             out.truncate(begin);
         }
+        self.steps_anew(system, name, out);
+    }
+
+    /// The same as the system itself makes them, whatever is remembered.
+    pub fn steps_anew<S: System + ?Sized>(
+        &mut self,
+        system: &mut S,
+        name: StateRef,
+        out: &mut Vec<NamedStep>,
+    ) {
         self.names.load(name, &mut self.state);
         let names = &mut self.names;
         let _ = system.steps(&self.state, &mut |step: Step, target: &[u8]| {

@@ -114,6 +114,7 @@ impl<G: BooleanGraph> Confirmation<G> {
         share: Share,
         value: Option<bool>,
     ) -> Result<Self, PartError> {
+        graph.distrust();
         let (place, node) = graph.root().map_err(|trouble| part_error(trouble.into()))?;
         let signs = graph.blocks().to_vec();
         let claimed = vec![0; solution.len().div_ceil(64)];

@@ -24,17 +24,19 @@
 //! system. A step with a fault is not remembered as such but as a reason to ask the system for all steps of
 //! the state, as are states without any step: there the system may know of others (a `timeout`).
 
+mod moved;
 mod part;
 mod sets;
 mod table;
 mod word;
 
-use volee_store::{Layouts, Names, Renaming, StateRef, Tuple, Tuples};
+use volee_store::{StateRef, Tuples};
 use volee_system::{Divisible, Fineness, Flow, Part, PersistentSet, Step, System, Touched};
 
+pub(crate) use moved::rename_steps;
 use part::{Doubt, Remembered, WORTH};
 use sets::Sets;
-use table::{Members, Table};
+use table::Table;
 pub(crate) use word::Word;
 
 /// Differences that fit into an entry.
@@ -117,19 +119,6 @@ impl<W> Loaded<'_, W> {
             system.divide(self.state);
             self.done = true;
         }
-    }
-}
-
-/// Names have changed: so does what is remembered of steps.
-#[cold]
-pub(crate) fn rename_steps(
-    renaming: &Renaming,
-    names: &mut Names,
-    (memo, wide_memo): (&mut Memo<u64>, &mut Memo<Tuple>),
-) {
-    if let (Renaming::Layout(layouts, _), Some(tuples)) = (renaming, names.tuples()) {
-        memo.rename(layouts, tuples);
-        wide_memo.rename(layouts, tuples);
     }
 }
 
@@ -565,48 +554,6 @@ impl<W: Word> Memo<W> {
         let left = std::mem::take(&mut self.left);
         self.left = vec![0; records];
         (0..left.len()).filter(|&record| left[record] != 0).for_each(|record| self.leave(record));
-    }
-
-    /// Names are laid out anew. What is remembered moves with the fields, if these are kept and nothing else
-    /// has changed; otherwise it will be forgotten.
-    #[cold]
-    pub(crate) fn rename(&mut self, layouts: &Layouts, tuples: &Tuples) {
-        let is_current =
-            self.layout + 1 == tuples.changes() && self.values.len() == tuples.len() - tuples.fixed();
-        if self.off || !is_current || !layouts.keep_fields() {
-            return;
-        }
-        self.layout = tuples.changes();
-        let word = |word: &mut W| *word = W::of_tuple(layouts.word(word.tuple()));
-        let mask = |mask: W| W::of_tuple(layouts.mask(mask.tuple()));
-        let inline = |count: u32, words: &mut [W; INLINE]| {
-            words.iter_mut().filter(|_| count <= INLINE as u32).for_each(word);
-            count <= INLINE as u32 || count == ASK
-        };
-        let mut lasts = Members::new(self.memories);
-        self.parts.iter().for_each(|part| lasts.add(part.memory));
-        let old = std::mem::take(&mut self.differences);
-        let all = &mut self.differences;
-        let change = |key: &mut W, count: u32, differences: &mut [W; INLINE]| {
-            word(key);
-            if inline(count, differences) {
-                return;
-            }
-            let start = differences[0].place();
-            differences[0] = W::from_place(all.len());
-            all.extend_from_slice(&old[start..][..count as usize]);
-        };
-        self.steps.change(|memory| lasts.has(memory), change);
-        self.differences.iter_mut().for_each(word);
-        for part in &mut self.parts {
-            // Bits that are in no field are kept.
-            let replaced = W::ALL ^ part.kept;
-            (part.mask, part.kept) = (mask(part.mask), W::ALL ^ mask(replaced));
-            if let Some(steps) = &mut part.fixed {
-                inline(steps.count, &mut steps.differences);
-            }
-        }
-        self.sets.rename(layouts);
     }
 
     /// What another system of the same program may begin with: steps are the same there, but it numbers what
