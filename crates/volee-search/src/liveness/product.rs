@@ -394,15 +394,25 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
         Ok(())
     }
 
-    /// Numbers what was paired up last and is inside; the rest is told.
+    /// The pairs that staged steps of a pair may lead to, each at least once.
+    pub fn possible_pairs(&self, at: u32) -> impl Iterator<Item = (StateRef, u32)> {
+        let mut last = None;
+        let edges = self.claim.automaton.states[at as usize].iter();
+        let targets = edges.map(|edge| edge.target).filter(move |&to| last.replace(to) != Some(to));
+        targets.flat_map(|to| self.steps.iter().map(move |step| (step.name, to)))
+    }
+
+    /// Numbers what was paired up last and is inside, unless it is dead; the rest is told.
     pub fn number_inside(
         &mut self,
         inside: impl Fn(u32) -> bool,
+        is_dead: impl Fn((StateRef, u32)) -> bool,
         ways: &mut Vec<(u32, Marks<W>)>,
         leaving: &mut Vec<(StateRef, u32)>,
     ) {
         for &(at, step, marks) in &self.found {
             match inside(at) {
+                true if is_dead((step.name, at)) => {}
                 true => ways.push((self.nodes.intern(step.name, at), marks)),
                 false => leaving.push((step.name, at)),
             }

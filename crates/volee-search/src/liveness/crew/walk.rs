@@ -155,10 +155,13 @@ impl<const W: usize> Worker<'_, W> {
         walk.roots.push(Root { start: walk.open.len(), entry, inside: Marks::EMPTY, told: false });
         walk.open.push(node);
         *order = walk.open.len() as u32;
-        self.expand(pair)?;
+        self.expand(pair, true)?;
         let (kinds, at, arrived) = (&self.common.kinds, pair.1, self.arrived.len());
         let inside = |to| kinds.are_together(at, to);
-        self.product.number_inside(inside, &mut self.walk.ways, &mut self.arrived);
+        // What is dead gets no number here: most of what a walk meets is, and a look at that table costs less.
+        let (tables, ways) = (&self.tables, &mut self.walk.ways);
+        let is_dead = |pair| tables.key(pair).is_some_and(|key| tables.dead.contains(key));
+        self.product.number_inside(inside, is_dead, ways, &mut self.arrived);
         self.bring_near(arrived);
         self.spread(first);
         Some(())

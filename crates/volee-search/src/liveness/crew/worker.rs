@@ -197,9 +197,9 @@ impl<const W: usize> Worker<'_, W> {
 
     /// Expands a pair that is on no accepted cycle.
     fn pass(&mut self, pair: Pair) -> Option<()> {
-        self.expand(pair)?;
+        self.expand(pair, false)?;
         let first = self.arrived.len();
-        self.product.number_inside(|_| false, &mut self.walk.ways, &mut self.arrived);
+        self.product.number_inside(|_| false, |_| false, &mut self.walk.ways, &mut self.arrived);
         self.bring_near(first);
         Some(())
     }
@@ -213,8 +213,8 @@ impl<const W: usize> Worker<'_, W> {
         }
     }
 
-    /// Finds the transitions of a pair. `None` when the search has ended: by an error, too.
-    pub fn expand(&mut self, pair: Pair) -> Option<()> {
+    /// Finds the transitions of a pair, on a walk or not. `None` when the search has ended: by an error, too.
+    pub fn expand(&mut self, pair: Pair, walks: bool) -> Option<()> {
         self.current = pair;
         let enabled = match self.product.stage(pair.0) {
             Ok(enabled) => enabled,
@@ -227,12 +227,22 @@ impl<const W: usize> Worker<'_, W> {
         if self.product.is_full() {
             return self.end(End::Limit(None));
         }
+        if walks {
+            self.bring_dead_near(self.current.1);
+        }
         let paired = self.product.pair_up(self.current, enabled);
         self.current = Pair::default();
         match paired {
             Ok(()) => Some(()),
             Err(stop) => self.stopped(&stop),
         }
+    }
+
+    /// Brings what tells which of the staged steps lead to what is dead near, as early as their names are known.
+    fn bring_dead_near(&self, at: u32) {
+        let (tables, kinds) = (&self.tables, &self.common.kinds);
+        let inside = self.product.possible_pairs(at).filter(|&(_, to)| kinds.are_together(at, to));
+        inside.filter_map(|pair| tables.key(pair)).for_each(|key| tables.dead.prefetch(key));
     }
 
     fn stopped(&mut self, stop: &Stop) -> Option<()> {
