@@ -34,7 +34,7 @@ pub(crate) fn search<S: System + ?Sized>(
     // The tree's nodes and the stack live on what the table leaves.
     let bytes = meter.budget().memory.map_or(DEFAULT_BYTES, |budget| budget / 4 * 3);
     let order = questions.check().order;
-    let shared = order == Order::DepthFirst && !questions.goes_on();
+    let shared = order == Order::DepthFirst && !questions.check().goes_on(1);
     match kind {
         Approximation::Bitstate => match crew.filter(|crew| shared && crew.size() > 1) {
             Some(crew) => by_all(crew, system, questions, bytes, meter, progress),

@@ -220,8 +220,8 @@ pub(crate) fn run<S: System + ?Sized, V: Visited>(
     }
     match explorer.ask_crew(Some(stack.waiting_states())) {
         ControlFlow::Break(()) => Flow::Break(()),
-        ControlFlow::Continue(Asked::Expects(crew, reached)) if !explorer.questions().goes_on() => {
-            race(explorer, stack, crew, reached.as_deref(), u64::MAX)
+        ControlFlow::Continue(Asked::Expects(crew, expected)) if !explorer.questions().check().all_errors => {
+            race(explorer, stack, crew, &expected, u64::MAX)
         }
         ControlFlow::Continue(_) => go_on(explorer, stack),
     }

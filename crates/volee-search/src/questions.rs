@@ -4,12 +4,14 @@
 //! (building one may need the system, which is busy during the question). All errors are counted; witnesses
 //! are kept for distinct reasons, up to [`MAX_WITNESSES`].
 
+mod finding;
 mod once;
 
-use serde::{Deserialize, Serialize};
-use volee_system::{FaultId, Flow, Limit, Reason, ReasonKind, System, Verdict, Violation, Witness};
+use volee_system::{FaultId, Flow, Limit, Reason, ReasonKind, System, Violation, Witness};
 
 use crate::check::{Answer, Check};
+pub use finding::Finding;
+pub(crate) use finding::{answers_from, join_findings};
 use once::{Counted, Met};
 
 /// Witnesses kept per question.
@@ -81,107 +83,6 @@ impl Tally {
     }
 }
 
-/// What a search, or one worker's part of it, has found for one question.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
-    pub(crate) errors: u64,
-    pub(crate) violations: Vec<(Reason, Witness)>,
-    /// How a goal is reached.
-    pub(crate) reached: Option<Witness>,
-}
-
-impl Finding {
-    /// Adds an error that is found at the end, when all states are known.
-    pub(crate) fn add(&mut self, reason: Reason, witness: Witness) {
-        self.errors += 1;
-        self.violations.push((reason, witness));
-    }
-
-    /// All witnesses, in a fixed order.
-    pub(crate) fn witnesses(&self) -> impl Iterator<Item = &Witness> {
-        self.violations.iter().map(|v| &v.1).chain(&self.reached)
-    }
-
-    /// All witnesses, in the same order.
-    pub(crate) fn witnesses_mut(&mut self) -> impl Iterator<Item = &mut Witness> {
-        self.violations.iter_mut().map(|v| &mut v.1).chain(&mut self.reached)
-    }
-
-    /// Gives each way its run; what has none is taken away.
-    pub(crate) fn resolve(&mut self, mut run: impl FnMut(&Witness) -> Option<Witness>) {
-        self.violations.retain_mut(|(_, witness)| match run(witness) {
-            Some(found) => {
-                *witness = found;
-                true
-            }
-            None => false,
-        });
-        self.reached = self.reached.take().and_then(|witness| run(&witness));
-    }
-
-    /// Adds what another worker has found; of two ways to the same the shorter is kept.
-    pub(crate) fn join(&mut self, other: Finding) {
-        self.errors += other.errors;
-        for (reason, witness) in other.violations {
-            let room = self.violations.len() < MAX_WITNESSES;
-            match self.violations.iter_mut().find(|v| v.0 == reason) {
-                Some(known) if known.1.steps.len() <= witness.steps.len() => {}
-                Some(known) => known.1 = witness,
-                None if room => self.violations.push((reason, witness)),
-                None => {}
-            }
-        }
-        let shorter = |a: &Witness, b: &Witness| a.steps.len() <= b.steps.len();
-        self.reached = match (self.reached.take(), other.reached) {
-            (Some(a), Some(b)) => Some(if shorter(&a, &b) { a } else { b }),
-            (a, b) => a.or(b),
-        };
-    }
-
-    fn answer(self, question: String, limit: Option<&Limit>) -> Answer {
-        let violations = self.violations.into_iter().map(|(reason, witness)| Violation { reason, witness });
-        let violations: Vec<Violation> = violations.collect();
-        let verdict = match (violations.is_empty(), limit) {
-            (false, _) => Verdict::Violated(violations),
-            (true, None) => Verdict::Holds,
-            (true, Some(limit)) => Verdict::Unknown(limit.clone()),
-        };
-        Answer { question, verdict, errors: self.errors, witness: None }
-    }
-}
-
-/// Adds what another worker has found, question by question.
-pub(crate) fn join_findings(all: &mut [Finding], others: Vec<Finding>) {
-    for (finding, other) in all.iter_mut().zip(others) {
-        finding.join(other);
-    }
-}
-
-/// The answers of a check, given what was found for each of its questions; `limit` is what ended the search
-/// too early, if anything did.
-pub(crate) fn answers_from(check: &Check, findings: Vec<Finding>, limit: Option<&Limit>) -> Vec<Answer> {
-    let stopped =
-        Limit::Other { message: "not decided, because the search stopped at the first error".into() };
-    let errors: u64 = findings.iter().map(|finding| finding.errors).sum();
-    let cut = limit.or((!check.goes_on(errors)).then_some(&stopped));
-    let mut findings = findings.into_iter();
-    let mut next = || findings.next().unwrap_or_default();
-    let mut answers = Vec::new();
-    if check.deadlocks {
-        answers.push(next().answer("deadlock".into(), cut));
-    }
-    if check.faults {
-        answers.push(next().answer("assertions".into(), cut));
-    }
-    for (text, _) in &check.invariants {
-        answers.push(next().answer(format!("invariant {text}"), cut));
-    }
-    for (text, _) in &check.goals {
-        answers.push(goal_answer(text, next().reached, cut));
-    }
-    answers
-}
-
 /// The state of all questions during a search.
 pub(crate) struct Questions<'c> {
     check: &'c Check,
@@ -198,16 +99,23 @@ pub(crate) struct Questions<'c> {
     settled: bool,
     /// What another search has found, in the place of what was found here.
     elsewhere: Option<Vec<Finding>>,
-    /// All errors are counted: only runs to these reasons are still to be found.
+    /// All errors are counted: only runs are still to be found.
     awaited: Option<Awaited>,
 }
 
 /// What a search knows of errors that others have counted.
 struct Awaited {
-    /// Errors of deadlocks, faults and invariants, asked or not.
+    /// Errors of deadlocks, faults and invariants, asked or not; nothing where they are counted here, too.
     errors: Vec<u64>,
-    /// The reasons to which no run is known.
-    reasons: Vec<Vec<Reason>>,
+    runs: Runs,
+}
+
+/// To which errors a run is to be found.
+enum Runs {
+    /// To each of these reasons.
+    Reasons(Vec<Vec<Reason>>),
+    /// To each of this many errors, those included that were met before.
+    Errors(u64),
 }
 
 /// What the next witness is for: the last violation of a question, or a goal.
@@ -256,14 +164,14 @@ impl<'c> Questions<'c> {
         self.counted.as_mut().map_or(Met::First, |counted| counted.meet(kind, state))
     }
 
-    /// Whether the search goes on after the first error.
-    pub(crate) fn goes_on(&self) -> bool {
-        self.check.goes_on(1)
+    /// Whether something was found for which a search is made.
+    pub(crate) fn has_found(&self) -> bool {
+        self.has_errors() || self.is_done() || self.elsewhere.is_some()
     }
 
     /// Whether a search would end here because of what was found.
-    pub(crate) fn has_found(&self) -> bool {
-        self.has_errors() || self.is_done() || self.elsewhere.is_some()
+    pub(crate) fn has_enough(&self) -> bool {
+        self.has_errors() && self.after_error().is_break() || self.is_done() || self.elsewhere.is_some()
     }
 
     /// What another search of the same has found.
@@ -273,6 +181,11 @@ impl<'c> Questions<'c> {
 
     pub(crate) fn has_errors(&self) -> bool {
         self.errors > 0
+    }
+
+    /// How many errors were met.
+    pub(crate) fn errors(&self) -> u64 {
+        self.errors
     }
 
     /// Whether each goal is still open.
@@ -460,16 +373,30 @@ impl<'c> Questions<'c> {
             errors.push(more.errors + if of_all { 0 } else { tally.errors });
             reasons.push(new);
         }
-        self.awaited = Some(Awaited { errors, reasons });
-        let goals = self.settle(reached);
-        Some(if self.is_awaiting() == Some(true) { Flow::Continue(()) } else { goals })
+        self.awaited = Some(Awaited { errors, runs: Runs::Reasons(reasons) });
+        Some(self.settle_awaiting(reached))
     }
 
-    /// Whether a run to some reason is still to be found, where all errors are counted.
+    /// All states were seen elsewhere, and this many errors among them, all told. From now on only runs are
+    /// looked for, to each of them and to goals that were reached. `Break` when no run is to be found any more.
+    pub(crate) fn await_errors(&mut self, errors: u64, reached: &[bool]) -> Flow {
+        self.awaited = Some(Awaited { errors: Vec::new(), runs: Runs::Errors(errors) });
+        self.settle_awaiting(reached)
+    }
+
+    fn settle_awaiting(&mut self, reached: &[bool]) -> Flow {
+        let goals = self.settle(reached);
+        if self.is_awaiting() == Some(true) { Flow::Continue(()) } else { goals }
+    }
+
+    /// Whether a run to some error is still to be found, where all errors are counted.
     fn is_awaiting(&self) -> Option<bool> {
-        let awaited = self.awaited.as_ref()?;
+        let reasons = match &self.awaited.as_ref()?.runs {
+            Runs::Reasons(reasons) => reasons,
+            Runs::Errors(errors) => return Some(self.errors < *errors),
+        };
         let tallies = [&self.deadlocks, &self.faults].into_iter().chain(&self.invariants);
-        let mut pairs = tallies.zip(&awaited.reasons);
+        let mut pairs = tallies.zip(reasons);
         Some(pairs.any(|(tally, reasons)| {
             reasons.iter().any(|reason| tally.violations.iter().all(|v| v.reason != *reason))
         }))
@@ -569,25 +496,6 @@ pub(crate) enum OnFault {
     Record,
     /// Note it and ask for no more steps.
     Stop,
-}
-
-fn goal_answer(text: &str, found: Option<Witness>, cut: Option<&Limit>) -> Answer {
-    let question = format!("reachable {text}");
-    let (verdict, errors) = match (&found, cut) {
-        (Some(_), _) => (Verdict::Holds, 0),
-        (None, Some(limit)) => (Verdict::Unknown(limit.clone()), 0),
-        // There is no run to show for something that never happens: the witness is the empty run.
-        (None, None) => (Verdict::Violated(vec![unreachable(text)]), 1),
-    };
-    Answer { question, verdict, errors, witness: found }
-}
-
-fn unreachable(text: &str) -> Violation {
-    let message = format!("no reachable state satisfies `{text}`");
-    Violation {
-        reason: Reason { kind: ReasonKind::Unreachable, message, place: None },
-        witness: Witness::default(),
-    }
 }
 
 fn broken(text: &str) -> Reason {

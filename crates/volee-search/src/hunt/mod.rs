@@ -21,7 +21,7 @@ use volee_system::{Budget, Flow, Limit, Meter, Progress, System};
 use crate::check::Statistics;
 use crate::depth::{self, Stack};
 use crate::explorer::Explorer;
-use crate::parallel::{Asked, Crew, race};
+use crate::parallel::{Asked, Crew, Expected, race};
 use crate::questions::Questions;
 
 pub(crate) fn search<S: System + ?Sized>(
@@ -76,20 +76,21 @@ fn exactly<S: System + ?Sized>(
     let Some(crew) = crew else { return depth::go_on(explorer, stack) };
     // The depth-first search stops here by itself.
     let few = explorer.crew_begins.saturating_mul(2);
-    race(explorer, stack, crew, None, few)?;
+    race(explorer, stack, crew, &Expected::Anything, few)?;
     if !explorer.is_large() {
         return Flow::Continue(());
     }
     match explorer.ask_crew(None)? {
         // Names need components; what has none is left to the first two.
-        Asked::InVain | Asked::Expects(..) => race(explorer, stack, crew, None, u64::MAX),
+        Asked::InVain | Asked::Expects(..) => race(explorer, stack, crew, &Expected::Anything, u64::MAX),
         Asked::Short(statistics, limit) => {
             explorer.elsewhere = Some(*statistics);
             explorer.stop(limit)
         }
         Asked::Caught(caught) => {
             let most = caught.statistics.states.next_power_of_two().max(few);
-            let flow = race(explorer, stack, crew, caught.reached.as_deref(), most);
+            let expected = caught.reached.map_or(Expected::Anything, Expected::Goals);
+            let flow = race(explorer, stack, crew, &expected, most);
             let has_run = caught.findings.iter().any(|finding| finding.witnesses().next().is_some());
             if !explorer.questions().has_found() && has_run {
                 explorer.take_over(caught.findings, caught.statistics);

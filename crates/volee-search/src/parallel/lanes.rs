@@ -27,25 +27,39 @@ struct Lane {
     statistics: Statistics,
 }
 
-/// Goes on to what the crew has met; `reached` are the goals it has, where it has met no error among all
-/// states. Neither search goes on after `most` states.
+/// What a crew knows of what is to be found.
+pub(crate) enum Expected {
+    /// Nothing, or that there is enough for a search to end.
+    Anything,
+    /// There is no error among all states, and which goals can be reached.
+    Goals(Vec<bool>),
+    /// Among all states there are this many errors, and these goals can be reached; the crew has left steps
+    /// out if `reduces`.
+    Errors { errors: u64, reached: Vec<bool>, reduces: bool },
+}
+
+/// Goes on to what the crew has met. Neither search goes on after `most` states. One that has seen everything
+/// has found what there is, if that is less than the other finds.
 pub(crate) fn race<S: System + ?Sized, V: Visited>(
     explorer: &mut Explorer<'_, '_, S, V>,
     stack: &mut Stack,
     crew: &Crew<'_>,
-    reached: Option<&[bool]>,
+    expected: &Expected,
     most: u64,
 ) -> Flow {
     let fewest = Arc::new(AtomicU64::new(most));
     explorer.race(Some(Arc::clone(&fewest)));
     let meter = explorer.meter();
     let (flow, lane) = std::thread::scope(|scope| {
-        let lane = scope.spawn(|| breadth_first(crew, reached, meter, &fewest));
+        let lane = scope.spawn(|| breadth_first(crew, expected, meter, &fewest));
         let flow = depth::go_on(explorer, stack);
-        let own = if explorer.questions().has_found() { explorer.visited.len() } else { u64::MAX };
-        // A store that is about to forget needs the memory of both, and who has seen everything needs nobody.
-        let complete = flow.is_continue() && own == u64::MAX && !explorer.is_large();
-        let most = if explorer.visited.replaces() || complete { 0 } else { own };
+        let complete = flow.is_continue() && !explorer.is_large();
+        let questions = explorer.questions();
+        let found = questions.has_enough() || complete && questions.has_found();
+        let own = if found { explorer.visited.len() } else { u64::MAX };
+        // A store that is about to forget needs the memory of both, and who has seen that there is nothing
+        // needs nobody.
+        let most = if explorer.visited.replaces() || complete && !found { 0 } else { own };
         fewest.fetch_min(most, Ordering::Relaxed);
         (flow, lane.join().ok().flatten().filter(|lane| lane.states < most))
     });
@@ -59,26 +73,36 @@ pub(crate) fn race<S: System + ?Sized, V: Visited>(
     }
 }
 
-/// The breadth-first lane, in half of the memory; `None` when it has found nothing.
+/// The breadth-first lane, in half of the memory; `None` when it has not found enough.
 fn breadth_first(
     crew: &Crew<'_>,
-    reached: Option<&[bool]>,
+    expected: &Expected,
     meter: &Meter,
     fewest: &Arc<AtomicU64>,
 ) -> Option<Lane> {
     let (mut system, check) = (crew.another)()?;
     let check = Check { order: Order::BreadthFirst, ..check };
     let mut questions = Questions::new(&check);
-    if reached.is_some_and(|reached| questions.settle(reached).is_break()) {
+    let flow = match expected {
+        Expected::Anything => Flow::Continue(()),
+        Expected::Goals(reached) => questions.settle(reached),
+        Expected::Errors { errors, reached, .. } => questions.await_errors(*errors, reached),
+    };
+    if flow.is_break() {
         return None;
     }
     let memory = meter.budget().memory.map(|bytes| bytes / 2);
     let own = Meter::start(Budget { memory, ..meter.left() });
     let mut quiet = Quiet;
     let mut explorer = Explorer::new(system.as_mut(), &mut questions, &own, &mut quiet, Exact::new());
+    if let Expected::Errors { reduces, .. } = expected {
+        // It leaves out what the crew has left out, and so meets the same errors.
+        explorer.reducing.by_state_alone(*reduces);
+    }
     explorer.race(Some(Arc::clone(fewest)));
-    let (statistics, _, _) = breadth::search(explorer);
-    if !questions.has_found() {
+    let (statistics, limit, _) = breadth::search(explorer);
+    let complete = limit.is_none() && questions.has_found();
+    if !complete && !questions.has_enough() {
         return None;
     }
     fewest.fetch_min(statistics.states, Ordering::Relaxed);

@@ -9,10 +9,12 @@
 //! table or a field is full, all meet and make a larger one together (see [`meeting`]).
 //!
 //! Which error a crew meets first depends on chance, and it knows no runs. So it only tells whether there is
-//! one, or where all are asked for, how many, and for which reasons. If there is none, that is the answer. If
-//! there is, the search that was paused goes on, alone and in its own order, to the first error it meets,
-//! beside one that goes breadth-first ([`lanes`]): the same call always gives the same run. Where the crew
-//! meets a limit of memory or of names the paused search goes on, too.
+//! one, or where several or all are asked for, how many, and for which reasons. If there is none, that is the
+//! answer. If there are as many as are asked for, the search that was paused goes on, alone and in its own
+//! order, until it has met as many, beside one that goes breadth-first ([`lanes`]): the same call always gives
+//! the same runs. If there are fewer, all states were seen: the paused search goes on until it has met them
+//! all, and tells what one thread would have told. Where the crew meets a limit of memory or of names the
+//! paused search goes on, too.
 //!
 //! Reductions: a persistent set is taken only if that is right by the state alone (see [`crate::reducing`]),
 //! because what a stack tells one worker another does not know. So the states that are explored do not depend
@@ -29,6 +31,7 @@ mod worker;
 pub(crate) mod yard;
 
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -38,7 +41,7 @@ use volee_system::{Limit, Meter, Progress, Snapshot, System, coverage};
 use crate::check::{Check, Statistics};
 use crate::memo::Memo;
 use kept::{Desk, Keeping};
-pub(crate) use lanes::race;
+pub(crate) use lanes::{Expected, race};
 use meeting::Plan;
 pub(crate) use pause::Asked;
 pub(crate) use trail::{Trail, caught, counted};
@@ -144,8 +147,8 @@ pub(crate) struct Start<'s> {
     pub levels: bool,
     /// Goals that are still open.
     pub goals: Vec<bool>,
-    /// All errors are counted.
-    pub counts: bool,
+    /// Errors are counted, until there are this many.
+    pub counts: Option<u64>,
     /// Workers look in all ways and keep the runs to what they find; the seed of what is left to chance.
     pub hunts: Option<u64>,
 }
@@ -176,6 +179,8 @@ struct Common {
     plan: Mutex<Option<Arc<Plan>>>,
     /// What was found so far, summed over workers.
     sums: Mutex<Sums>,
+    /// How many errors all have met, where they are counted.
+    errors: AtomicU64,
     /// Some worker has states that wait for wider fields.
     wants_layout: Mutex<bool>,
     /// Whether the search is kept, and where all hand in what they have for that.
@@ -241,6 +246,7 @@ pub(crate) fn search(
         yard,
         plan: Mutex::new(None),
         sums: Mutex::new(sums),
+        errors: AtomicU64::new(0),
         wants_layout: Mutex::new(false),
         keeps: keeping.is_some(),
         desk: Desk::new(crew.workers),

@@ -8,7 +8,7 @@ use volee_store::{Concurrent, Names, StateRef, Tuple, Tuples, Visited};
 use volee_system::{Flow, Limit, Meter, System};
 
 use super::kept::{self, Keeping, Restored};
-use super::{Crew, Ending, Found, Start, table_for};
+use super::{Crew, Ending, Expected, Found, Start, table_for};
 use crate::check::{Order, Statistics};
 use crate::explorer::Explorer;
 use crate::memo::Memo;
@@ -18,8 +18,8 @@ use crate::questions::Finding;
 pub(crate) enum Asked<'a> {
     /// Nothing is known that was not.
     InVain,
-    /// There is something to be found; where no error is, these goals.
-    Expects(&'a Crew<'a>, Option<Vec<bool>>),
+    /// There is something to be found.
+    Expects(&'a Crew<'a>, Expected),
     /// Memory or names were short; what was seen by then.
     Short(Box<Statistics>, Limit),
     /// What a crew that hunts has found.
@@ -90,7 +90,7 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
             reduces: self.reducing.pays(),
             levels: self.questions.check().order == Order::BreadthFirst,
             goals: open,
-            counts,
+            counts: counts.then(|| self.enough(anew)),
             hunts: self.questions.check().hunt.then(|| self.questions.check().seed),
         };
         let left_out = self.system.left_out().map(|limit| limit.to_string());
@@ -103,13 +103,9 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         found.statistics.transitions += before.transitions;
         found.statistics.max_depth = found.statistics.max_depth.max(before.max_depth);
         match found.ending {
-            Ending::Complete if counts => self.await_runs(found, anew),
-            Ending::Complete | Ending::Decided if !found.trails.is_empty() => self.hunted(found),
-            Ending::Complete => {
-                self.elsewhere = Some(found.statistics);
-                self.questions.settle(&found.reached)?;
-                ControlFlow::Continue(Asked::Expects(crew, Some(found.reached)))
-            }
+            Ending::Complete if counts => self.counted(crew, found, anew),
+            Ending::Complete | Ending::Decided if !counts && !found.trails.is_empty() => self.hunted(found),
+            Ending::Complete => self.has_no_error(crew, found),
             Ending::Limit(Some(limit @ (Limit::Time { .. } | Limit::Cancelled))) => {
                 self.elsewhere = Some(found.statistics);
                 self.stop(limit)?;
@@ -117,7 +113,7 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
             }
             Ending::Decided => {
                 self.expects = true;
-                ControlFlow::Continue(Asked::Expects(crew, None))
+                ControlFlow::Continue(Asked::Expects(crew, Expected::Anything))
             }
             Ending::Limit(limit) => {
                 let limit = limit.unwrap_or_else(|| Limit::Memory {
@@ -129,19 +125,68 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         }
     }
 
-    /// Whether a crew counts all errors: where steps are left out, their number depends on the order, and a
-    /// file has no place for it.
+    /// Whether a crew counts errors. A file has no place for them, and where all are asked for and steps are
+    /// left out, their number depends on the order.
     fn counts(&self) -> bool {
         let check = self.questions.check();
-        check.all_errors && !check.hunt && !check.reduction.is_persistent() && self.keeper.is_none()
+        let asks = check.deadlocks || check.faults || !check.invariants.is_empty();
+        let some = check.max_errors > 1 && asks;
+        let all = check.all_errors && !check.reduction.is_persistent();
+        (all || some && !check.all_errors) && !check.hunt && self.keeper.is_none()
+    }
+
+    /// How many errors are enough for a crew; one that does not begin at the start does not meet those again
+    /// that are known.
+    fn enough(&self, anew: bool) -> u64 {
+        let check = self.questions.check();
+        match check.all_errors {
+            true => u64::MAX,
+            false => (check.max_errors as u64).saturating_sub(if anew { 0 } else { self.questions.errors() }),
+        }
+    }
+
+    /// A crew that counts errors has seen all states.
+    fn counted(&mut self, crew: &'a Crew<'a>, mut found: Found, anew: bool) -> ControlFlow<(), Asked<'a>> {
+        let Some(findings) = super::counted(std::mem::take(&mut found.trails)) else {
+            return ControlFlow::Continue(Asked::InVain);
+        };
+        let check = self.questions.check();
+        if check.all_errors {
+            return self.await_runs(&findings, found, anew);
+        }
+        let before = if anew { 0 } else { self.questions.errors() };
+        let errors = before + findings.iter().map(|finding| finding.errors).sum::<u64>();
+        self.expects = errors > 0;
+        match errors {
+            0 => self.has_no_error(crew, found),
+            _ if !check.goes_on(errors) => {
+                ControlFlow::Continue(Asked::Expects(crew, Expected::Anything))
+            }
+            // This thread has left out other steps, and may meet other errors: it goes to its end, or as far
+            // as another one needs that leaves out the same.
+            _ if check.reduction.is_persistent() => {
+                self.elsewhere = Some(found.statistics);
+                let (reached, reduces) = (found.reached, self.reducing.pays());
+                ControlFlow::Continue(Asked::Expects(crew, Expected::Errors { errors, reached, reduces }))
+            }
+            _ => {
+                self.elsewhere = Some(found.statistics);
+                self.questions.await_errors(errors, &found.reached)?;
+                ControlFlow::Continue(Asked::InVain)
+            }
+        }
+    }
+
+    /// All states were seen, and no error.
+    fn has_no_error(&mut self, crew: &'a Crew<'a>, found: Found) -> ControlFlow<(), Asked<'a>> {
+        self.elsewhere = Some(found.statistics);
+        self.questions.settle(&found.reached)?;
+        ControlFlow::Continue(Asked::Expects(crew, Expected::Goals(found.reached)))
     }
 
     /// All errors are counted; runs to their reasons are found by this thread, as it would have found them.
-    fn await_runs(&mut self, found: Found, anew: bool) -> ControlFlow<(), Asked<'a>> {
-        let Some(findings) = super::counted(found.trails) else {
-            return ControlFlow::Continue(Asked::InVain);
-        };
-        let Some(flow) = self.questions.await_runs(&findings, anew, &found.reached) else {
+    fn await_runs(&mut self, findings: &[Finding], found: Found, anew: bool) -> ControlFlow<(), Asked<'a>> {
+        let Some(flow) = self.questions.await_runs(findings, anew, &found.reached) else {
             return ControlFlow::Continue(Asked::InVain);
         };
         self.elsewhere = Some(found.statistics);

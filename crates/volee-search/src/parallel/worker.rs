@@ -5,6 +5,7 @@
 //! the new ones are pushed. Between two batches it looks whether somebody waits for work, all are to meet, or
 //! the search has ended.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use volee_store::{Concurrent, Names, StateRef, Visited};
@@ -92,6 +93,9 @@ pub(super) struct Worker<'w, 'c> {
     batches: u64,
     deepest: u32,
     until_account: u32,
+    /// How many errors are enough, where they are counted, and those that the others know of.
+    enough: Option<u64>,
+    told: u64,
 }
 
 /// Tells the yard that a worker has left, also when it has panicked.
@@ -120,7 +124,7 @@ pub(super) fn run(
 ) {
     let _leaving = Leaving(common);
     let Some((mut system, check)) = (crew.another)() else { return };
-    let check = asked(check, start.counts);
+    let check = asked(check, start.counts.is_some());
     let mut questions = Questions::new(&check);
     (0..start.goals.len()).filter(|&at| !start.goals[at]).for_each(|at| questions.close_goal(at));
     let (mut quiet, handle) = (Quiet, Handle { table, uncounted: 0, others: 0 });
@@ -145,13 +149,15 @@ pub(super) fn run(
         batches: 0,
         deepest: 0,
         until_account: ACCOUNT,
+        enough: start.counts,
+        told: 0,
     };
     worker.work(start.hunts.map(|seed| (crew.workers, seed)));
     worker.explorer.visited.count();
     worker.account();
     let Worker { notes, place, explorer, .. } = worker;
     let names = explorer.names;
-    if let Some(notes) = notes.or(start.counts.then(Notes::new)) {
+    if let Some(notes) = notes.or(start.counts.map(|_| Notes::new())) {
         let trail = Trail::new(notes, place, questions.into_findings(), names);
         common.trails.lock().unwrap_or_else(PoisonError::into_inner).push(trail);
     }
@@ -217,6 +223,7 @@ impl Worker<'_, '_> {
                 break;
             }
         }
+        self.tell_errors()?;
         self.look_around()?;
         let (stack, batch) = (self.kept.as_mut().unwrap_or(&mut self.stack), &self.batch);
         let notes = &mut self.notes;
@@ -240,6 +247,19 @@ impl Worker<'_, '_> {
             self.share_levels();
         }
         Some(())
+    }
+
+    /// Tells the others of errors, where they are counted. `None` when there are enough.
+    #[inline]
+    fn tell_errors(&mut self) -> Option<()> {
+        let (Some(enough), errors) = (self.enough, self.explorer.questions().errors()) else {
+            return Some(());
+        };
+        let new = errors - std::mem::replace(&mut self.told, errors);
+        if new == 0 || self.common.errors.fetch_add(new, Ordering::Relaxed).saturating_add(new) < enough {
+            return Some(());
+        }
+        self.end()
     }
 
     /// Who goes by the first takes what the others have that is less deep; these give it.
@@ -310,7 +330,7 @@ impl Worker<'_, '_> {
         self.explorer.staged.iter().map(|staged| (staged.name, depth(staged.parent))).collect()
     }
 
-    /// There is an error, everything that was asked for is reached, or there is a limit.
+    /// There are enough errors, everything that was asked for is reached, or there is a limit.
     fn end(&mut self) -> Option<()> {
         let limit = self.explorer.take_limit();
         self.common.yard.end(match limit {

@@ -14,6 +14,7 @@ mod products;
 mod reduction;
 mod remembered;
 mod replacement;
+mod several;
 mod single;
 mod spill;
 mod twin;

@@ -13,12 +13,12 @@ use volee_system::{
 };
 use volee_testkit::promela::{Audience, program};
 
-fn meter() -> Meter {
+pub(crate) fn meter() -> Meter {
     Meter::start(Budget { memory: Some(1 << 30), ..Budget::default() })
 }
 
 /// The outcome of a number of workers that begin at a number of states.
-fn by_crew<S: System + Clone + Sync + 'static>(
+pub(crate) fn by_crew<S: System + Clone + Sync + 'static>(
     system: &S,
     check: &Check,
     workers: usize,
