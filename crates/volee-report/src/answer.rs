@@ -175,6 +175,12 @@ pub struct QuestionAnswer {
     /// The command that replays it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
+    /// How many errors of this question were met, where they were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<u64>,
+    /// There may be more of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
     /// The model, where the answer is about several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -193,6 +199,8 @@ impl QuestionAnswer {
             witness: None,
             why: Vec::new(),
             replay: None,
+            times: None,
+            at_least: false,
             model: None,
             expected: None,
         }
@@ -219,6 +227,8 @@ impl QuestionAnswer {
             witness: None,
             why: Vec::new(),
             replay: None,
+            times: None,
+            at_least: false,
             model: None,
             expected: None,
         }
@@ -233,6 +243,8 @@ impl QuestionAnswer {
             witness: run.map(run_value),
             why: Vec::new(),
             replay: None,
+            times: None,
+            at_least: false,
             model: None,
             expected: None,
         }

@@ -265,6 +265,9 @@ pub struct Answer {
     pub verdict: Verdict,
     /// How many errors were met, also those without a witness of their own.
     pub errors: u64,
+    /// There may be more of them: the search was cut short, left steps out, or could not tell whether it met
+    /// some again.
+    pub at_least: bool,
     /// For a goal that holds: how to get there.
     pub witness: Option<Witness>,
 }
@@ -397,7 +400,12 @@ fn outcome<S: System + ?Sized>(
     let limit = limit.or_else(|| system.left_out()).or_else(|| crew.and_then(Crew::left_out));
     statistics.seconds = meter.elapsed().as_secs_f64();
     statistics.bytes_per_state = statistics.memory_bytes as f64 / statistics.states.max(1) as f64;
-    let answers = questions.answers(limit.as_ref());
+    let counts_all = statistics.reduced == 0;
+    let mut answers = questions.answers(limit.as_ref());
+    // Whatever steps are left out, every state is met in which nobody can move.
+    for answer in answers.iter_mut().filter(|a| a.errors > 0 && !counts_all && a.question != "deadlock") {
+        answer.at_least |= !answer.question.starts_with("reachable");
+    }
     Outcome { answers, statistics, limit }
 }
 

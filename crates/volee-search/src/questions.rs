@@ -21,6 +21,8 @@ const MAX_WITNESSES: usize = 64;
 #[derive(Default)]
 struct Tally {
     errors: u64,
+    /// There may be more: some were not counted because they were perhaps counted before.
+    at_least: bool,
     violations: Vec<Violation>,
     /// Faults already seen, so that a repeated one costs no text.
     faults: Vec<FaultId>,
@@ -57,6 +59,7 @@ impl Tally {
     fn takes_back(&mut self, met: Met, new: bool) -> bool {
         let taken = met == Met::Perhaps && !new;
         self.errors -= u64::from(taken);
+        self.at_least |= taken;
         taken
     }
 
@@ -69,17 +72,17 @@ impl Tally {
     fn from_finding(finding: Finding) -> Self {
         let violations = finding.violations.into_iter();
         let violations = violations.map(|(reason, witness)| Violation { reason, witness }).collect();
-        Tally { errors: finding.errors, violations, faults: Vec::new() }
+        Tally { errors: finding.errors, at_least: finding.at_least, violations, faults: Vec::new() }
     }
 
     fn finding(&self) -> Finding {
         let violations = self.violations.iter().map(|v| (v.reason.clone(), v.witness.clone())).collect();
-        Finding { errors: self.errors, violations, reached: None }
+        Finding { errors: self.errors, at_least: self.at_least, violations, reached: None }
     }
 
     fn into_finding(self) -> Finding {
         let violations = self.violations.into_iter().map(|v| (v.reason, v.witness)).collect();
-        Finding { errors: self.errors, violations, reached: None }
+        Finding { errors: self.errors, at_least: self.at_least, violations, reached: None }
     }
 }
 
@@ -426,7 +429,8 @@ impl<'c> Questions<'c> {
             return findings;
         }
         if let Some(Awaited { errors, .. }) = self.awaited.take() {
-            self.tallies().zip(errors).for_each(|(tally, errors)| tally.errors = errors);
+            let counted = self.tallies().zip(errors);
+            counted.for_each(|(tally, errors)| (tally.errors, tally.at_least) = (errors, false));
         }
         let check = self.check;
         let mut findings = Vec::new();

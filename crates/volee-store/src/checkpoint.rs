@@ -26,7 +26,7 @@ use crate::large::prefer_large;
 
 const MAGIC: &[u8; 16] = b"volee checkpoint";
 /// The version of the format; another one is refused.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 const CHECKSUM: usize = 32;
 /// The longest header and the longest state that are believed.
 const LONGEST: usize = 1 << 28;

@@ -29,6 +29,8 @@ pub struct Answer {
     pub verdict: Verdict,
     /// How many errors were met, also those without a run of their own.
     pub errors: u64,
+    /// There may be more of them.
+    pub at_least: bool,
     /// The runs that show it: one per violation, or one that shows how what was asked for comes true. What
     /// never happens has none.
     pub runs: Vec<ShownRun>,
@@ -179,6 +181,7 @@ impl Answer {
             engine,
             verdict,
             errors: 0,
+            at_least: true,
             runs: Vec::new(),
             certificate: None,
             remark: None,

@@ -159,9 +159,7 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         self.expects = errors > 0;
         match errors {
             0 => self.has_no_error(crew, found),
-            _ if !check.goes_on(errors) => {
-                ControlFlow::Continue(Asked::Expects(crew, Expected::Anything))
-            }
+            _ if !check.goes_on(errors) => ControlFlow::Continue(Asked::Expects(crew, Expected::Anything)),
             // This thread has left out other steps, and may meet other errors: it goes to its end, or as far
             // as another one needs that leaves out the same.
             _ if check.reduction.is_persistent() => {

@@ -178,7 +178,7 @@ fn divide(
     place: impl Fn(u32) -> Option<(usize, u32)>,
     mut give: impl FnMut(usize, Finding),
 ) -> Option<()> {
-    give(0, Finding { errors: finding.errors, ..Finding::default() });
+    give(0, Finding { errors: finding.errors, at_least: finding.at_least, ..Finding::default() });
     let moved = |witness: Witness| {
         let (owner, initial) = place(witness.initial)?;
         Some((owner, Witness { initial, ..witness }))

@@ -11,6 +11,8 @@ use crate::check::{Answer, Check};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     pub(crate) errors: u64,
+    /// There may be more of them.
+    pub(crate) at_least: bool,
     pub(crate) violations: Vec<(Reason, Witness)>,
     /// How a goal is reached.
     pub(crate) reached: Option<Witness>,
@@ -48,6 +50,7 @@ impl Finding {
     /// Adds what another worker has found; of two ways to the same the shorter is kept.
     pub(crate) fn join(&mut self, other: Finding) {
         self.errors += other.errors;
+        self.at_least |= other.at_least;
         for (reason, witness) in other.violations {
             let room = self.violations.len() < MAX_WITNESSES;
             match self.violations.iter_mut().find(|v| v.0 == reason) {
@@ -72,7 +75,8 @@ impl Finding {
             (true, None) => Verdict::Holds,
             (true, Some(limit)) => Verdict::Unknown(limit.clone()),
         };
-        Answer { question, verdict, errors: self.errors, witness: None }
+        let at_least = self.at_least || limit.is_some();
+        Answer { question, verdict, errors: self.errors, at_least, witness: None }
     }
 }
 
@@ -116,7 +120,7 @@ fn goal_answer(text: &str, found: Option<Witness>, cut: Option<&Limit>) -> Answe
         // There is no run to show for something that never happens: the witness is the empty run.
         (None, None) => (Verdict::Violated(vec![unreachable(text)]), 1),
     };
-    Answer { question, verdict, errors, witness: found }
+    Answer { question, verdict, errors, at_least: false, witness: found }
 }
 
 fn unreachable(text: &str) -> Violation {

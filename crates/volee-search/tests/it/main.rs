@@ -3,6 +3,7 @@
 mod approximate;
 mod checkpoints;
 mod commit;
+mod counts;
 mod crews;
 mod graph;
 mod hunt;

@@ -9,7 +9,7 @@ use volee_system::{
     collect_initial, collect_steps,
 };
 
-const POLICIES: [Replacement; 6] = [
+pub(crate) const POLICIES: [Replacement; 6] = [
     Replacement::Random,
     Replacement::Oldest,
     Replacement::LeastDeep,
@@ -20,14 +20,14 @@ const POLICIES: [Replacement; 6] = [
 
 /// A random graph whose states are numbers; some lead back, most lead on. It notes which states were
 /// expanded.
-struct Web {
+pub(crate) struct Web {
     targets: Vec<Vec<u32>>,
     pad: usize,
     expanded: HashSet<u32>,
 }
 
 impl Web {
-    fn random(seed: u64, states: usize, pad: usize) -> Self {
+    pub(crate) fn random(seed: u64, states: usize, pad: usize) -> Self {
         let mut random = Random::new(seed);
         let targets = (0..states)
             .map(|at| {
@@ -48,7 +48,7 @@ impl Web {
         bytes
     }
 
-    fn reachable(&self) -> HashSet<u32> {
+    pub(crate) fn reachable(&self) -> HashSet<u32> {
         let mut seen = HashSet::from([0]);
         let mut work = vec![0u32];
         while let Some(at) = work.pop() {
@@ -92,7 +92,7 @@ impl System for Web {
     }
 }
 
-fn run(web: &mut Web, questions: &Check, memory: u64) -> Outcome {
+pub(crate) fn run(web: &mut Web, questions: &Check, memory: u64) -> Outcome {
     let time = Some(std::time::Duration::from_millis(300));
     let budget = Budget { memory: Some(memory), time, ..Budget::default() };
     check(web, questions, &Meter::start(budget), &mut Quiet)

@@ -206,7 +206,7 @@ pub(crate) fn told(
     options: &Options,
 ) -> Result<Answer, AskError> {
     let mut answer = Answer::new(question.clone(), way.engine(), found.verdict.clone());
-    answer.errors = found.errors;
+    (answer.errors, answer.at_least) = (found.errors, found.at_least);
     let mut confirmed = |witness: &Witness, reason: Option<&Reason>, role| {
         let claim = claim_of(&question, reason, job.settings);
         let draft = model.draft.as_mut();

@@ -326,7 +326,7 @@ pub(super) fn separated(question: &Question, verdict: Verdict) -> Vec<(Question,
             Verdict::Violated(all) => all.len() as u64,
             _ => 0,
         };
-        let found = Found { question: question.to_string(), verdict, errors, witness: None };
+        let found = Found { question: question.to_string(), verdict, errors, at_least: true, witness: None };
         (question, found)
     };
     match &verdict {

@@ -8,7 +8,7 @@ use volee_report::{
     Answer as Frame, Palette, QuestionAnswer, Trace, VerdictWord, annotated_source, count, counted, excerpt,
     run_value, shares,
 };
-use volee_system::{Diagnostic, Limit, Reason, Unreached, Verdict, Witness};
+use volee_system::{Diagnostic, Limit, Reason, ReasonKind, Unreached, Verdict, Witness};
 
 use super::{Outcome, RunView};
 use crate::answer::{Answer, Answers, Certificate, Figures, Role, ShownRun};
@@ -90,7 +90,10 @@ impl Report<'_> {
         let question = answer.question.to_string();
         let note = match &answer.verdict {
             Verdict::Unknown(limit) => limit.to_string(),
-            Verdict::Violated(_) if answer.errors > 1 => format!("{} times", count(answer.errors)),
+            Verdict::Violated(_) if answer.errors > 1 => {
+                let bound = if answer.at_least { "at least " } else { "" };
+                format!("{bound}{} times", count(answer.errors))
+            }
             _ => String::new(),
         };
         self.row(&question, VerdictWord::from(&answer.verdict), answer.remark.as_ref().unwrap_or(&note));
@@ -116,6 +119,11 @@ impl Report<'_> {
                     let mut result = self.violation(&question, &violation.reason, shown, why.is_empty())?;
                     if shown.is_none() {
                         result.why.clone_from(&answer.notes);
+                    }
+                    // That there is at least one error is said by the verdict, and what never happens has none.
+                    let is_counted = violation.reason.kind != ReasonKind::Unreachable;
+                    if is_counted && (answer.errors > 1 || !answer.at_least) {
+                        (result.times, result.at_least) = (Some(answer.errors), answer.at_least);
                     }
                     results.push(result);
                 }
