@@ -5,7 +5,8 @@ use volee_logic::mu::Equations;
 use volee_store::checkpoint::Checkpoint;
 use volee_system::{Diagnostic, Draft, Meter, Progress, System};
 
-use crate::certificate::{check, show};
+use crate::audit::audited;
+use crate::certificate::{CheckError, check, check_kept, show};
 use crate::explain::{Explanation, Keeper, Proof, explain, proof_of_game, stands_alone};
 use crate::game::{Player, build, verify, zielonka};
 use crate::graph::BooleanGraph as _;
@@ -115,13 +116,30 @@ fn by_equations<S: System + ?Sized>(
         // What is kept in a file has states, not numbers.
         graph.number_states(meter.budget().memory.map(|bytes| bytes / STEPS));
     }
-    let solved = solve(graph, how, meter, progress)?;
-    let Solved { value, solution, statistics, workers, .. } = solved;
     let mut keeper = Keeper::new(most);
-    match solved.proof {
-        Reliance::Unchecked => check(graph, &solution, value, meter, &mut keeper)?,
+    let auditing = how.crew.filter(|crew| crew.helps(how, meter) && graph.outruns(crew.workers()));
+    let (solved, confirmed) = match auditing {
+        Some(crew) => audited(graph, crew, meter, |graph| {
+            let solved = solve(graph, how, meter, progress)?;
+            match check_kept(graph, &solved.solution, solved.value, meter, &mut keeper) {
+                Err(CheckError::Limit(limit)) => Err(limit.into()),
+                checked => Ok((solved, checked.ok())),
+            }
+        })?,
+        None => (solve(graph, how, meter, progress)?, None),
+    };
+    let Solved { value, solution, mut statistics, mut workers, .. } = solved;
+    match (solved.proof, confirmed) {
+        (Reliance::Unchecked, Some(memory)) => {
+            statistics.memory += memory as u64;
+            workers = 2;
+        }
+        (Reliance::Unchecked, None) => {
+            keeper = Keeper::new(most);
+            check(graph, &solution, value, meter, &mut keeper)?;
+        }
         // Whoever has found it has checked it.
-        Reliance::Confirmed | Reliance::ByChance => show(graph, &solution, value, meter, &mut keeper)?,
+        (Reliance::Confirmed | Reliance::ByChance, _) => show(graph, &solution, value, meter, &mut keeper)?,
     }
     let proof = proof_of(graph, keeper, &solution);
     Ok(Found { value, method: Method::Equations(solved.solver), statistics, workers, proof })

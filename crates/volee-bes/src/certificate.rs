@@ -141,12 +141,28 @@ pub fn check<G: BooleanGraph + ?Sized>(
     meter: &Meter,
     collector: &mut dyn Collector,
 ) -> Result<(), CheckError> {
-    let mut collecting = true;
     graph.distrust();
+    check_kept(graph, solution, value, meter, collector).map(drop)
+}
+
+/// The same where somebody else confirms the steps that were kept. Gives how many variables the answer rests on.
+///
+/// # Errors
+/// As above.
+pub(crate) fn check_kept<G: BooleanGraph + ?Sized>(
+    graph: &mut G,
+    solution: &Solution,
+    value: bool,
+    meter: &Meter,
+    collector: &mut dyn Collector,
+) -> Result<u64, CheckError> {
+    let (mut collecting, mut count) = (true, 0);
     walk(graph, solution, value, meter, &mut |variable, value, on| {
         collecting = collecting && collector.support(variable, value, on).is_continue();
+        count += 1;
         Flow::Continue(())
-    })
+    })?;
+    Ok(count)
 }
 
 /// Walks through a proof that was checked, until the collector has seen enough.

@@ -8,6 +8,8 @@
 pub use volee_logic::mu::{Operator, Sign};
 use volee_system::Flow;
 
+use crate::audit::{Seen, Told};
+
 /// Which of the equations of a place.
 pub type Node = u16;
 
@@ -85,6 +87,12 @@ pub trait BooleanGraph {
     /// it was made from.
     fn distrust(&mut self) {}
 
+    /// Makes the steps again that another graph of the same equations has kept, as they are told; nothing where
+    /// there is a difference, or where that cannot be done.
+    fn audit(&mut self, _told: &mut dyn Iterator<Item = Told>) -> Option<Seen> {
+        None
+    }
+
     /// Bytes that the graph itself has in use.
     fn memory(&self) -> usize {
         0
@@ -132,6 +140,9 @@ impl<G: BooleanGraph + ?Sized> BooleanGraph for &mut G {
     }
     fn distrust(&mut self) {
         (**self).distrust();
+    }
+    fn audit(&mut self, told: &mut dyn Iterator<Item = Told>) -> Option<Seen> {
+        (**self).audit(told)
     }
     fn memory(&self) -> usize {
         (**self).memory()

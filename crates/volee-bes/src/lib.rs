@@ -8,6 +8,7 @@
 //! into transition systems, traces and words, and [`equivalence`] asks whether two systems are bisimilar.
 
 pub mod answer;
+mod audit;
 pub mod certificate;
 pub mod equivalence;
 pub mod explain;
@@ -22,5 +23,6 @@ pub mod random;
 pub mod solve;
 mod variables;
 
+pub use audit::{Seen, Told};
 pub use graph::{BooleanGraph, Node, Operator, Shape, Sign, Successors, Trouble};
 pub use solve::{Crew, How, LARGE, Proof, Solution, SolveError, Solved, Solver, Statistics, solve};

@@ -18,20 +18,22 @@
 //! a state are made by the system again when they are first asked for, from nothing that is remembered of steps,
 //! and compared with those that were kept,
 //! label by label and target by target, by what the states are and not by where the table finds them. So an
-//! answer that rests on a step that the system does not make is not confirmed.
+//! answer that rests on a step that the system does not make is not confirmed. Another thread may do that
+//! meanwhile ([`crate::audit`]), which is told what is kept.
 
 use volee_logic::mu::Labels;
 use volee_search::{NamedStep, Recall};
 use volee_store::{Hashed, Pieces, StateRef, Word as _, Words, prefetch_at, tag};
 use volee_system::{Flow, Label, Limit, Step, System};
 
+use crate::audit::{Telling, Told};
 use crate::graph::Trouble;
 
 /// The bytes of a state that is a word, and of one with its length.
 const SHORT: usize = 15;
 
 /// A label whose kind is not known.
-const UNKNOWN: u16 = u16::MAX;
+const UNKNOWN: u32 = u32::MAX;
 
 /// The states by number.
 #[derive(Debug)]
@@ -57,15 +59,20 @@ pub(crate) struct Made {
     /// For each kind, the action predicates that hold.
     masks: Vec<u64>,
     /// For each label, its kind.
-    kind_of: Vec<u16>,
+    kind_of: Vec<u32>,
     /// All labels are of the first kind.
     blind: bool,
     /// Bytes that kept steps may have.
     room: usize,
     /// The steps that were not kept, of the last state that had such.
-    loose: Vec<(u32, u16)>,
+    loose: Vec<(u32, u32)>,
     /// When nothing is believed: those states whose steps were made again.
     again: Option<Vec<u64>>,
+    /// The auditor who is told of steps that are kept; whether he was told of all that were made; whether
+    /// somebody has looked at a state.
+    telling: Option<Box<Telling>>,
+    told: bool,
+    looked: bool,
     /// Steps on their way into the table: the word, or where the bytes end; the tag; the label.
     staged: Vec<(u128, u32, Option<Label>)>,
     bytes: Vec<u8>,
@@ -89,17 +96,17 @@ impl Steps<'_> {
         let (is_kept, end) = (self.end.is_some(), self.end.unwrap_or(loose.len()));
         (self.begin..end).map(move |at| {
             let (target, kind) = match is_kept {
-                true => (*targets.get(at), if *blind { 0 } else { *kinds.get(at) }),
+                true => (*targets.get(at), if *blind { 0 } else { u32::from(*kinds.get(at)) }),
                 false => loose[at],
             };
-            (target, masks[usize::from(kind)])
+            (target, masks[kind as usize])
         })
     }
 }
 
 /// The word of a state, if it is short.
 #[inline(always)]
-fn word(state: &[u8]) -> Option<u128> {
+pub(crate) fn word(state: &[u8]) -> Option<u128> {
     let len = state.len();
     let eight = |at: usize| state[at..at + 8].try_into().map_or(0, u64::from_le_bytes);
     let four = |at: usize| state[at..at + 4].try_into().map_or(0, u32::from_le_bytes);
@@ -114,13 +121,9 @@ fn word(state: &[u8]) -> Option<u128> {
 
 /// The state of a word.
 #[inline(always)]
-fn state_of(word: u128) -> ([u8; SHORT + 1], usize) {
+pub(crate) fn state_of(word: u128) -> ([u8; SHORT + 1], usize) {
     let bytes = word.to_le_bytes();
     (bytes, usize::from(bytes[SHORT]))
-}
-
-fn too_many() -> Limit {
-    Limit::Other { message: "more than 4294967294 steps are kept at once".into() }
 }
 
 impl Made {
@@ -147,6 +150,9 @@ impl Made {
             room,
             loose: Vec::new(),
             again: None,
+            telling: None,
+            told: true,
+            looked: false,
             staged: Vec::new(),
             bytes: Vec::new(),
             named: Vec::new(),
@@ -190,6 +196,7 @@ impl Made {
 
     /// The bytes of a state.
     pub fn state(&mut self, number: u32) -> &[u8] {
+        self.looked = true;
         match &mut self.states {
             States::Short(words) => {
                 let (bytes, len) = state_of(words.get(number));
@@ -248,6 +255,87 @@ impl Made {
         Ok(Steps { made: self, begin, end: Some(end) })
     }
 
+    /// From now on an auditor is told of the steps that are kept.
+    pub fn tell_to(&mut self, telling: Telling) {
+        self.telling = Some(Box::new(telling));
+    }
+
+    /// Nothing more is told. Whether somebody has heard all steps that were made.
+    pub fn end_telling(&mut self) -> bool {
+        let heard = self.send();
+        self.telling = None;
+        heard && self.told
+    }
+
+    /// Whether an auditor was told of all steps that were ever made.
+    pub fn is_told(&self) -> bool {
+        self.told
+    }
+
+    /// Whether somebody has looked at what states are.
+    pub fn has_looked(&self) -> bool {
+        self.looked
+    }
+
+    /// How many states there are.
+    pub fn len(&self) -> u32 {
+        match &self.states {
+            States::Short(words) => words.len(),
+            States::Long(table) => table.slots.len(),
+            States::Named(_, words) => words.len(),
+        }
+    }
+
+    /// Notes that the steps of a state are to be told.
+    #[inline]
+    fn tell(&mut self, number: u32) {
+        let states = self.len() as usize;
+        let Some(telling) = &mut self.telling else { return };
+        telling.weight += self.loose.len() + 2;
+        if telling.begun {
+            telling.waiting.push(number);
+        } else if states >= telling.from {
+            telling.begun = true;
+            let kept = (0..self.first.len()).filter(|at| *self.first.get(*at) != 0);
+            telling.waiting.extend(kept.map(|at| at as u32));
+        }
+        if telling.begun && telling.is_enough() && !self.send() {
+            self.give_up();
+        }
+    }
+
+    /// The auditor is of no use any more.
+    #[cold]
+    fn give_up(&mut self) {
+        self.told = false;
+        if let Some(telling) = self.telling.take() {
+            telling.give_up();
+        }
+    }
+
+    /// Tells what waits; whether somebody has heard it.
+    fn send(&mut self) -> bool {
+        // The auditor has states of his own, for which there must be room.
+        let room = self.memory() <= self.room;
+        let Some(telling) = self.telling.as_mut().filter(|telling| telling.begun && room) else {
+            return false;
+        };
+        let mut told = Told { states: std::mem::take(&mut telling.states), ..Told::default() };
+        for number in telling.waiting.drain(..) {
+            let first = *self.first.get(number as usize) as usize;
+            let count = *self.targets.get(first);
+            told.numbers.extend([number, count]);
+            let steps = first + 1..first + 1 + count as usize;
+            told.numbers.extend(steps.clone().map(|at| *self.targets.get(at)));
+            if !self.blind {
+                told.kinds.extend(steps.map(|at| *self.kinds.get(at)));
+            }
+        }
+        told.masks.extend_from_slice(&self.masks[telling.kinds..]);
+        (telling.kinds, telling.weight) = (self.masks.len(), 0);
+        telling.send(told)
+    }
+
     /// Lets the system make the steps of a state; whether they are kept.
     fn make<S: System + ?Sized>(
         &mut self,
@@ -265,6 +353,7 @@ impl Made {
         if let Some(limit) = system.left_out() {
             return Err(trouble(limit));
         }
+        self.told &= self.telling.is_some();
         self.loose.clear();
         self.look_up().map_err(trouble)?;
         if !self.blind {
@@ -272,27 +361,30 @@ impl Made {
                 if let Some(label) = self.staged[at].2 {
                     self.loose[at].1 = match self.kind_of.get(label.0 as usize) {
                         Some(&kind) if kind != UNKNOWN => kind,
-                        _ => self.learn(system, labels, label)?,
+                        _ => self.learn(system, labels, label),
                     };
                 }
             }
         }
-        if self.targets.len() * 4 + self.kinds.len() * 2 > self.room {
+        // Places of steps have four bytes, kinds of kept labels two.
+        let fits = self.targets.len() + self.loose.len() < u32::MAX as usize
+            && self.loose.iter().all(|step| step.1 <= u32::from(u16::MAX));
+        if !fits || self.targets.len() * 4 + self.kinds.len() * 2 > self.room {
+            self.give_up();
             return Ok(false);
         }
-        self.keep(number).map_err(trouble)?;
+        self.keep(number);
         Ok(true)
     }
 
     /// Keeps the steps of a state that were just made.
-    fn keep(&mut self, number: u32) -> Result<(), Limit> {
-        let first = u32::try_from(self.targets.len() + self.loose.len()).map_err(|_| too_many())?;
-        let first = first - self.loose.len() as u32;
+    fn keep(&mut self, number: u32) {
+        let first = self.targets.len() as u32;
         self.targets.push(self.loose.len() as u32);
         self.loose.iter().for_each(|step| self.targets.push(step.0));
         if !self.blind {
             self.kinds.push(0);
-            self.loose.iter().for_each(|step| self.kinds.push(step.1));
+            self.loose.iter().for_each(|step| self.kinds.push(step.1 as u16));
         }
         self.first.lengthen(number as usize + 1);
         *self.first.get_mut(number as usize) = first;
@@ -300,7 +392,7 @@ impl Made {
             again.resize(self.first.len().div_ceil(64), 0);
             again[number as usize / 64] |= 1 << (number % 64);
         }
-        Ok(())
+        self.tell(number);
     }
 
     /// Stages the steps of a state; their lines start to be fetched. Breaks where a state is not a word.
@@ -336,7 +428,12 @@ impl Made {
             }
             States::Named(recall, words) => {
                 self.named.clear();
-                recall.steps(system, StateRef(words.get(number)), &mut self.named);
+                let name = StateRef(words.get(number));
+                match self.again {
+                    // Nothing is believed that is remembered.
+                    Some(_) => recall.steps_anew(system, name, &mut self.named),
+                    None => recall.steps(system, name, &mut self.named),
+                }
                 settle(recall, words, &mut self.named)?;
                 for &(name, label) in &self.named {
                     let tag = name.0.tag();
@@ -376,26 +473,21 @@ impl Made {
 
     /// The kind of a label that is new.
     #[cold]
-    fn learn<S: System + ?Sized>(
-        &mut self,
-        system: &S,
-        labels: &mut Labels,
-        label: Label,
-    ) -> Result<u16, Trouble> {
+    fn learn<S: System + ?Sized>(&mut self, system: &S, labels: &mut Labels, label: Label) -> u32 {
         let mask = labels.known(label).unwrap_or_else(|| labels.learn(system, label));
         let known = self.masks.iter().position(|known| *known == mask);
         let kind = known.unwrap_or_else(|| {
             self.masks.push(mask);
             self.masks.len() - 1
         });
-        let kind = u16::try_from(kind).ok().filter(|kind| *kind != UNKNOWN);
-        let kind = kind.ok_or_else(|| Trouble("labels differ in more than 65535 ways".into()))?;
+        // There are no more kinds than labels.
+        let kind = kind as u32;
         let at = label.0 as usize;
         if self.kind_of.len() <= at {
             self.kind_of.resize(at + 1, UNKNOWN);
         }
         self.kind_of[at] = kind;
-        Ok(kind)
+        kind
     }
 
     /// Lets the system make the steps of a state again, and compares.
@@ -411,7 +503,7 @@ impl Made {
         let mut same = true;
         let blind = self.blind;
         let of_kind = |at: usize, label: Label| {
-            blind || kind_of.get(label.0 as usize).is_some_and(|kind| kind == kinds.get(at))
+            blind || kind_of.get(label.0 as usize).is_some_and(|kind| *kind == u32::from(*kinds.get(at)))
         };
         match &mut self.states {
             States::Short(words) => {

@@ -84,6 +84,9 @@ enum Backing {
     Mapped(NonNull<libc::c_void>, usize),
 }
 
+// SAFETY: an array owns its memory as a vector does.
+unsafe impl<T: Plain + Send> Send for Pages<T> {}
+
 impl<T: Plain> Pages<T> {
     /// `len` zeroes. `None` when the system has no such memory.
     pub fn zeroed(len: usize) -> Option<Self> {

@@ -15,13 +15,13 @@ use crate::random::cases;
 
 /// A small system whose states have more bytes than they need.
 #[derive(Clone)]
-struct Padded {
-    small: Small,
+pub(crate) struct Padded {
+    pub small: Small,
     /// The bytes of state n.
-    length: fn(u8) -> usize,
+    pub length: fn(u8) -> usize,
     /// Enumerations so far, and after how many a state has one step less.
-    asked: u64,
-    honest: u64,
+    pub asked: u64,
+    pub honest: u64,
 }
 
 impl Padded {
@@ -50,7 +50,7 @@ impl System for Padded {
 }
 
 /// Few bytes for all, as many as a word has at most and one more, for some, and many.
-const LENGTHS: [fn(u8) -> usize; 4] =
+pub(crate) const LENGTHS: [fn(u8) -> usize; 4] =
     [|_| 1, |state| 1 + usize::from(state) % 15, |state| 14 + usize::from(state) % 4, |_| 40];
 
 #[test]

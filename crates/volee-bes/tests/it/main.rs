@@ -1,5 +1,6 @@
 //! Behaviour of the boolean equation solvers, against naive twins and the corpus.
 
+mod audit;
 mod certificates;
 mod confirming;
 mod corpus;

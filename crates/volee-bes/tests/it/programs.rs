@@ -17,7 +17,7 @@ use volee_system::{
 use volee_testkit::promela::{Audience, program};
 
 /// Random programs; `VOLEE_PROGRAMS` asks for more.
-fn count() -> u64 {
+pub(crate) fn count() -> u64 {
     std::env::var("VOLEE_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(300)
 }
 
@@ -30,7 +30,7 @@ enum Way {
 }
 
 /// Formulas that look at no label, and one that does.
-const FORMULAS: [&str; 6] = [
+pub(crate) const FORMULAS: [&str; 6] = [
     "nu X . (<true> true and [true] X)",
     "mu X . (([true] false and true) or <true> X)",
     "nu X . ((mu Y . (<true> Y or [true] false)) and [true] X)",
@@ -79,7 +79,7 @@ fn formulas_of_random_programs_have_the_same_values_from_memory() {
 
 /// A program that leaves out the last step of each part, and tells them all where it is asked for the steps of
 /// a state.
-struct Sloppy<S>(S);
+pub(crate) struct Sloppy<S>(pub S);
 
 impl<S: System> System for Sloppy<S> {
     fn initial(&mut self, push: &mut dyn FnMut(&[u8]) -> Flow) -> Flow {

@@ -98,13 +98,23 @@ impl<'a> Crew<'a> {
         Crew { told: variables as u64, ..self }
     }
 
+    /// When it begins.
+    pub(crate) fn beginning(&self) -> u64 {
+        self.from
+    }
+
+    /// Makes the graph once more.
+    pub(crate) fn another(&self, work: &mut dyn FnMut(&mut dyn BooleanGraph)) {
+        (self.another)(work);
+    }
+
     /// How many threads there may be.
-    pub(super) fn workers(&self) -> usize {
+    pub(crate) fn workers(&self) -> usize {
         self.workers
     }
 
     /// Whether it may be asked.
-    pub(super) fn helps(&self, how: How<'_>, meter: &Meter) -> bool {
+    pub(crate) fn helps(&self, how: How<'_>, meter: &Meter) -> bool {
         let little = meter.budget().memory.is_some_and(|bytes| bytes < LEAST_MEMORY);
         self.workers > 1 && how.solver == Solver::Auto && !little
     }
