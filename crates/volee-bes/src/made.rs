@@ -7,7 +7,7 @@
 //! the same step.
 //!
 //! A state of a system that tells its components is known by its name, and its steps are those that the
-//! searches remember ([`Recall`]), where the formula does not look at labels. Other states of up to 15 bytes
+//! searches remember ([`Recall`]), with their labels where the formula looks at them. Other states of up to 15 bytes
 //! are words by themselves. All steps of a state are looked up together, so that several lines of the table are
 //! on their way at once.
 //!

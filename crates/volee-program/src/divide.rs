@@ -12,14 +12,16 @@
 
 use std::ops::Range;
 
-use volee_system::{Divisible, FaultId, Fineness, Flow, Kinds, Part, Sink, Touched};
+use volee_system::{Divisible, FaultId, Fineness, Flow, Kinds, Part, Sink, Step, Touched};
 
 use crate::code::{Code, Compiled, Move, Op};
 use crate::eval::Context;
+use crate::events::EventLabels;
 use crate::footprint::{EVERYTHING, Footprint, Owners, is_handed_over};
 use crate::frame::Frame;
 use crate::machine::{Machine, first_step};
 use crate::moves::{Level, Visitor, sending};
+use crate::program::Program;
 
 /// What is needed to tell what steps depend on.
 #[derive(Debug, Clone, Default)]
@@ -127,6 +129,25 @@ struct Recorder<'a, 'f> {
     footprint: Option<Footprint<'f>>,
     /// What all steps so far store; `None` before the first.
     writes: Option<u64>,
+    names: Names<'f>,
+}
+
+/// How steps are called.
+enum Names<'a> {
+    Statements,
+    Events(&'a mut EventLabels, &'a Program, &'a Compiled),
+}
+
+impl Names<'_> {
+    fn step(&mut self, levels: &[Level], fault: Option<FaultId>, stays: bool) -> Step {
+        let step = first_step(levels, fault, stays);
+        match self {
+            Names::Statements => step,
+            Names::Events(events, program, compiled) => {
+                Step { label: events.label(program, compiled, levels), ..step }
+            }
+        }
+    }
 }
 
 impl Recorder<'_, '_> {
@@ -143,14 +164,16 @@ impl Recorder<'_, '_> {
 impl Visitor for Recorder<'_, '_> {
     fn step(&mut self, levels: &[Level], fault: Option<FaultId>, target: &Frame) -> Flow {
         self.note(levels, target);
-        self.sink.push(first_step(levels, fault, false), &target.bytes)
+        let step = self.names.step(levels, fault, false);
+        self.sink.push(step, &target.bytes)
     }
 
     fn stuck(&mut self, levels: &[Level], fault: FaultId) -> Flow {
         if let Some(footprint) = &mut self.footprint {
             footprint.touched = EVERYTHING;
         }
-        self.sink.push(first_step(levels, Some(fault), true), self.source)
+        let step = self.names.step(levels, Some(fault), true);
+        self.sink.push(step, self.source)
     }
 }
 
@@ -195,8 +218,13 @@ impl Divisible for Machine {
     }
 
     fn part_steps(&mut self, part: Part, told: Option<(&mut Touched, &Kinds)>, sink: &mut dyn Sink) -> Flow {
+        let by_events = self.is_named_by_events();
         let compiled = &self.compiled;
         let Some(division) = &mut self.division else { return Flow::Continue(()) };
+        let names = match by_events {
+            true => Names::Events(&mut self.events, &self.program, compiled),
+            false => Names::Statements,
+        };
         let (pid, moves) = (usize::from(part.record), usize::from(part.first)..usize::from(part.last));
         let partner = part.partner.map(usize::from);
         let mut footprint = told.as_ref().map(|(_, kinds)| division.footprint(compiled, kinds));
@@ -204,7 +232,7 @@ impl Divisible for Machine {
             footprint.looks(&self.enumerator.levels[0].frame, pid, moves.clone(), partner);
         }
         self.source.clone_from(&self.enumerator.levels[0].frame.bytes);
-        let mut recorder = Recorder { sink, source: &self.source, footprint, writes: None };
+        let mut recorder = Recorder { sink, source: &self.source, footprint, writes: None, names };
         let flow = self.enumerator.run_part(compiled, (pid, moves, partner), &mut recorder);
         if let (Some((touched, _)), Some(footprint)) = (told, recorder.footprint) {
             touched.reads |= footprint.touched;

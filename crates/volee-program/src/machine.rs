@@ -84,7 +84,7 @@ pub struct Machine {
     /// As the front end made it.
     original: Arc<Program>,
     /// As it is executed.
-    program: Arc<Program>,
+    pub(crate) program: Arc<Program>,
     /// What predicates look at.
     observed: Observed,
     /// Which statements are events that count, where not all are.
@@ -110,7 +110,9 @@ pub struct Machine {
     /// Room for the state whose parts are asked for.
     pub(crate) source: Vec<u8>,
     /// The labels met, where they are events.
-    events: EventLabels,
+    pub(crate) events: EventLabels,
+    /// What a part of a process does, and how that is called, can be told by what it looks at.
+    divides: bool,
 }
 
 impl Machine {
@@ -134,6 +136,7 @@ impl Machine {
             division: None,
             source: Vec::new(),
             events: EventLabels::default(),
+            divides: false,
         };
         machine.prepare();
         machine
@@ -163,6 +166,15 @@ impl Machine {
         self.choice = None;
         self.division = None;
         self.events = EventLabels::default();
+        // Where something is restricted, whether a process may move at all depends on all others; and the name
+        // of a channel that a process has made, on who has made channels before.
+        let names_depend =
+            self.is_named_by_events() && self.program.proctypes.iter().any(|p| !p.channels.is_empty());
+        self.divides = !self.compiled.restricted && !names_depend;
+    }
+
+    pub(crate) fn is_named_by_events(&self) -> bool {
+        self.options.labels == LabelStyle::Events
     }
 
     /// Where the channels that exist from the start are in every state, in the order of their numbers.
@@ -443,9 +455,7 @@ impl System for Machine {
     }
 
     fn divisible(&mut self) -> Option<&mut dyn Divisible> {
-        // Whether a process may move at all depends on all others here; and a part of a step has no event of
-        // its own.
-        if self.compiled.restricted || self.options.labels == LabelStyle::Events {
+        if !self.divides {
             return None;
         }
         if self.division.is_none() {

@@ -1,13 +1,13 @@
 //! Remembered steps against the system itself, state by state: a twin for tests and for whoever doubts.
 //!
 //! Walks the states of a system breadth-first. In each, what the search would stage from memory is compared
-//! with the targets of all steps, in order; what it would stage of each persistent set, with the steps that
+//! with the targets of all steps, in order, and once more with their labels; what it would stage of each persistent set, with the steps that
 //! the system makes of it; and the steps that the system makes part by part with those that it makes at once:
 //! labels, faults, targets, order.
 
 use volee_store::{Names, StateRef, Tuple, Tuples};
 use volee_system::{
-    Fineness, Flow, Part, PersistentSet, Step, System, Touched, collect_initial, collect_steps,
+    Fineness, Flow, Label, Part, PersistentSet, Step, System, Touched, collect_initial, collect_steps,
 };
 
 use crate::memo::{Memo, Recalled, Stage, Word, rename_steps};
@@ -20,13 +20,23 @@ pub struct Audit {
     pub states: u64,
     /// Those whose targets came from memory, or from parts that were executed for it.
     pub recalled: u64,
+    /// The same with the labels of steps.
+    pub labelled: u64,
     /// Persistent sets that came from memory.
     pub sets: u64,
 }
 
-struct Targets(Vec<StateRef>);
+/// Targets, and labels where these are looked at.
+#[derive(Default)]
+struct Targets<const L: bool>(Vec<StateRef>, Vec<Label>);
 
-impl Stage for Targets {
+impl<const L: bool> Stage for Targets<L> {
+    const LABELS: bool = L;
+
+    fn label(&mut self, label: Label) {
+        self.1.extend(L.then_some(label));
+    }
+
     fn one(&mut self, target: StateRef) {
         self.0.push(target);
     }
@@ -43,8 +53,13 @@ impl Stage for Targets {
 /// What differs, and where.
 pub fn audit_remembered_steps<S: System + ?Sized>(system: &mut S, most: usize) -> Result<Audit, String> {
     let mut audit = Audit::default();
-    let mut kept =
-        Kept { names: Names::new(system.components()), memo: Memo::new(system), wide: Memo::new(system) };
+    let mut kept = Kept {
+        names: Names::new(system.components()),
+        memo: Memo::new(system),
+        wide: Memo::new(system),
+        labelled: Memo::with_labels(system),
+        labelled_wide: Memo::with_labels(system),
+    };
     let mut queue = collect_initial(system);
     let mut known: std::collections::HashSet<Vec<u8>> = queue.iter().cloned().collect();
     let mut at = 0;
@@ -54,16 +69,21 @@ pub fn audit_remembered_steps<S: System + ?Sized>(system: &mut S, most: usize) -
         let steps = collect_steps(system, &state);
         steps_left = steps_left.saturating_sub(steps.len());
         compare_parts(system, &mut kept, &state, &steps)?;
-        if let Some(recalled) = recall(system, &mut kept, &state) {
-            let expected: Vec<&[u8]> = steps.iter().map(|(_, target)| &target[..]).collect();
-            if expected != recalled {
-                return Err(format!(
-                    "state {at}: {} steps, of which {} are remembered, differ",
-                    expected.len(),
-                    recalled.len()
-                ));
+        let targets: Vec<&[u8]> = steps.iter().map(|(_, target)| &target[..]).collect();
+        let differ = |remembered: usize| {
+            Err(format!("state {at}: {} steps, of which {remembered} are remembered, differ", steps.len()))
+        };
+        if let Some((recalled, _)) = recall::<S, false>(system, &mut kept, &state) {
+            if targets != recalled {
+                return differ(recalled.len());
             }
             audit.recalled += 1;
+        }
+        if let Some((recalled, labels)) = recall::<S, true>(system, &mut kept, &state) {
+            if targets != recalled || steps.iter().map(|(step, _)| step.label).ne(labels) {
+                return differ(recalled.len());
+            }
+            audit.labelled += 1;
         }
         for attempt in 0..MOST_ATTEMPTS {
             let Some(remembered) = recall_set(system, &mut kept, (&state, attempt)) else { break };
@@ -89,6 +109,8 @@ struct Kept {
     names: Names,
     memo: Memo<u64>,
     wide: Memo<Tuple>,
+    labelled: Memo<u64>,
+    labelled_wide: Memo<Tuple>,
 }
 
 impl Kept {
@@ -107,19 +129,29 @@ impl Kept {
         let waits = self.names.has_waiting();
         if waits && let Some(renaming) = self.names.rename(30) {
             rename_steps(&renaming, &mut self.names, (&mut self.memo, &mut self.wide));
+            let labelled = (&mut self.labelled, &mut self.labelled_wide);
+            rename_steps(&renaming, &mut self.names, labelled);
         }
         waits
     }
 }
 
-/// The targets of a state as the search would stage them; `None` where it asks the system.
-fn recall<S: System + ?Sized>(system: &mut S, kept: &mut Kept, state: &[u8]) -> Option<Vec<Vec<u8>>> {
+/// The targets and labels of steps.
+type Recollection = (Vec<Vec<u8>>, Vec<Label>);
+
+/// The targets of a state as the search would stage them, or with labels; `None` where the system is asked.
+fn recall<S: System + ?Sized, const L: bool>(
+    system: &mut S,
+    kept: &mut Kept,
+    state: &[u8],
+) -> Option<Recollection> {
     let name = kept.settled(state);
     let tuples = kept.names.tuples()?;
-    let targets = if tuples.is_wide() {
-        expand(system, tuples, name, &mut kept.wide)?
-    } else {
-        expand(system, tuples, name, &mut kept.memo)?
+    let Targets(targets, labels) = match (tuples.is_wide(), L) {
+        (true, false) => expand::<S, Tuple, L>(system, tuples, name, &mut kept.wide)?,
+        (false, false) => expand::<S, u64, L>(system, tuples, name, &mut kept.memo)?,
+        (true, true) => expand::<S, Tuple, L>(system, tuples, name, &mut kept.labelled_wide)?,
+        (false, true) => expand::<S, u64, L>(system, tuples, name, &mut kept.labelled)?,
     };
     // A target that waits for a name has none that could be compared; next time it has.
     if kept.lay_out() {
@@ -130,7 +162,7 @@ fn recall<S: System + ?Sized>(system: &mut S, kept: &mut Kept, state: &[u8]) -> 
         kept.names.load(name, &mut bytes);
         bytes.clone()
     };
-    Some(targets.into_iter().map(&mut load).collect())
+    Some((targets.into_iter().map(&mut load).collect(), labels))
 }
 
 /// A persistent set and the targets of its steps.
@@ -144,7 +176,7 @@ fn recall_set<S: System + ?Sized>(
 ) -> Option<Set> {
     let name = kept.settled(state);
     let tuples = kept.names.tuples()?;
-    let (mut targets, mut buffer) = (Targets(Vec::new()), Vec::new());
+    let (mut targets, mut buffer) = (Targets::<false>::default(), Vec::new());
     let state = ((name, &mut buffer), attempt);
     let set = if tuples.is_wide() {
         kept.wide.expand_set(system, tuples, state, &mut targets)
@@ -172,15 +204,15 @@ fn make_set<S: System + ?Sized>(system: &mut S, state: &[u8], attempt: u32) -> O
     Some((set.continue_value()?, targets))
 }
 
-fn expand<S: System + ?Sized, W: Word>(
+fn expand<S: System + ?Sized, W: Word, const L: bool>(
     system: &mut S,
     tuples: &mut Tuples,
     name: StateRef,
     memo: &mut Memo<W>,
-) -> Option<Vec<StateRef>> {
-    let mut targets = Targets(Vec::new());
+) -> Option<Targets<L>> {
+    let mut targets = Targets::default();
     let recalled = memo.expand(system, tuples, (name, &mut Vec::new()), &mut targets);
-    (memo.is_on() && recalled == Recalled::All).then_some(targets.0)
+    (memo.is_on() && recalled == Recalled::All).then_some(targets)
 }
 
 /// Parts, coarse and fine, have together the steps of the state, unless they have none.

@@ -1,8 +1,8 @@
 //! The states and steps of a system by name, for engines that keep states by name and order them in their own
 //! way: the names and the remembered steps of the searches ([`volee_store::Names`], `memo`), without a search.
 //!
-//! Steps are remembered where the system makes them part by part and nobody looks at their labels; otherwise
-//! the system makes them, and their targets are named. Faults are no matter here: a step that has one leads
+//! Steps are remembered where the system makes them part by part, with their labels where somebody looks at
+//! them; otherwise the system makes them, and their targets are named. Faults are no matter here: a step that has one leads
 //! where it leads.
 
 use volee_store::{Full, Names, Renaming, StateRef, Tuple};
@@ -16,14 +16,24 @@ pub struct Recall {
     memo: Memo<u64>,
     wide_memo: Memo<Tuple>,
     state: Vec<u8>,
+    labels: bool,
 }
 
 /// A step: where it leads, and its label where it was looked at.
 pub type NamedStep = (StateRef, Option<Label>);
 
-struct Targets<'t>(&'t mut Vec<NamedStep>);
+struct Targets<'t, const L: bool>(&'t mut Vec<NamedStep>);
 
-impl Stage for Targets<'_> {
+impl<const L: bool> Stage for Targets<'_, L> {
+    const LABELS: bool = L;
+
+    #[inline(always)]
+    fn label(&mut self, label: Label) {
+        if let Some(last) = self.0.last_mut().filter(|_| L) {
+            last.1 = Some(label);
+        }
+    }
+
     #[inline(always)]
     fn one(&mut self, target: StateRef) {
         self.0.push((target, None));
@@ -39,9 +49,11 @@ impl Recall {
     /// For a system that tells its components. `labels`: whether somebody looks at the labels of steps.
     pub fn new<S: System + ?Sized>(system: &mut S, labels: bool) -> Option<Self> {
         let components = system.components()?;
-        let (memo, wide_memo) =
-            if labels { (Memo::none(), Memo::none()) } else { (Memo::new(system), Memo::new(system)) };
-        Some(Recall { names: Names::new(Some(components)), memo, wide_memo, state: Vec::new() })
+        let (memo, wide_memo) = match labels {
+            true => (Memo::with_labels(system), Memo::with_labels(system)),
+            false => (Memo::new(system), Memo::new(system)),
+        };
+        Some(Recall { names: Names::new(Some(components)), memo, wide_memo, state: Vec::new(), labels })
     }
 
     /// The name of a state, for now: see [`Recall::rename`].
@@ -59,18 +71,30 @@ impl Recall {
     #[inline]
     pub fn steps<S: System + ?Sized>(&mut self, system: &mut S, name: StateRef, out: &mut Vec<NamedStep>) {
         let begin = out.len();
-        if let Some(tuples) = self.names.tuples() {
-            let (state, mut stage) = ((name, &mut self.state), Targets(out));
-            let recalled = match tuples.is_wide() {
-                true => self.wide_memo.expand(system, tuples, state, &mut stage),
-                false => self.memo.expand(system, tuples, state, &mut stage),
-            };
-            if recalled == Recalled::All {
-                return;
-            }
+        let recalled = match self.labels {
+            true => self.recall::<S, true>(system, name, out),
+            false => self.recall::<S, false>(system, name, out),
+        };
+        if recalled == Recalled::Ask {
             out.truncate(begin);
+            self.steps_anew(system, name, out);
         }
-        self.steps_anew(system, name, out);
+    }
+
+    /// Appends what is remembered of the steps of a state to `out`.
+    #[inline]
+    fn recall<S: System + ?Sized, const L: bool>(
+        &mut self,
+        system: &mut S,
+        name: StateRef,
+        out: &mut Vec<NamedStep>,
+    ) -> Recalled {
+        let Some(tuples) = self.names.tuples() else { return Recalled::Ask };
+        let (state, mut stage) = ((name, &mut self.state), Targets::<L>(out));
+        match tuples.is_wide() {
+            true => self.wide_memo.expand(system, tuples, state, &mut stage),
+            false => self.memo.expand(system, tuples, state, &mut stage),
+        }
     }
 
     /// The same as the system itself makes them, whatever is remembered.

@@ -19,11 +19,15 @@
 //! looked up. A part without steps there, of a process that waits for others to begin a rendezvous or stands
 //! at its end, is then not even asked.
 //!
+//! Where somebody looks at labels, the label of each step is kept beside its difference: a label tells what was
+//! done and with which values, and these an execution depends on.
+//!
 //! A mask grows when an execution depends on more than it has; the part is then another one, with a memory of
 //! its own. A part that is not met again often enough is divided into halves, and in the end left to the
 //! system. A step with a fault is not remembered as such but as a reason to ask the system for all steps of
 //! the state, as are states without any step: there the system may know of others (a `timeout`).
 
+mod division;
 mod moved;
 mod part;
 mod sets;
@@ -31,10 +35,10 @@ mod table;
 mod word;
 
 use volee_store::{StateRef, Tuples};
-use volee_system::{Divisible, Fineness, Flow, Part, PersistentSet, Step, System, Touched};
+use volee_system::{Divisible, Flow, Label, Part, PersistentSet, Step, System, Touched};
 
 pub(crate) use moved::rename_steps;
-use part::{Doubt, Remembered, WORTH};
+use part::{Doubt, Remembered};
 use sets::Sets;
 use table::Table;
 pub(crate) use word::Word;
@@ -66,6 +70,8 @@ pub(crate) struct Memo<W> {
     layout: u64,
     steps: Table<W, [W; INLINE]>,
     differences: Vec<W>,
+    /// Beside each difference, the label; then no difference is in an entry itself.
+    labels: Option<Vec<Label>>,
     /// For each record, the kinds of its values.
     kinds: Vec<Vec<u8>>,
     /// For each record and the number of its value, where its parts are: the first plus one, and how many.
@@ -81,12 +87,21 @@ pub(crate) struct Memo<W> {
     executions: u64,
     scratch: Vec<Part>,
     targets: Vec<StateRef>,
+    /// Beside each target, the label of the step.
+    taken: Vec<Label>,
     /// What is remembered of persistent sets.
     sets: Sets<W>,
 }
 
 /// Takes the targets of steps, in order.
 pub(crate) trait Stage {
+    /// Whether it looks at labels. What is remembered must then be [`Memo::with_labels`].
+    const LABELS: bool = false;
+
+    /// The label of the step whose target was given last.
+    #[inline(always)]
+    fn label(&mut self, _: Label) {}
+
     fn one(&mut self, target: StateRef);
 
     /// Takes the first `count` of these; nobody can foresee whether there is one, so that is better not a
@@ -131,6 +146,11 @@ impl<W: Word> Memo<W> {
     /// For a system; it remembers nothing where the system cannot tell what steps depend on.
     pub(crate) fn new<S: System + ?Sized>(system: &mut S) -> Self {
         Memo { off: system.divisible().is_none(), ..Memo::default() }
+    }
+
+    /// The same, with the labels of steps.
+    pub(crate) fn with_labels<S: System + ?Sized>(system: &mut S) -> Self {
+        Memo { labels: Some(Vec::new()), ..Memo::new(system) }
     }
 
     /// Whether it is of use.
@@ -287,14 +307,24 @@ impl<W: Word> Memo<W> {
     }
 
     #[inline(always)]
-    fn apply(
+    fn apply<T: Stage>(
         &self,
         tuples: &mut Tuples,
         (count, &[one, other]): (u32, &[W; INLINE]),
         word: W,
-        stage: &mut impl Stage,
+        stage: &mut T,
     ) -> Option<bool> {
-        if count <= INLINE as u32 {
+        if T::LABELS {
+            if count == ASK {
+                return None;
+            }
+            let range = one.place()..one.place() + count as usize;
+            let labels = &self.labels.as_ref()?[range.clone()];
+            for (&difference, &label) in self.differences[range].iter().zip(labels) {
+                W::stage([word ^ difference; INLINE], 1, tuples, stage)?;
+                stage.label(label);
+            }
+        } else if count <= INLINE as u32 {
             W::stage([word ^ one, word ^ other], count as usize, tuples, stage)?;
         } else if count == ASK {
             return None;
@@ -327,10 +357,13 @@ impl<W: Word> Memo<W> {
         let (mut touched, mut faulty) = (Touched::default(), false);
         let told = (part.memory != 0).then_some((&mut touched, &self.kinds[..]));
         let mut targets = std::mem::take(&mut self.targets);
+        let taken = &mut self.taken;
         targets.clear();
+        taken.clear();
         let flow = system.part_steps(part.part, told, &mut |step: Step, target: &[u8]| {
             faulty |= step.fault.is_some() || step.stays;
             targets.push(tuples.name(target));
+            taken.push(step.label);
             if faulty { Flow::Break(()) } else { Flow::Continue(()) }
         });
         faulty |= flow.is_break();
@@ -338,7 +371,10 @@ impl<W: Word> Memo<W> {
             self.remember(tuples, at, (loaded.word, touched), &targets, faulty);
         }
         if !faulty {
-            targets.iter().for_each(|&target| stage.one(target));
+            for (&target, &label) in targets.iter().zip(&self.taken) {
+                stage.one(target);
+                stage.label(label);
+            }
         }
         let any = !targets.is_empty();
         self.targets = targets;
@@ -394,7 +430,7 @@ impl<W: Word> Memo<W> {
         let differences = targets.iter().map(|&target| W::of(tuples, target) ^ (word & kept));
         if faulty {
             steps.count = ASK;
-        } else if targets.len() <= INLINE {
+        } else if targets.is_empty() || targets.len() <= INLINE && self.labels.is_none() {
             steps.differences.iter_mut().zip(differences).for_each(|(place, difference)| *place = difference);
         } else {
             steps.differences[0] = W::from_place(self.differences.len());
@@ -402,141 +438,27 @@ impl<W: Word> Memo<W> {
                 self.differences.reserve_exact(targets.len() + self.differences.len() / 4);
             }
             self.differences.extend(differences);
+            if let Some(labels) = &mut self.labels {
+                labels.extend_from_slice(&self.taken);
+            }
         }
         if mask == W::mask(tuples.field(tuples.fixed() + record)) {
             if steps.count == 0 {
                 return self.unlist(record, at);
-            } else if steps.count <= INLINE as u32 {
+            } else if steps.count <= INLINE as u32 && self.labels.is_none() {
                 part.fixed = Some(steps);
                 return;
             }
         }
         if !self.steps.add(key, memory, (steps.count, steps.differences)) {
             // Parts keep their doubts, but not what they remember.
-            self.differences.clear();
+            self.forget_differences();
         }
     }
 
-    /// Leaves parts that are met again too rarely to the system, and forgets all; whether there are such.
-    #[cold]
-    fn leave_what_does_not_pay(&mut self) -> bool {
-        let mut any = false;
-        for part in &mut self.parts {
-            if part.memory != 0 && part.misses > LEAST_TRIAL && part.misses > part.lookups / WORTH {
-                part.give_up();
-                any = true;
-            }
-        }
-        if any {
-            self.steps.clear();
-            self.differences.clear();
-        }
-        any
-    }
-
-    /// A record whose values are new more often than not is left to the system.
-    fn leave(&mut self, record: usize) {
-        let part = Part { record: record as u8, first: 0, last: u16::MAX, partner: None };
-        self.parts.push(Remembered::new(part, 0, 0, W::default()));
-        self.left[record] = self.parts.len() as u32;
-        self.values[record] = Vec::new();
-    }
-
-    /// Divides a part into two, near its middle, if it can be: each depends on less, and is met again more
-    /// often.
-    #[cold]
-    fn split(&mut self, system: &mut dyn Divisible, tuples: &Tuples, at: usize, loaded: &mut Loaded<'_, W>) {
-        let Remembered { part, value, .. } = self.parts[at];
-        let (record, value) = (usize::from(part.record), value as usize);
-        self.ask_for_parts(system, record, Fineness::Fine, loaded);
-        let middle = part.first / 2 + part.last / 2;
-        let starts = self.scratch.iter().filter(|p| p.partner.is_none()).map(|p| p.first);
-        let inside = starts.filter(|&first| part.first < first && first < part.last);
-        let Some(cut) = inside.min_by_key(|first| first.abs_diff(middle)) else {
-            self.memories += 1;
-            (self.parts[at].doubt, self.parts[at].memory) = (Doubt::Settled, self.memories);
-            return;
-        };
-        self.parts[at].doubt = Doubt::None;
-        // The parts of the value may have been listed anew since, or left to the system.
-        let Some(listed) = self.listed(record, value).filter(|listed| listed.contains(&at)) else { return };
-        let start = self.parts.len();
-        for old in listed {
-            if old != at {
-                self.parts.push(self.parts[old]);
-                continue;
-            }
-            for half in [Part { last: cut, ..part }, Part { first: cut, ..part }] {
-                self.add_part(half, value, W::mask(tuples.field(tuples.fixed() + record)));
-            }
-        }
-        self.values[record][value] = (start as u32 + 1, (self.parts.len() - start) as u32);
-    }
-
-    /// A part that has no steps, whatever the rest of the state is, is asked no more. Whoever goes through the
-    /// parts of its value now goes on undisturbed: the list is made anew.
-    fn unlist(&mut self, record: usize, at: usize) {
-        let value = self.parts[at].value as usize;
-        let Some(listed) = self.listed(record, value).filter(|listed| listed.contains(&at)) else { return };
-        let start = self.parts.len();
-        for old in listed.filter(|&old| old != at) {
-            self.parts.push(self.parts[old]);
-        }
-        self.values[record][value] = (start as u32 + 1, (self.parts.len() - start) as u32);
-    }
-
-    /// Where the parts of a value are, unless they are left to the system.
-    fn listed(&self, record: usize, value: usize) -> Option<std::ops::Range<usize>> {
-        let &(first, count) = self.values[record].get(value)?;
-        let first = (first as usize).checked_sub(1)?;
-        Some(first..first + count as usize)
-    }
-
-    fn add_part(&mut self, part: Part, value: usize, mask: W) {
-        self.memories += 1;
-        self.parts.push(Remembered::new(part, value as u32, self.memories, mask));
-    }
-
-    /// Asks for the parts of a record, to be found in `scratch`.
-    fn ask_for_parts(
-        &mut self,
-        system: &mut dyn Divisible,
-        record: usize,
-        fineness: Fineness,
-        loaded: &mut Loaded<'_, W>,
-    ) {
-        self.scratch.clear();
-        system.parts(loaded.state, record as u8, fineness, &self.kinds, &mut self.scratch);
-        system.divide(loaded.state);
-    }
-
-    /// Finds the parts of a value of a record.
-    #[cold]
-    fn divide<S: System + ?Sized>(
-        &mut self,
-        system: &mut S,
-        tuples: &mut Tuples,
-        (record, value): (usize, usize),
-        loaded: &mut Loaded<'_, W>,
-    ) -> Option<(usize, usize)> {
-        let system = system.divisible()?;
-        loaded.load(tuples, system);
-        self.scratch.clear();
-        if !tuples.is_absent(tuples.fixed() + record, value) {
-            self.ask_for_parts(system, record, Fineness::Coarse, loaded);
-        }
-        let first = self.parts.len();
-        let mask = W::mask(tuples.field(tuples.fixed() + record));
-        for part in std::mem::take(&mut self.scratch) {
-            self.add_part(part, value, mask);
-        }
-        let count = self.parts.len() - first;
-        let values = &mut self.values[record];
-        if values.len() <= value {
-            values.resize(value + 1, (0, 0));
-        }
-        values[value] = (first as u32 + 1, count as u32);
-        Some((first, count))
+    fn forget_differences(&mut self) {
+        self.differences.clear();
+        self.labels.iter_mut().for_each(Vec::clear);
     }
 
     /// Names are laid out anew, or records have kinds that they had not.
@@ -544,7 +466,7 @@ impl<W: Word> Memo<W> {
     fn forget(&mut self, tuples: &Tuples) {
         self.layout = tuples.changes();
         self.steps.clear();
-        self.differences.clear();
+        self.forget_differences();
         self.sets.clear(tuples);
         self.parts.clear();
         let records = tuples.len() - tuples.fixed();
@@ -570,7 +492,8 @@ impl<W: Word> Memo<W> {
     pub(crate) fn bytes(&self) -> u64 {
         let values: usize = self.values.iter().map(|v| v.capacity() * 8).sum();
         let parts = self.parts.capacity() * size_of::<Remembered<W>>();
-        let differences = self.differences.capacity() * size_of::<W>();
+        let labels = self.labels.as_ref().map_or(0, |labels| labels.capacity() * size_of::<Label>());
+        let differences = self.differences.capacity() * size_of::<W>() + labels;
         self.steps.bytes() + self.sets.bytes() + (differences + values + parts) as u64
     }
 }

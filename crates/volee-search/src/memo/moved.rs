@@ -34,14 +34,16 @@ impl<W: Word> Memo<W> {
         self.layout = tuples.changes();
         let word = |word: &mut W| *word = W::of_tuple(layouts.word(word.tuple()));
         let mask = |mask: W| W::of_tuple(layouts.mask(mask.tuple()));
+        let most = if self.labels.is_some() { 0 } else { INLINE as u32 };
         let inline = |count: u32, words: &mut [W; INLINE]| {
-            words.iter_mut().filter(|_| count <= INLINE as u32).for_each(word);
-            count <= INLINE as u32 || count == ASK
+            words.iter_mut().filter(|_| count <= most).for_each(word);
+            count <= most || count == ASK
         };
         let mut lasts = Members::new(self.memories);
         self.parts.iter().for_each(|part| lasts.add(part.memory));
         let old = std::mem::take(&mut self.differences);
-        let all = &mut self.differences;
+        let old_labels = self.labels.as_mut().map(std::mem::take);
+        let (all, labels) = (&mut self.differences, &mut self.labels);
         let change = |key: &mut W, count: u32, differences: &mut [W; INLINE]| {
             word(key);
             if inline(count, differences) {
@@ -50,6 +52,9 @@ impl<W: Word> Memo<W> {
             let start = differences[0].place();
             differences[0] = W::from_place(all.len());
             all.extend_from_slice(&old[start..][..count as usize]);
+            if let (Some(labels), Some(old)) = (labels.as_mut(), &old_labels) {
+                labels.extend_from_slice(&old[start..][..count as usize]);
+            }
         };
         self.steps.change(|memory| lasts.has(memory), change);
         self.differences.iter_mut().for_each(word);

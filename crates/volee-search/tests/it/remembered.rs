@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use volee_program::MachineOptions;
+use volee_program::{LabelStyle, MachineOptions};
 use volee_promela::{Options, lower, parse};
 use volee_search::audit_remembered_steps;
 use volee_testkit::promela::{Audience, program};
@@ -14,29 +14,47 @@ fn count() -> u64 {
     std::env::var("VOLEE_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(600)
 }
 
-/// Compares a program, as it is and optimised; how many states came from memory, and how many persistent
-/// sets.
-fn compare(name: &str, text: &str, most: usize) -> (u64, u64) {
-    let (mut recalled, mut sets) = (0, 0);
-    for plain in [true, false] {
+/// What came from memory: states, the same with labels, with labels that are events, persistent sets.
+#[derive(Debug, Default)]
+struct Recalled {
+    states: u64,
+    labelled: u64,
+    events: u64,
+    sets: u64,
+}
+
+/// Compares a program, as it is and optimised, with steps called by statements and by events.
+fn compare(name: &str, text: &str, most: usize, all: &mut Recalled) {
+    for (plain, labels) in [
+        (true, LabelStyle::Statements),
+        (false, LabelStyle::Statements),
+        (true, LabelStyle::Events),
+        (false, LabelStyle::Events),
+    ] {
         let (model, _) = parse(name, text, &Options::default());
-        let Some(lowered) = model.and_then(|model| lower(Arc::new(model)).ok()) else { return (0, 0) };
-        let mut machine = lowered.machine(MachineOptions { plain, ..MachineOptions::default() });
+        let Some(lowered) = model.and_then(|model| lower(Arc::new(model)).ok()) else { return };
+        let mut machine = lowered.machine(MachineOptions { plain, labels, ..MachineOptions::default() });
         match audit_remembered_steps(&mut machine, most) {
-            Ok(audit) => (recalled, sets) = (recalled + audit.recalled, sets + audit.sets),
-            Err(difference) => panic!("{name}, plain: {plain}: {difference}\n{text}"),
+            Ok(audit) if labels == LabelStyle::Events => all.events += audit.labelled,
+            Ok(audit) => {
+                all.states += audit.recalled;
+                all.labelled += audit.labelled;
+                all.sets += audit.sets;
+            }
+            Err(difference) => panic!("{name}, plain: {plain}, {labels:?}: {difference}\n{text}"),
         }
     }
-    (recalled, sets)
 }
 
 #[test]
 fn random_programs_do_from_memory_what_they_do() {
-    let text = |seed| program(seed, Audience::Ourselves).to_string();
-    let compared = (0..count()).map(|seed| compare(&format!("seed {seed}"), &text(seed), 60));
-    let (recalled, sets) = compared.fold((0, 0), |sum, more| (sum.0 + more.0, sum.1 + more.1));
-    assert!(recalled > count() * 5, "{recalled} states came from memory");
-    assert!(sets > count(), "{sets} persistent sets came from memory");
+    let mut all = Recalled::default();
+    for seed in 0..count() {
+        let text = program(seed, Audience::Ourselves).to_string();
+        compare(&format!("seed {seed}"), &text, 60, &mut all);
+    }
+    assert!(all.states > count() * 5 && all.labelled >= all.states && all.events > count() * 3, "{all:?}");
+    assert!(all.sets > count(), "{all:?}");
 }
 
 fn models(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -56,10 +74,10 @@ fn the_models_of_the_corpus_do_from_memory_what_they_do() {
     let mut found = Vec::new();
     models(&corpus, &mut found);
     found.sort();
-    let mut recalled = 0;
+    let mut all = Recalled::default();
     for path in &found {
         let bytes = std::fs::read(path).expect("it was found");
-        recalled += compare(&path.display().to_string(), &String::from_utf8_lossy(&bytes), 150).0;
+        compare(&path.display().to_string(), &String::from_utf8_lossy(&bytes), 150, &mut all);
     }
-    assert!(recalled > 5_000, "{recalled} of {} models' states came from memory", found.len());
+    assert!(all.states > 5_000 && all.events > 5_000, "{all:?} of {} models", found.len());
 }
