@@ -183,6 +183,12 @@ impl<'a> Forward<'a> {
         self.at.iter().map(of).collect()
     }
 
+    /// The sets of a location, by node.
+    pub(crate) fn alive_at(&self, location: LocationId) -> impl Iterator<Item = (usize, &Conjunct)> {
+        let alive = self.at[location.index()].iter().filter(|&&n| self.nodes[n].alive);
+        alive.map(|&n| (n, &self.nodes[n].set))
+    }
+
     pub(crate) fn size(&self) -> usize {
         self.nodes.iter().filter(|n| n.alive).count()
     }

@@ -16,21 +16,25 @@ mod cycle;
 mod forward;
 mod fst;
 mod instance;
+mod lasso;
 mod processes;
 mod program;
+mod recurrence;
 mod spec;
 mod text;
 mod watch;
 mod witness;
 
-pub use certificate::{CertificateError, check_closed, check_safe};
+pub use certificate::{CertificateError, check_closed, check_never, check_safe};
 pub use check::{
     Answer, Direction, Options, Outcome, Parametric, Reachable, Statistics, check, parametric, reachable,
 };
 pub use fst::{Condition, parse_condition, parse_fst};
 pub use instance::Instance;
+pub use lasso::{Lasso, Rounds};
 pub use processes::{EventAtom, Failure, ProcessOptions, Translation, translate, translate_watching};
 pub use program::{Domain, Instruction, LocationId, Program, Region, Transition, TransitionId};
+pub use recurrence::{Descent, Recurrence, Recurring, Stage, recurrence};
 pub use spec::{ControlledNet, of_net, parse_spec};
 pub use watch::{Reading, TooLarge, Watched, Watcher, beside, elsewhere, ends_of};
 pub use witness::{Count, CounterRun, Part, ReplayError, State, Witness};

@@ -33,6 +33,10 @@ pub trait Watcher {
     fn is_bad(&self, state: u32) -> bool;
     /// Whether nothing bad can follow.
     fn is_settled(&self, state: u32) -> bool;
+    /// Whether only a run is bad that passes bad states again and again.
+    fn is_recurrent(&self) -> bool {
+        false
+    }
 }
 
 /// Which state the conditions of a letter are about.
@@ -205,6 +209,11 @@ impl Builder<'_, '_> {
         Ok(all)
     }
 
+    /// Whether nothing that follows matters, because the run is bad already.
+    fn is_over(&self, state: u32) -> bool {
+        self.watcher.is_bad(state) && !self.watcher.is_recurrent()
+    }
+
     /// What can be read in a location.
     fn letters(&mut self, at: u32) -> Result<Letters> {
         if let Some(known) = &self.letters[at as usize] {
@@ -255,7 +264,7 @@ impl Builder<'_, '_> {
         let (at, state, pending) = self.keys[from as usize];
         let transition = &self.watched.program.transitions[number];
         let to = transition.to.0;
-        if self.watcher.is_bad(state) && !self.watched.only_at_ends || self.watched.failed[to as usize] {
+        if self.is_over(state) && !self.watched.only_at_ends || self.watched.failed[to as usize] {
             return Ok(());
         }
         let events = pending.unwrap_or(0) | self.watched.events[number];
@@ -293,7 +302,7 @@ impl Builder<'_, '_> {
     /// Adds that the last state of a run is read for ever.
     fn repeat(&mut self, from: u32) -> Result<()> {
         let (at, state, pending) = self.keys[from as usize];
-        let over = pending.is_some() || self.watcher.is_bad(state) || self.watched.failed[at as usize];
+        let over = pending.is_some() || self.is_over(state) || self.watched.failed[at as usize];
         if self.watched.reading != Reading::Sources || over || self.ends[at as usize].is_empty() {
             return Ok(());
         }
@@ -308,7 +317,8 @@ impl Builder<'_, '_> {
                 place: None,
             };
             for (rows, next) in self.moves(state, 0, &letters) {
-                for state in next.into_iter().filter(|next| *next != state) {
+                let stays = self.watcher.is_recurrent();
+                for state in next.into_iter().filter(|next| stays || *next != state) {
                     self.add(from, &staying, rows.clone(), (at, state, None))?;
                 }
             }

@@ -5,3 +5,4 @@ mod machine;
 mod paper;
 mod promela;
 mod random;
+mod recurrence;

@@ -14,7 +14,7 @@ use crate::build::{program, region, step};
 const LIMIT: i64 = 12;
 
 /// Two variables kept between 0 and a limit by guards, so that enumeration ends.
-fn random_program(r: &mut Random) -> Program {
+pub fn random_program(r: &mut Random) -> Program {
     let locations = r.within(1, 3) as u32;
     let mut p = program(&["x", "y"], &["a", "b", "c"][..locations as usize]);
     for i in 0..r.within(2, 6) {

@@ -21,7 +21,7 @@ use volee_system::{
 };
 
 use super::retrace::retrace;
-use super::{Found, Job, Part, claim_of, judged, watching};
+use super::{Found, Job, Part, claim_of, endless, judged, watching};
 use crate::answer::{Answer, AskError, Certificate, Role, ShownRun, limit, violated};
 use crate::engine::Way;
 use crate::files::read_bytes;
@@ -47,6 +47,8 @@ pub(super) struct Search {
     pub goal: bool,
     /// The program beside the automaton of a formula, where the question is about runs.
     pub product: Option<Program>,
+    /// Only a run is bad that passes bad locations of the product again and again.
+    pub recurs: bool,
     /// The events that it speaks of and no transition is.
     pub silent: Vec<String>,
 }
@@ -166,7 +168,7 @@ impl Counted {
         let reason = |kind, message: String| Reason { kind, message, place: None };
         let made = |bad, reason, goal| {
             let (product, silent) = (None, Vec::new());
-            Some(Search { question: question.clone(), bad, reason, goal, product, silent })
+            Some(Search { question: question.clone(), bad, reason, goal, product, recurs: false, silent })
         };
         Ok(match (question, self) {
             (Question::Invariant(text), _) => {
@@ -311,6 +313,9 @@ fn decide(
 ) -> Result<Answer, AskError> {
     let own = || Program { bad: search.bad.clone(), ..counted.program().clone() };
     let program = &search.product.clone().unwrap_or_else(own);
+    if search.recurs {
+        return Ok(endless::decide(job, counted, search, program, (budget, total)));
+    }
     if !program.parameters.is_empty() {
         let found =
             counters::parametric(program, &budget).map_err(|e| Diagnostic::error(e.to_string(), None))?;
@@ -356,7 +361,7 @@ fn decide(
 }
 
 /// Whether a run may stop in an error of the model, so that no formula about runs says anything of it.
-fn meets_an_error(job: &Job<'_>, counted: &Counted, search: &Search) -> bool {
+pub(super) fn meets_an_error(job: &Job<'_>, counted: &Counted, search: &Search) -> bool {
     let (Counted::Processes(both), Some(_)) = (counted, &search.product) else { return false };
     let bad = failing(&both.0, FaultKind::Runtime);
     let program = Program { bad, ..both.0.program.clone() };
@@ -391,7 +396,7 @@ fn closed(search: &Search) -> Answer {
 }
 
 /// What a run of a search shows.
-fn role(search: &Search) -> Role {
+pub(super) fn role(search: &Search) -> Role {
     match (search.goal, &search.question) {
         (true, Question::Mu { .. }) => Role::Evidence,
         (true, _) => Role::Goal,
@@ -494,7 +499,7 @@ fn unlike(model: &mut Model, mut values: Vec<String>) -> Vec<String> {
 }
 
 /// A run of a counter program as one of any system; a loop that is taken many times is one step.
-fn as_run(program: &Program, run: &CounterRun) -> Run {
+pub(super) fn as_run(program: &Program, run: &CounterRun) -> Run {
     let state = |s: &State| {
         let location =
             Variable { name: "location".into(), value: program.locations[s.location.index()].clone() };
@@ -515,7 +520,7 @@ fn as_run(program: &Program, run: &CounterRun) -> Run {
 }
 
 /// The states of a run as the machine-readable answer has always had them.
-fn in_sets(program: &Program, run: &CounterRun) -> Value {
+pub(super) fn in_sets(program: &Program, run: &CounterRun) -> Value {
     let state = |s: &State| {
         let values = program.variables.iter().zip(&s.values).map(|(n, v)| (n.clone(), json!(v.to_string())));
         json!({ "location": program.locations[s.location.index()], "values": values.collect::<Map<_, _>>() })
@@ -554,7 +559,7 @@ fn parametric(search: &Search, program: &Program, found: &Parametric, part: &mut
     answer
 }
 
-fn add(total: &mut Statistics, s: &Statistics) {
+pub(super) fn add(total: &mut Statistics, s: &Statistics) {
     total.forward_steps += s.forward_steps;
     total.backward_steps += s.backward_steps;
     total.forward_sets += s.forward_sets;

@@ -5,6 +5,7 @@ mod accounts;
 pub(crate) mod channels;
 pub(crate) mod counters;
 pub(crate) mod cutoffs;
+mod endless;
 pub(crate) mod equations;
 pub(crate) mod explicit;
 pub(crate) mod families;

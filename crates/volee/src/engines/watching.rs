@@ -1,7 +1,7 @@
 //! Formulas about runs of counter programs, as automata that watch them.
 //!
-//! A finite-trace formula is its monitor, a formula of LTL the automaton of its negation where being in a
-//! state of it is enough to be wrong, and a formula of the mu-calculus the automaton whose states are its
+//! A finite-trace formula is its monitor; a formula of LTL is the automaton of its negation, where being in a
+//! state of it is enough to be wrong or else passing some of its states again and again; and a formula of the mu-calculus the automaton whose states are its
 //! diamonds: one that asks whether some run does something, or that no run does. Each becomes a search for a
 //! bad location of the product (`volee-counters/src/watch.rs`).
 
@@ -11,6 +11,7 @@ use volee_counters::{
     Condition, EventAtom, Program, Reading, Region, Transition, Translation, Watched, Watcher, beside,
     elsewhere, ends_of, parse_condition, translate_watching,
 };
+use volee_logic::automaton::{Automaton, degeneralise};
 use volee_logic::formula::{self, AtomKind, EventMatcher, EventPattern, Formula, LabelPattern};
 use volee_logic::ltl::translate;
 use volee_logic::mu::{self, Node, NodeId, Sign};
@@ -163,6 +164,40 @@ impl Watcher for Violations {
 
     fn is_settled(&self, _: u32) -> bool {
         false
+    }
+}
+
+/// A formula of LTL that only what goes on for ever violates, by an automaton whose accepting states such a run
+/// passes again and again.
+pub(super) struct Recurrences(Automaton);
+
+impl Recurrences {
+    pub fn new(parsed: &Formula) -> Result<Self, AskError> {
+        let automaton =
+            translate(&parsed.clone().negated()).map_err(|e| Diagnostic::error(e.to_string(), None))?;
+        Ok(Recurrences(degeneralise(automaton)))
+    }
+}
+
+impl Watcher for Recurrences {
+    fn initial(&mut self) -> u32 {
+        self.0.initial
+    }
+
+    fn step(&mut self, from: u32, letter: u64) -> Vec<u32> {
+        self.0.successors(from, |atom| letter >> atom & 1 == 1).map(|edge| edge.target).collect()
+    }
+
+    fn is_bad(&self, state: u32) -> bool {
+        self.0.state_marks(state as usize) != 0
+    }
+
+    fn is_settled(&self, _: u32) -> bool {
+        false
+    }
+
+    fn is_recurrent(&self) -> bool {
+        true
     }
 }
 
@@ -410,22 +445,18 @@ fn plan(question: &Question, settings: &Settings) -> Result<Plan, AskError> {
         Question::Ltl { text, .. } => {
             let parsed = formula::parse(text, &question.origin())?;
             let atoms = atoms_of(&parsed, Names::States)?;
-            let Some(watcher) = Violations::new(parsed)? else {
-                return Err(AskError::new(
-                    format!(
-                        "`{question}` is about what happens for ever, which no finite run of unbounded integers shows"
-                    ),
-                    "ask for what is wrong after finitely many steps, as in [](p -> q W r), or ask the explicit engine",
-                ));
+            let terminal = Violations::new(parsed.clone())?;
+            let reason = match terminal {
+                Some(_) => {
+                    because(ReasonKind::Trap, "this run can no longer satisfy the property, whatever follows")
+                }
+                None => because(ReasonKind::AcceptanceCycle, "an infinite run violates the property"),
             };
-            let message = "this run can no longer satisfy the property, whatever follows";
-            Ok(Plan {
-                watcher: Box::new(watcher),
-                atoms,
-                reading: Reading::Sources,
-                reason: because(ReasonKind::Trap, message),
-                goal: false,
-            })
+            let watcher: Box<dyn Watcher> = match terminal {
+                Some(watcher) => Box::new(watcher),
+                None => Box::new(Recurrences::new(&parsed)?),
+            };
+            Ok(Plan { watcher, atoms, reading: Reading::Sources, reason, goal: false })
         }
         _ => {
             let equations = equations::formula(question, &settings.macros)?;
@@ -467,6 +498,7 @@ pub(super) fn search(
             }
         }
     };
+    let recurs = plan.watcher.is_recurrent();
     let Plan { reason, goal, atoms, .. } = plan;
     let named = |(bit, atom): (usize, &Seen)| match atom {
         Seen::Event(pattern, _) if heard >> bit & 1 == 0 => Some(pattern.to_string()),
@@ -474,7 +506,7 @@ pub(super) fn search(
     };
     let silent = atoms.iter().enumerate().filter_map(named).collect();
     let (question, product) = (question.clone(), Some(product));
-    Ok(Search { question, bad: Vec::new(), reason, goal, product, silent })
+    Ok(Search { question, bad: Vec::new(), reason, goal, product, recurs, silent })
 }
 
 fn of_processes(
