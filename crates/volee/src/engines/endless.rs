@@ -53,11 +53,7 @@ pub(super) fn decide(
 }
 
 fn falls(forms: usize) -> String {
-    if forms == 1 {
-        "a linear form falls".into()
-    } else {
-        format!("{} fall", counted(forms, "linear form"))
-    }
+    if forms == 1 { "a linear form falls".into() } else { format!("{} fall", counted(forms, "linear form")) }
 }
 
 /// That an answer is for all values of the parameters, where there are such.
