@@ -1,9 +1,10 @@
 //! Formulas about runs of counter programs, as automata that watch them.
 //!
 //! A finite-trace formula is its monitor; a formula of LTL is the automaton of its negation, where being in a
-//! state of it is enough to be wrong or else passing some of its states again and again; and a formula of the mu-calculus the automaton whose states are its
-//! diamonds: one that asks whether some run does something, or that no run does. Each becomes a search for a
-//! bad location of the product (`volee-counters/src/watch.rs`).
+//! state of it is enough to be wrong or else passing some of its states again and again; and a formula of the
+//! mu-calculus is the automaton whose states are its diamonds: one that asks whether some run does something,
+//! or that no run does. Each becomes a search for a bad location of the product
+//! (`volee-counters/src/watch.rs`).
 
 use std::collections::HashMap;
 
