@@ -36,10 +36,10 @@ use crate::keeping::Moment;
 use crate::parallel::Crew;
 use crate::paths::{Paths, ordinal_between, place_of};
 use crate::proviso::Proviso;
-use crate::questions::{Questions, once};
+use crate::questions::Questions;
 use crate::reducing::Reducing;
 use volee_store::{
-    Advance, Bounded, Coding, Exact, Forgotten, Names, Replacement, StateRef, Visited, coding_of,
+    Advance, Bounded, Coding, Exact, Forgotten, Names, Replacement, Sketch, StateRef, Visited, coding_of,
 };
 
 mod single_file;
@@ -220,39 +220,14 @@ pub(crate) fn search<S: System + ?Sized>(
     progress: &mut dyn Progress,
     policy: Replacement,
 ) -> Ended {
-    let budget = meter.budget().memory.unwrap_or(u64::MAX);
-    // What is kept of errors has a share of its own, so that each keeps to what it has.
-    let share = if questions.check().goes_on(1) { once::share(budget) } else { 0 };
-    questions.count_once(share);
-    let rest = meter.with_memory(budget - share);
-    let (mut statistics, limit) = within(system, questions, crew, &rest, progress, policy);
-    statistics.memory_bytes += questions.counted_bytes();
-    let whole = |limit| match limit {
-        Limit::Memory { needed, .. } => Limit::Memory { budget, needed },
-        other => other,
-    };
-    (statistics, limit.map(whole))
-}
-
-/// Searches with the memory that there is for states.
-fn within<S: System + ?Sized>(
-    system: &mut S,
-    questions: &mut Questions<'_>,
-    crew: Option<&Crew<'_>>,
-    meter: &Meter,
-    progress: &mut dyn Progress,
-    policy: Replacement,
-) -> Ended {
+    questions.count_once(meter.budget().memory.unwrap_or(u64::MAX));
     let check = questions.check();
-    let may_go_single = policy == Replacement::Random && single_file::may_go_single(meter);
+    let may_go_single = policy == Replacement::Random && single_file::may_go_single(system, check, meter);
     if may_go_single && let Some(ended) = single_file::at_once(system, questions, meter, progress) {
         return ended;
     }
     let store = Exact::new().replaceable();
-    let mut explorer = Explorer::new(system, questions, meter, progress, store).with_crew(crew);
-    if let Err(limit) = explorer.fits_at_first() {
-        return (Statistics::default(), Some(limit));
-    }
+    let explorer = Explorer::new(system, questions, meter, progress, store).with_crew(crew);
     match forget(explorer, policy, check.seed) {
         (before, Some(Limit::Memory { .. })) if may_go_single => {
             single_file::anew(system, questions, meter, progress, before)
@@ -348,14 +323,13 @@ fn begin_anew<'a, 'c, S: System + ?Sized>(
 fn turnover(store: &Bounded, longest_path: u64) -> Turnover {
     let counts = store.turnover();
     let looked_up = counts.insertions + counts.hits;
-    let (distinct, distinct_error) = store.distinct();
     Turnover {
         insertions: counts.insertions,
         replaced: counts.replaced,
         hit_rate: counts.hits as f64 / looked_up.max(1) as f64,
         longest_path,
-        distinct,
-        distinct_error,
+        distinct: store.sketch.estimate().round() as u64,
+        distinct_error: store.sketch.standard_error(),
     }
 }
 
@@ -365,7 +339,7 @@ fn go_on<S: System + ?Sized>(
     path: &mut Path,
     policy: Replacement,
 ) -> Flow {
-    explorer.look_now(path.bytes())?;
+    explorer.look_soon();
     if let Some(tree) = explorer.names.tree() {
         tree.watch();
     }
@@ -459,8 +433,6 @@ fn wait<S: System + ?Sized>(
     group: &mut [StateRef],
 ) -> Flow {
     refresh(explorer, path, group)?;
-    let growth = explorer.visited.waiting_growth(explorer.staged.len());
-    explorer.claim(growth, path.bytes())?;
     let mut no_memory = false;
     explorer.reducing.rewind();
     explorer.drain(|store, reducing, staged| {
@@ -511,5 +483,11 @@ fn note_forgetting<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounde
     }
     path.sketched = true;
     explorer.questions.note_forgetting();
-    explorer.visited.foresee_loss(&mut explorer.names);
+    let mut state = Vec::new();
+    let mut sketch = std::mem::replace(&mut explorer.visited.sketch, Sketch::none());
+    for name in explorer.visited.names() {
+        explorer.names.load(name, &mut state);
+        sketch.add(&state);
+    }
+    explorer.visited.sketch = sketch;
 }

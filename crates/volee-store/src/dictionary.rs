@@ -27,9 +27,6 @@ pub(crate) struct Dictionary {
 }
 
 impl Dictionary {
-    /// What an empty one takes.
-    pub const FIRST_BYTES: usize = FIRST_PLACES * size_of::<Place>();
-
     pub fn new() -> Self {
         Dictionary {
             places: vec![Place::default(); FIRST_PLACES],
@@ -97,15 +94,6 @@ impl Dictionary {
             at = (at + 1) & mask;
         }
         self.places[at] = place;
-    }
-
-    /// What one more value of this many bytes takes.
-    pub fn growth(&self, len: usize) -> u64 {
-        let places = if (self.ends.len() + 1) * 2 > self.places.len() { self.places.len() } else { 0 };
-        let room = self.bytes.capacity() - self.bytes.len();
-        let bytes = if len > room { self.bytes.capacity().max(len).max(8) } else { 0 };
-        let ends = if self.ends.len() == self.ends.capacity() { self.ends.len().max(4) } else { 0 };
-        (places * size_of::<Place>() + bytes + ends * 4) as u64
     }
 
     pub fn memory(&self) -> u64 {

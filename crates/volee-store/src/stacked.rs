@@ -53,16 +53,6 @@ impl Stacked {
         self.bytes.reserve_exact(self.bytes.len() / 8 + 1024);
     }
 
-    /// What it grows by with so many more names.
-    #[inline]
-    pub fn growth(&self, names: usize) -> u64 {
-        let needed = self.bytes.len() + names * (self.width + 1) + size_of::<StateRef>();
-        match needed.saturating_sub(self.bytes.capacity()) {
-            0 => 0,
-            more => (more + needed / 8 + 1024) as u64,
-        }
-    }
-
     /// The name at a place.
     #[inline]
     pub fn name(&self, at: usize) -> StateRef {

@@ -144,14 +144,6 @@ fn wait<S: System + ?Sized>(
     if super::refresh(explorer, sleepy.path, &mut []).is_break() {
         return ControlFlow::Break(());
     }
-    let staged = explorer.staged.len();
-    let sleeps = sleepy.waiting.capacity() - sleepy.waiting.len();
-    let sleeps =
-        if staged > sleeps { (staged + sleepy.waiting.len() / 8 + 64) * size_of::<SleepSet>() } else { 0 };
-    let growth = explorer.visited.waiting_growth(staged) + sleeps as u64;
-    if explorer.claim(growth, sleepy.bytes()).is_break() {
-        return ControlFlow::Break(());
-    }
     let (mut no_memory, mut fresh, mut satisfied) = (false, false, false);
     explorer.drain_sleepy(|store, proviso, name, sleep| {
         if store.explores(name, sleep).is_none() {

@@ -34,10 +34,6 @@ impl Tuples {
     }
 
     fn add_value(&mut self, owner: usize, value: &[u8]) -> Option<u32> {
-        if !self.may_grow(self.components[owner].values.growth(value.len())) {
-            self.lost = true;
-            return None;
-        }
         let component = &mut self.components[owner];
         let number = component.values.add(value);
         self.misfits |= number.is_none();
@@ -62,10 +58,6 @@ impl Tuples {
             }
             additions.push(word);
             self.known_words += 1;
-        }
-        if !self.may_grow(self.others.growth()) {
-            self.lost = true;
-            return None;
         }
         self.others.add(word)
     }
