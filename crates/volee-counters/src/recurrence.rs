@@ -3,7 +3,8 @@
 //! A run that does is a lasso ([`crate::lasso`]). Loops of the control graph through a bad location are
 //! composed to one instruction; that a vector x begins such a loop which then adds the same w(x) in each
 //! round, and makes no guard smaller, are linear conditions on x, so that one question about a reachable set
-//! finds it, whether the loop comes back to its state or grows.
+//! finds it, whether the loop comes back to its state or grows. First come loops that pass each location once;
+//! then those that pass some twice, such as one step up and one down at the same location.
 //!
 //! That no run does needs everything that is reachable, so it is told only where the search has come to its
 //! end. It is a descent: of the transitions that can follow each other for ever, a linear form of the
@@ -13,6 +14,7 @@
 //!
 //! Runs that are neither are not decided: there is no method for all counter programs.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeSet, VecDeque};
 
 use volee_integers::{Conjunct, Effort, Exhausted, Int, Row, Set};
@@ -28,7 +30,7 @@ use crate::program::{Instruction, LocationId, Program, TransitionId, unit};
 const LENGTH: usize = 12;
 const LOOPS: usize = 2_000;
 const PATHS: usize = 60_000;
-/// Steps of the search before loops are tried; then four times as many, and so on.
+/// Steps of the search before simple loops are tried; then, and of all loops, four times as many, and so on.
 const FIRST_LOOK: u64 = 64;
 /// Work for one question.
 const WORK: u64 = 30_000_000;
@@ -96,7 +98,10 @@ pub fn recurrence(program: &Program, budget: &Budget) -> Recurring {
 
 fn decide(program: &Program, search: &mut Forward<'_>, meter: &Meter) -> Recurrence {
     let graph = Graph::of(program);
-    let loops = graph.loops();
+    let simple = graph.loops(1, meter);
+    // There are many more of these, so they are tried only where a search goes on for long or nothing else helps.
+    let twice = LazyCell::new(|| graph.loops(2, meter));
+    let within_time = || effort_within(meter, 0);
     let _ = search.start();
     let mut look = FIRST_LOOK;
     let limit = loop {
@@ -109,32 +114,42 @@ fn decide(program: &Program, search: &mut Forward<'_>, meter: &Meter) -> Recurre
             Progress::Closed | Progress::Bad { .. } => break None,
         }
         if search.steps >= look {
-            look *= 4;
-            if let Some(found) = lasso(program, search, &loops, &effort_within(meter, 0)) {
+            let mut found = lasso(program, search, &simple, &within_time());
+            if found.is_none() && look > FIRST_LOOK {
+                found = lasso(program, search, &twice, &within_time());
+            }
+            if let Some(found) = found {
                 return found;
             }
+            look *= 4;
         }
     };
-    if let Some(found) = lasso(program, search, &loops, &Effort::new(0)) {
+    if let Some(found) = lasso(program, search, &simple, &Effort::new(0)) {
         return found;
     }
-    if let Some(limit) = limit {
-        return Recurrence::Unknown(limit);
-    }
-    let (sets, effort) = (search.sets(), effort_within(meter, 0));
-    let out_of_time = |otherwise: Limit| Recurrence::Unknown(meter.check().err().unwrap_or(otherwise));
-    let too_hard =
-        || Limit::Other { message: "the integer constraints are too hard for the work allowed".into() };
-    let stages = match graph.descend(&sets, &effort) {
+    let otherwise = match limit {
+        Some(limit) => limit,
+        None => match never(program, &graph, search.sets(), &within_time()) {
+            Ok(descent) => return Recurrence::Never(descent),
+            Err(limit) => limit,
+        },
+    };
+    let last = lasso(program, search, &twice, &within_time());
+    last.unwrap_or_else(|| Recurrence::Unknown(meter.check().err().unwrap_or(otherwise)))
+}
+
+/// A descent, checked, in all that is reachable; or why there is none.
+fn never(program: &Program, graph: &Graph<'_>, sets: Vec<Set>, effort: &Effort) -> Result<Descent, Limit> {
+    let other = |message: String| Limit::Other { message };
+    let stages = match graph.descend(&sets, effort) {
         Ok(Ok(stages)) => stages,
-        Ok(Err(stuck)) => return out_of_time(Limit::Other { message: graph.stuck(&stuck) }),
-        Err(Exhausted) => return out_of_time(too_hard()),
+        Ok(Err(stuck)) => return Err(other(graph.stuck(&stuck))),
+        Err(e @ Exhausted) => return Err(other(e.to_string())),
     };
     let descent = Descent { sets, stages };
-    match check_never_within(program, &descent, &effort) {
-        Ok(()) => Recurrence::Never(descent),
-        Err(e) => out_of_time(Limit::Other { message: format!("the certificate does not check: {e}") }),
-    }
+    check_never_within(program, &descent, effort)
+        .map_err(|e| other(format!("the certificate does not check: {e}")))?;
+    Ok(descent)
 }
 
 /// A vector of what was found from which one of the loops can be taken for ever.
@@ -218,8 +233,8 @@ impl<'a> Graph<'a> {
         Graph { program, bad, leaving }
     }
 
-    /// Simple loops through bad locations, short ones first.
-    fn loops(&self) -> Vec<Loop> {
+    /// Loops through bad locations that pass some location so many times, and none more often; short ones first.
+    fn loops(&self, passes: usize, meter: &Meter) -> Vec<Loop> {
         let mut all = Vec::new();
         let mut queue: VecDeque<(LocationId, Vec<TransitionId>, Instruction)> = self
             .program
@@ -227,29 +242,29 @@ impl<'a> Graph<'a> {
             .filter(|at| self.bad[at.index()] && !self.leaving[at.index()].is_empty())
             .map(|head| (head, Vec::new(), Instruction::skip(self.program.dimension())))
             .collect();
-        let mut tried = 0;
+        let mut paths = queue.len();
         while let Some((head, path, instruction)) = queue.pop_front() {
-            tried += 1;
-            if tried > PATHS || all.len() >= LOOPS {
+            if all.len() >= LOOPS || meter.check().is_err() {
                 break;
             }
             let to = |id: &TransitionId| self.program.transition(*id).to;
+            let times = |at: LocationId| path.iter().filter(|id| to(id) == at).count();
             let here = path.last().map_or(head, to);
-            if !path.is_empty() && here == head {
-                all.push(Loop::new(head, path, &instruction));
-                continue;
+            if !path.is_empty() && here == head && path.iter().any(|id| times(to(id)) == passes) {
+                all.push(Loop::new(head, path.clone(), &instruction));
             }
-            if path.len() >= LENGTH {
+            if path.len() >= LENGTH || times(head) == passes {
                 continue;
             }
             for &id in &self.leaving[here.index()] {
-                if path.iter().any(|other| to(other) == to(&id)) {
+                if paths >= PATHS || times(to(&id)) == passes {
                     continue;
                 }
                 if let Some(next) = instruction.then(&self.program.transition(id).instruction) {
                     let mut longer = path.clone();
                     longer.push(id);
                     queue.push_back((head, longer, next));
+                    paths += 1;
                 }
             }
         }

@@ -158,6 +158,39 @@ fn formulas_about_random_counter_programs_have_the_answers_of_explicit_search() 
     assert!(held > 60 && violated > 60 && for_ever > 3, "{held} {violated} {for_ever}");
 }
 
+/// Steps up and down that one loop chooses from: what goes on for ever passes its one location several times.
+#[test]
+fn choices_that_undo_each_other_go_on_for_ever_as_explicit_search_says() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("model.pml");
+    let (mut held, mut violated) = (0, 0);
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let mut choice = || match random.below(3) {
+            0 => format!("x < {} -> x++", 1 + random.below(4)),
+            1 => format!("x > {} -> x--", random.below(3)),
+            _ => format!("x == {} -> x = {}", random.below(4), random.below(4)),
+        };
+        let choices: Vec<String> = (0..2 + seed % 2).map(|_| format!(":: {}", choice())).collect();
+        let model = format!("int x; active proctype A() {{ do {} od }}\n", choices.join(" "));
+        std::fs::write(&path, model).expect("it can be written");
+        let number = random.below(3);
+        let formula = ["[]<> {x == N}", "<>[] {x > N}", "[]({x == N} -> <> {x > N})"][random.below(3)];
+        let question = (Question::ltl(formula.replace('N', &number.to_string())), Runs::Prefixes);
+        let (found, _) = decided(&path, &question, Engine::Counters).expect("a question of this engine");
+        let (expected, _) =
+            decided(&path, &question, Engine::Auto).expect("a question of the explicit engine");
+        let told = || format!("seed {seed}: {}\n{}", question.0, text(&path));
+        match (&found, &expected) {
+            (Verdict::Holds, Verdict::Holds) => held += 1,
+            (Verdict::Violated(_), Verdict::Violated(_)) => violated += 1,
+            (Verdict::Unknown(_), _) => {}
+            _ => panic!("{found:?} but {expected:?}, {}", told()),
+        }
+    }
+    assert!(held > 20 && violated > 20 && held + violated > 55, "{held} {violated}");
+}
+
 fn text(path: &PathBuf) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }

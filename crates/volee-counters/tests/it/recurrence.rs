@@ -67,6 +67,56 @@ fn random_programs_go_on_for_ever_where_enumeration_finds_a_cycle() {
     assert!(of("unknown") < 30, "{told:?}");
 }
 
+/// Steps up and down at one bad location, within bounds: whoever goes on for ever passes it several times.
+fn up_and_down(r: &mut Random) -> (Program, bool) {
+    let mut p = program(&["x", "y"], &["a"]);
+    let high = r.within(0, 4);
+    let mut moves = Vec::new();
+    for i in 0..r.within(2, 4) {
+        let (dx, dy) = (r.within(-2, 2), r.within(-1, 1));
+        let stays: [&[(&str, i64)]; 4] = [
+            &[("x", 1), ("", dx)],
+            &[("x", -1), ("", high - dx)],
+            &[("y", 1), ("", dy)],
+            &[("y", -1), ("", high - dy)],
+        ];
+        let update: [(&str, &[(&str, i64)]); 2] =
+            [("x", &[("x", 1), ("", dx)]), ("y", &[("y", 1), ("", dy)])];
+        step(&mut p, &format!("t{i}"), 0, 0, &stays, &update);
+        moves.push((dx, dy));
+    }
+    p.initial = vec![region(&p, 0, &[&[("x", 1)], &[("y", 1)]], &[])];
+    p.bad = vec![region(&p, 0, &[], &[])];
+    // What one step or two can undo; more is not promised.
+    let undone = |&(dx, dy): &(i64, i64)| (dx, dy) == (0, 0) || moves.contains(&(-dx, -dy));
+    let promised = moves.iter().all(undone);
+    (p, promised)
+}
+
+#[test]
+fn steps_that_undo_each_other_at_one_location_go_on_for_ever() {
+    let mut r = Random::new(15);
+    let (mut for_ever, mut never) = (0, 0);
+    for case in 0..400 {
+        let (p, promised) = up_and_down(&mut r);
+        let expected = recurs(&p);
+        match ask(&p) {
+            Recurrence::Forever { lasso, rounds } => {
+                assert!(expected, "case {case}: {p:?}");
+                assert_eq!(lasso.replay(&p), Ok(rounds), "case {case}");
+                for_ever += usize::from(lasso.body.len() == 2);
+            }
+            Recurrence::Never(descent) => {
+                assert!(!expected, "case {case}: {p:?}");
+                assert_eq!(check_never(&p, &descent), Ok(()), "case {case}");
+                never += 1;
+            }
+            Recurrence::Unknown(limit) => assert!(!promised, "case {case}: {limit}, {p:?}"),
+        }
+    }
+    assert!(for_ever > 30 && never > 30, "{for_ever} {never}");
+}
+
 /// x falls from any number of at least 0, and y is set to anything each time: nothing goes on for ever.
 fn falling(down: i64) -> Program {
     let mut p = program(&["x", "y"], &["a", "b"]);
