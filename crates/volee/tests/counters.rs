@@ -2,14 +2,14 @@
 //!
 //! The unbounded variables of the random models are kept small by guards, so that the explicit search ends;
 //! their channels carry constants, names and values of those variables. Every verdict that counters give must
-//! be the one that the search of single states gives, and runs that violate a formula after finitely many steps
-//! must be found again in the program. (Those that go on for ever are replayed in the counter program alone.)
+//! be the one that the search of single states gives, and runs that violate a formula must be found again in the
+//! program, also those that go on for ever: integers that stay small come back.
 
 use std::path::PathBuf;
 
 use volee::search::Runs;
-use volee::system::{Budget, Quiet, Random, ReasonKind, Verdict};
-use volee::{Engine, Options, Question, Settings, Source, ask};
+use volee::system::{Budget, Quiet, Random, ReasonKind, Verdict, replay};
+use volee::{Engine, Model, Options, Question, Settings, ShownRun, Source, ask};
 
 fn pick<'a>(random: &mut Random, from: &[&'a str]) -> &'a str {
     from[random.below(from.len())]
@@ -117,8 +117,8 @@ fn question(random: &mut Random) -> (Question, Runs) {
     }
 }
 
-/// The verdict, and whether the run that shows it was found in the program; nothing where it is refused.
-fn decided(path: &PathBuf, question: &(Question, Runs), engine: Engine) -> Option<(Verdict, bool)> {
+/// The verdict, and the runs that show it; nothing where it is refused.
+fn decided(path: &PathBuf, question: &(Question, Runs), engine: Engine) -> Option<(Verdict, Vec<ShownRun>)> {
     let source = Source::new(path, Options::default());
     let budget = Budget { memory: Some(16 << 20), ..Budget::default() };
     let settings = Settings { runs: question.1, ..Settings::default() };
@@ -126,8 +126,19 @@ fn decided(path: &PathBuf, question: &(Question, Runs), engine: Engine) -> Optio
     let answers = asked.settings(settings).run(&mut Quiet).ok()?;
     let mut all = answers.answers.into_iter();
     let answer = all.find(|answer| answer.question == question.0)?;
-    let traced = answer.runs.iter().all(|run| run.witness.is_some());
-    Some((answer.verdict, traced))
+    Some((answer.verdict, answer.runs))
+}
+
+/// Whether all runs are runs of the plain program that go on, or not, as they say.
+fn traced(path: &PathBuf, runs: &[ShownRun], endless: bool) -> bool {
+    let plain = Options { plain: true, ..Options::default() };
+    runs.iter().all(|run| {
+        let Some(witness) = &run.witness else { return false };
+        let mut model = Model::open(path, &plain).expect("it was read before");
+        let replayed = replay(model.draft.system(), witness).expect("a run of the plain program");
+        assert!(run.single.as_ref().is_some_and(|single| single.steps.len() == replayed.steps.len()));
+        witness.loop_start.is_some() == endless
+    })
 }
 
 #[test]
@@ -139,7 +150,7 @@ fn formulas_about_random_counter_programs_have_the_answers_of_explicit_search() 
         let mut random = Random::new(seed);
         std::fs::write(&path, model(&mut random)).expect("it can be written");
         let question = question(&mut random);
-        let Some((found, traced)) = decided(&path, &question, Engine::Counters) else { continue };
+        let Some((found, runs)) = decided(&path, &question, Engine::Counters) else { continue };
         let (expected, _) =
             decided(&path, &question, Engine::Auto).expect("a question of the explicit engine");
         let told = || format!("seed {seed}: {} {:?}\n{}", question.0, question.1, text(&path));
@@ -150,7 +161,8 @@ fn formulas_about_random_counter_programs_have_the_answers_of_explicit_search() 
                 violated += 1;
                 let endless = all.iter().any(|one| one.reason.kind == ReasonKind::AcceptanceCycle);
                 for_ever += usize::from(endless);
-                assert!(traced || endless || matches!(question.0, Question::Mu { .. }), "{}", told());
+                let modal = matches!(question.0, Question::Mu { .. });
+                assert!(modal || traced(&path, &runs, endless), "{}", told());
             }
             _ => panic!("{found:?} but {expected:?}, {}", told()),
         }
@@ -177,18 +189,39 @@ fn choices_that_undo_each_other_go_on_for_ever_as_explicit_search_says() {
         let number = random.below(3);
         let formula = ["[]<> {x == N}", "<>[] {x > N}", "[]({x == N} -> <> {x > N})"][random.below(3)];
         let question = (Question::ltl(formula.replace('N', &number.to_string())), Runs::Prefixes);
-        let (found, _) = decided(&path, &question, Engine::Counters).expect("a question of this engine");
+        let (found, runs) = decided(&path, &question, Engine::Counters).expect("a question of this engine");
         let (expected, _) =
             decided(&path, &question, Engine::Auto).expect("a question of the explicit engine");
         let told = || format!("seed {seed}: {}\n{}", question.0, text(&path));
         match (&found, &expected) {
             (Verdict::Holds, Verdict::Holds) => held += 1,
-            (Verdict::Violated(_), Verdict::Violated(_)) => violated += 1,
+            (Verdict::Violated(_), Verdict::Violated(_)) => {
+                violated += 1;
+                assert!(traced(&path, &runs, true), "{}", told());
+            }
             (Verdict::Unknown(_), _) => {}
             _ => panic!("{found:?} but {expected:?}, {}", told()),
         }
     }
     assert!(held > 20 && violated > 20 && held + violated > 55, "{held} {violated}");
+}
+
+/// A loop whose integers grow comes back to no state, so that no run of the machine is shown for it.
+#[test]
+fn loops_that_grow_are_not_said_to_be_runs_of_the_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("model.pml");
+    for (step, grows) in [("x++", true), ("x = 1 - x", false)] {
+        let model = format!("int x, y; active proctype A() {{ do :: {step} :: y > 5 -> y = 0 od }}\n");
+        std::fs::write(&path, model).expect("it can be written");
+        let question = (Question::ltl("<> {y > 0}"), Runs::Prefixes);
+        let (found, runs) = decided(&path, &question, Engine::Counters).expect("a question of this engine");
+        assert!(matches!(found, Verdict::Violated(_)), "{step}: {found:?}");
+        let told = runs[0].length.as_deref().expect("told");
+        assert_eq!(runs[0].witness.is_none(), grows, "{step}: {told}");
+        assert_eq!(told.ends_with("replayed over unbounded integers only"), grows, "{step}: {told}");
+        assert!(grows || traced(&path, &runs, true), "{step}");
+    }
 }
 
 fn text(path: &PathBuf) -> String {

@@ -76,6 +76,23 @@ fn runs_over_integers_are_drawn_stored_and_replayed_like_all_others() {
 }
 
 #[test]
+fn runs_for_ever_that_come_back_to_their_state_are_runs_of_the_program() {
+    let sandbox = Sandbox::new();
+    sandbox.write("turn.pml", "int x; active proctype P() { do :: x < 3 -> x++ :: x > 0 -> x-- od }");
+    let answered = sandbox.volee("check turn.pml --engine counters --ltl []<>(x==0) --trace turn.json");
+    assert_eq!(answered.code, 1, "{}", answered.stderr);
+    let again = sandbox.volee("replay turn.pml turn.json");
+    assert!(again.code < 2, "{}", again.stderr);
+    assert!(again.stdout.contains("confirmed: an infinite run violates"), "{}", again.stdout);
+    // Where integers grow no state comes again, so that there is nothing to replay.
+    sandbox.write("grow.pml", "int x; active proctype P() { do :: x++ od }");
+    let answered = sandbox.volee("check grow.pml --engine counters --ltl []<>(x==0) --trace grow.json");
+    assert_eq!(answered.code, 1, "{}", answered.stderr);
+    assert!(answered.stdout.contains("replayed over unbounded integers only"), "{}", answered.stdout);
+    assert!(answered.stdout.contains("not written to grow.json"), "{}", answered.stdout);
+}
+
+#[test]
 fn formulas_about_runs_are_decided_where_a_finite_run_shows_a_violation() {
     let sandbox = Sandbox::new();
     sandbox.write(

@@ -3,7 +3,7 @@
 //! A model is a counter program as it stands (`.fst`, `.spec`) or becomes one (Promela). Each question is a
 //! search of its own for a bad vector, or for one that was hoped for.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
@@ -20,7 +20,7 @@ use volee_system::{
     Verdict, Witness, collect_initial,
 };
 
-use super::retrace::retrace;
+use super::retrace::{Trail, Values, retrace};
 use super::{Found, Job, Part, claim_of, endless, judged, watching};
 use crate::answer::{Answer, AskError, Certificate, Role, ShownRun, limit, violated};
 use crate::engine::Way;
@@ -332,15 +332,9 @@ fn decide(
         Outcome::Holds { .. } => closed(search),
         Outcome::Violated { witness, states, .. } => {
             let run = CounterRun::new(program, &witness, states);
-            let single = retraced(job, counted, search, program, &witness);
             let mut answer = reached(counted, search, program, &run);
-            for told in &mut answer.runs {
-                if let Some(single) = &single {
-                    told.witness.clone_from(&single.witness);
-                    told.options.clone_from(&single.options);
-                    told.claim.clone_from(&single.claim);
-                    told.single = Some(single.run.clone());
-                }
+            if let Some(single) = retraced(job, counted, search, program, (&witness, &[])) {
+                answer.runs.iter_mut().for_each(|told| one_by_one(told, &single));
             }
             answer
         }
@@ -434,14 +428,22 @@ const LONGEST_RETRACED: usize = 50_000;
 /// Steps of a run of a counter program that is written out.
 const LONGEST_WRITTEN: usize = 1 << 20;
 
+/// Adds the same run one step at a time, which can be replayed.
+pub(super) fn one_by_one(told: &mut ShownRun, single: &ShownRun) {
+    told.witness.clone_from(&single.witness);
+    told.options.clone_from(&single.options);
+    told.claim.clone_from(&single.claim);
+    told.single = Some(single.run.clone());
+}
+
 /// The run one step at a time in the model as the user wrote it, where its integers fit and it is not too
-/// long.
-fn retraced(
+/// long; with the states of one round of the loop that follows it for ever, if one does.
+pub(super) fn retraced(
     job: &Job<'_>,
     counted: &Counted,
     search: &Search,
     program: &Program,
-    witness: &counters::Witness,
+    (witness, round): (&counters::Witness, &[State]),
 ) -> Option<ShownRun> {
     let question = &search.question;
     let start = || program.variables.iter().zip(&witness.values);
@@ -468,8 +470,10 @@ fn retraced(
                 Counted::Processes(_) => Options { plain: true, ..options },
             };
             let mut model = job.open_as(&options).ok()?;
-            let values = unfolded(program, witness)?;
-            let witness = retrace(model.draft.as_mut(), question, job.settings.runs, &values)?;
+            let values = witness.unfolded(program, LONGEST_RETRACED)?;
+            let named = |states: &[State]| states.iter().map(|state| by_name(program, state)).collect();
+            let trail = Trail { values: named(&values), round: named(round) };
+            let witness = retrace(model.draft.as_mut(), question, job.settings.runs, &trail, job.meter)?;
             (options, witness, model)
         }
     };
@@ -480,13 +484,8 @@ fn retraced(
     judged(found, Role::Violation, &options, claim).ok().map(|(shown, _)| shown)
 }
 
-/// The values of the variables in every single state of a run.
-fn unfolded(program: &Program, witness: &counters::Witness) -> Option<Vec<HashMap<String, String>>> {
-    let values = |state: State| {
-        let values = state.values.iter().map(ToString::to_string);
-        program.variables.iter().cloned().zip(values).collect::<HashMap<_, _>>()
-    };
-    Some(witness.unfolded(program, LONGEST_RETRACED)?.into_iter().map(values).collect())
+fn by_name(program: &Program, state: &State) -> Values {
+    program.variables.iter().cloned().zip(state.values.iter().map(ToString::to_string)).collect()
 }
 
 /// Those of the initial values that the model does not start with by itself.

@@ -1,16 +1,18 @@
 //! What goes on for ever over unbounded integers: formulas of LTL whose violation no finite run shows.
 //!
 //! A violation is a prefix and a loop that can be taken again each time it was, whether it comes back to its
-//! state or its integers grow. That there is none is a closed set in which linear forms fall
+//! state or its integers grow; where it comes back it is found again in the program as the user wrote it, which
+//! confirms it. That there is none is a closed set in which linear forms fall
 //! (`volee-counters/src/recurrence.rs`). What is neither is not known.
 
 use serde_json::{Value, json};
 use volee_counters::{self as counters, CounterRun, Lasso, Program, Recurrence, Rounds, Statistics};
+use volee_integers::Int;
 use volee_report::counted;
 use volee_system::{Budget, Run, Verdict, Witness};
 
 use super::Job;
-use super::counters::{Counted, Search, add, as_run, in_sets, meets_an_error, role};
+use super::counters::{Counted, Search, add, as_run, in_sets, meets_an_error, one_by_one, retraced, role};
 use crate::answer::{Answer, Certificate, ShownRun, limit, violated};
 use crate::engine::Way;
 use crate::model::Options;
@@ -45,7 +47,16 @@ pub(super) fn decide(
             let mut answer = answer(violated(search.reason.clone(), Witness::default()));
             answer.errors = 1;
             answer.remark = example(program, &rounds);
-            answer.runs.push(shown(search, program, &lasso, &rounds));
+            // Where integers grow no state comes again, and the machine has no such run.
+            let comes_again = rounds.vector.iter().all(Int::is_zero);
+            let parts = (&lasso.prefix, rounds.first.as_slice());
+            let single = if comes_again { retraced(job, model, search, program, parts) } else { None };
+            let lifted = single.is_some() || matches!(model, Counted::Program(_));
+            let mut told = shown(search, program, &lasso, &rounds, lifted);
+            if let Some(single) = single {
+                one_by_one(&mut told, &single);
+            }
+            answer.runs.push(told);
             answer
         }
         Recurrence::Unknown(limit) => answer(Verdict::Unknown(limit)),
@@ -78,8 +89,9 @@ fn example(program: &Program, rounds: &Rounds) -> Option<String> {
     (!values.is_empty()).then(|| format!("for one when {}", values.join(", ")))
 }
 
-/// The run: its prefix, and the first round of its loop.
-fn shown(search: &Search, program: &Program, lasso: &Lasso, rounds: &Rounds) -> ShownRun {
+/// The run: its prefix, and the first round of its loop. It is told where the model as the user wrote it has no
+/// part in its replay.
+fn shown(search: &Search, program: &Program, lasso: &Lasso, rounds: &Rounds, lifted: bool) -> ShownRun {
     let prefix = CounterRun::new(program, &lasso.prefix, rounds.prefix.clone());
     let steps = prefix.length.as_ref().map_or_else(|| "many".to_owned(), ToString::to_string);
     let start = prefix.words.len();
@@ -96,6 +108,7 @@ fn shown(search: &Search, program: &Program, lasso: &Lasso, rounds: &Rounds) -> 
         fields.insert("loop_adds".into(), json!(adds));
     }
     let body = counted(lasso.body.len(), "step");
+    let replayed = if lifted { "replayed" } else { "replayed over unbounded integers only" };
     let grows = growth(program, rounds);
     ShownRun {
         role: role(search),
@@ -104,7 +117,7 @@ fn shown(search: &Search, program: &Program, lasso: &Lasso, rounds: &Rounds) -> 
         witness: None,
         options: Options::default(),
         single: None,
-        length: Some(format!("{steps} steps, then a loop of {body} for ever, replayed")),
+        length: Some(format!("{steps} steps, then a loop of {body} for ever, {replayed}")),
         more: Some(more),
         claim: None,
         why: grows
