@@ -12,6 +12,7 @@ pub(crate) mod families;
 mod recurring;
 mod retrace;
 pub(crate) mod temporal;
+mod watchers;
 pub(crate) mod watching;
 pub(crate) mod workers;
 
