@@ -12,7 +12,7 @@ use std::rc::Rc;
 use volee_system::{Limit, Meter, Progress, System};
 
 use crate::check::Statistics;
-use crate::questions::Questions;
+use crate::questions::{Questions, once};
 use crate::single::{self, Kept, Turned};
 use volee_store::Sketch;
 
@@ -28,7 +28,7 @@ pub(crate) fn search<S: System + ?Sized>(
     most: usize,
     seed: u64,
 ) -> (Statistics, Option<Limit>) {
-    questions.count_once(u64::MAX);
+    questions.count_once(once::share(u64::MAX));
     let parts = (Heap::new(most.max(1), seed), Sketch::new(SKETCH), Statistics::default());
     single::search(system, questions, meter, progress, parts)
 }

@@ -160,6 +160,12 @@ impl Stack {
         path
     }
 
+    /// What it grows by with so many more states, and a frame.
+    fn growth(&self, states: usize) -> u64 {
+        let frames = if self.frames.len() == self.frames.capacity() { self.frames.len() / 8 + 64 } else { 0 };
+        self.waiting.growth(states) + (frames * size_of::<Frame>()) as u64
+    }
+
     pub(crate) fn bytes(&self) -> u64 {
         self.waiting.bytes() + (self.frames.capacity() * size_of::<Frame>()) as u64
     }
@@ -256,15 +262,23 @@ pub(crate) fn go_on<S: System + ?Sized, V: Visited>(
             keep(explorer, stack, Moment::Now);
         }
         let start = stack.waiting.len();
+        explorer.is_clean = true;
         if step(explorer, stack, top).is_break() {
-            if explorer.is_cut() {
+            // The batch is as if it had not begun.
+            if explorer.is_cut() || explorer.is_clean {
                 stack.frames.last_mut().expect("there is a top").rest = top.rest;
+            }
+            if explorer.is_cut() {
                 keep(explorer, stack, Moment::BatchStart);
             }
             return Flow::Break(());
         }
+        explorer.is_clean = false;
         stack.satisfy_group(&mut explorer.reducing, start);
         if stack.waiting.len() > start {
+            if stack.frames.len() == stack.frames.capacity() {
+                grow(&mut stack.frames);
+            }
             stack.frames.push(Frame { start, rest: stack.waiting.len() });
         }
     }
@@ -278,8 +292,10 @@ fn step<S: System + ?Sized, V: Visited>(
     stack: &mut Stack,
     top: Frame,
 ) -> Flow {
+    explorer.foresee(stack.bytes())?;
     expand_group(explorer, stack, top)?;
     explorer.traversal_bytes = stack.bytes();
+    explorer.traversal_growth = stack.growth(explorer.staged.len() + 2 * LARGEST_GROUP as usize);
     settle(explorer, stack)?;
     while explorer.reducing.has_reduced() {
         explorer.expand_ignoring(stack)?;
@@ -374,6 +390,7 @@ fn restore<S: System + ?Sized, V: Visited>(
 #[inline]
 fn settle<S: System + ?Sized, V: Visited>(explorer: &mut Explorer<'_, '_, S, V>, stack: &mut Stack) -> Flow {
     refresh(explorer, stack)?;
+    explorer.claim(stack.growth(explorer.staged.len()), stack.bytes())?;
     explorer.settle(|state| stack.waiting.push(state.name, state.parent as u8))
 }
 

@@ -21,7 +21,7 @@ use crate::parallel::Crew;
 use crate::paths::Paths;
 use crate::questions::Questions;
 use crate::reducing::Reducing;
-use crate::staging::{Stage, Staged, Targets};
+use crate::staging::{Stage, Staged, Targets, put};
 use volee_store::checkpoint::Keeper;
 use volee_store::{Names, StateRef, Tuple, Visited};
 
@@ -29,7 +29,7 @@ use volee_store::{Names, StateRef, Tuple, Visited};
 const BATCH: usize = 32;
 /// Expansions between two looks at clock and budget, at most; fewer where the budget is small.
 const MAX_TICK: u64 = 256;
-const MIN_TICK: u64 = 4;
+const MIN_TICK: u64 = 1;
 
 /// A search at work, without its order.
 pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
@@ -55,6 +55,14 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     pub(crate) limit: Option<Limit>,
     /// What the traversal itself used at the last look.
     pub(crate) traversal_bytes: u64,
+    /// What the traversal itself may soon grow by.
+    pub(crate) traversal_growth: u64,
+    /// How many states may be staged.
+    pub(crate) most_staged: usize,
+    /// What names may take is little more than they take.
+    names_are_tight: bool,
+    /// Nothing of the batch is known to the store yet, and names are as they were when it began.
+    pub(crate) is_clean: bool,
     until_tick: u64,
     tick: u64,
     last_report: Duration,
@@ -98,6 +106,10 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             statistics: self.statistics,
             limit: self.limit,
             traversal_bytes: self.traversal_bytes,
+            traversal_growth: 0,
+            most_staged: self.most_staged,
+            names_are_tight: self.names_are_tight,
+            is_clean: false,
             until_tick: self.until_tick,
             tick: self.tick,
             last_report: self.last_report,
@@ -136,9 +148,21 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
         }
     }
 
+    /// What this search holds beside the store.
+    pub(crate) fn own_bytes(&self, traversal: u64) -> u64 {
+        self.names.bytes()
+            + self.memo.bytes()
+            + self.wide_memo.bytes()
+            + traversal
+            + self.reducing.proviso.bytes()
+            + (self.staged.capacity() * size_of::<Staged>()) as u64
+            + (self.sleeps.capacity() * size_of::<SleepSet>()) as u64
+            + self.reducing.batch_bytes()
+    }
+
     /// How many bytes of the memory budget a store may have, with something left for nodes and stack to grow.
     pub(crate) fn room_for_store(&self) -> u64 {
-        (self.budget() / 16 * 15).saturating_sub(self.names.bytes() + self.traversal_bytes)
+        (self.budget() / 16 * 15).saturating_sub(self.own_bytes(self.traversal_bytes) + self.headroom())
     }
 }
 
@@ -150,16 +174,22 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         progress: &'a mut dyn Progress,
         visited: V,
     ) -> Self {
-        let tick = meter.budget().memory.map_or(MAX_TICK, |bytes| (bytes >> 12).clamp(MIN_TICK, MAX_TICK));
+        let tick = meter.budget().memory.map_or(MAX_TICK, |bytes| (bytes >> 14).clamp(MIN_TICK, MAX_TICK));
         let names = if V::RENAMES { Names::new(system.components()) } else { Names::lasting() };
         let counting = questions.check().counting;
         let keeper = questions.check().checkpoint.clone().map(|kept| Keeper::new(kept, meter));
-        let memo = if counting { Memo::none() } else { Memo::new(system) };
-        let wide_memo = if counting { Memo::none() } else { Memo::new(system) };
+        // Where memory is short, steps are not remembered: see `limits.rs`.
+        let forgetful = counting || !limits::remembers(meter);
+        let memo = if forgetful { Memo::none() } else { Memo::new(system) };
+        let wide_memo = if forgetful { Memo::none() } else { Memo::new(system) };
+        let mut reducing = Reducing::new(questions.check().reduction);
+        if let Some(bytes) = meter.budget().memory {
+            reducing.proviso.hold_to(bytes / 32);
+        }
         Explorer {
             memo,
             wide_memo,
-            reducing: Reducing::new(questions.check().reduction),
+            reducing,
             system,
             questions,
             meter,
@@ -174,6 +204,10 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             statistics: Statistics::default(),
             limit: None,
             traversal_bytes: 0,
+            traversal_growth: 0,
+            most_staged: limits::first_staged(meter),
+            names_are_tight: false,
+            is_clean: false,
             until_tick: 1,
             tick,
             last_report: Duration::ZERO,
@@ -199,22 +233,15 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         self.limit.take()
     }
 
-    /// What this search holds beside the store.
-    pub(crate) fn own_bytes(&self, traversal: u64) -> u64 {
-        self.names.bytes()
-            + self.memo.bytes()
-            + self.wide_memo.bytes()
-            + traversal
-            + self.reducing.proviso.bytes()
-            + (self.staged.capacity() * size_of::<Staged>()) as u64
-    }
-
     /// Stages the initial states.
     pub(crate) fn stage_initial(&mut self) {
-        let (names, staged) = (&mut self.names, &mut self.staged);
+        let (names, staged, most_staged) = (&mut self.names, &mut self.staged, self.most_staged);
         let mut pushed: u32 = 0;
         let _ = self.system.initial(&mut |state| {
-            staged.push(Staged { name: names.name(state), parent: 0 });
+            if !put(staged, most_staged, Staged { name: names.name(state), parent: 0 }) {
+                names.give_up();
+                return Flow::Break(());
+            }
             pushed += 1;
             Flow::Continue(())
         });
@@ -303,13 +330,16 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         let Some(tuples) = self.names.tuples() else { return false };
         let before = self.staged.len();
         self.loaded = None;
-        let mut stage = Targets { visited: &self.visited, staged: &mut self.staged, parent };
+        let mut stage = Targets::new(&self.visited, (&mut self.staged, self.most_staged), parent);
         let state = (name, &mut self.state);
         let recalled = if tuples.is_wide() {
             self.wide_memo.expand(self.system, tuples, state, &mut stage)
         } else {
             self.memo.expand(self.system, tuples, state, &mut stage)
         };
+        if stage.is_overfull {
+            self.names.give_up();
+        }
         if recalled == Recalled::Ask {
             self.staged.truncate(before);
             return false;
@@ -330,13 +360,16 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         let tuples = self.names.tuples().ok_or(Recalled::Ask)?;
         let before = self.staged.len();
         self.loaded = None;
-        let mut stage = Targets { visited: &self.visited, staged: &mut self.staged, parent };
+        let mut stage = Targets::new(&self.visited, (&mut self.staged, self.most_staged), parent);
         let state = ((name, &mut self.state), attempt);
         let answer = if tuples.is_wide() {
             self.wide_memo.expand_set(self.system, tuples, state, &mut stage)
         } else {
             self.memo.expand_set(self.system, tuples, state, &mut stage)
         };
+        if stage.is_overfull {
+            self.names.give_up();
+        }
         if answer.is_err() {
             self.staged.truncate(before);
         }
@@ -391,6 +424,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             names: &mut self.names,
             visited: &self.visited,
             staged: &mut self.staged,
+            most_staged: self.most_staged,
             faults: &mut self.faults,
             on_fault: self.questions.on_fault(),
             parent,
@@ -421,12 +455,21 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     fn rename(&mut self, keeps: impl FnOnce(u32, &mut dyn FnMut(&mut StateRef))) -> ControlFlow<(), bool> {
         // Where names are on disk, it is better to change them seldom than to keep them short.
         let bits = if self.counted.is_some() { StateRef::BITS } else { self.visited.name_bits() };
+        if let Some(full) = self.names.full() {
+            return self.stop_full(full).map_continue(|()| true);
+        }
+        let before = self.names.width();
         let Some(mut renaming) = self.names.rename(bits) else {
             return ControlFlow::Continue(false);
         };
-        self.loaded = None;
+        (self.loaded, self.is_clean) = (None, false);
         rename_steps(&renaming, &mut self.names, (&mut self.memo, &mut self.wide_memo));
         let width = self.names.width();
+        let wider = u64::from(width.div_ceil(8).saturating_sub(before.div_ceil(8)));
+        let growth = self.traversal_bytes * wider / u64::from(before.div_ceil(8).max(1));
+        if self.claim(self.visited.rename_growth(width) + growth, self.traversal_bytes).is_break() {
+            return ControlFlow::Break(());
+        }
         let names = &mut self.names;
         let mut translate = |name: StateRef| renaming.translate(names, name);
         self.staged.iter_mut().for_each(|staged| staged.name = translate(staged.name));
@@ -451,9 +494,11 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         if let Some(full) = self.names.full() {
             return self.stop_full(full);
         }
+        debug_assert!(!self.names.has_waiting(), "who waits for a name is not looked up");
         if self.visited.growth(self.staged.len()).is_some() {
             self.make_room()?;
         }
+        self.is_clean = false;
         self.reducing.rewind();
         for &staged in &self.staged {
             let new = self.visited.insert(staged.name);
@@ -469,14 +514,14 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     #[cold]
     fn make_room(&mut self) -> Flow {
         while let Some(growth) = self.visited.growth(self.staged.len()) {
-            let used = self.visited.bytes() + self.names.bytes() + self.traversal_bytes;
+            let used = self.visited.bytes() + self.own_bytes(self.traversal_bytes);
             // Where there is a disk, a table does not grow that would be there twice for a moment.
             let used = if self.counted.is_some() { used + self.visited.bytes() } else { used };
-            // A store that is about to be left takes this batch all the same.
             let leaving = self.visited.replaces();
             let checked = self.meter.check_memory(used + growth, || self.visited.needs());
-            if let (Err(limit), false) = (checked, leaving) {
-                if !self.visited.give_room(growth) {
+            if let Err(limit) = checked {
+                // A store that is about to be left takes this batch all the same, if it has places.
+                if leaving || !self.visited.give_room(growth) {
                     return self.stop(limit);
                 }
             } else if self.visited.grow().is_none() {
@@ -491,6 +536,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         if let Some(full) = self.names.full() {
             return self.stop_full(full);
         }
+        debug_assert!(!self.names.has_waiting(), "who waits for a name is not kept");
         for &staged in &self.staged {
             keep(&mut self.visited, &mut self.reducing, staged);
         }

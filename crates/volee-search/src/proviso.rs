@@ -29,6 +29,8 @@ pub(crate) struct Proviso {
     /// A power of two of them; none where nobody asks.
     counters: Vec<u8>,
     held: usize,
+    /// How many there may be, where memory is bounded: with fewer than it takes, more is held than must be.
+    most: Option<usize>,
 }
 
 impl Proviso {
@@ -70,12 +72,23 @@ impl Proviso {
     /// Whether there should be more counters: see [`Proviso::rebuild`].
     #[inline]
     pub(crate) fn is_crowded(&self) -> bool {
-        self.held > self.counters.len() / LEAST_SHARE
+        self.held > self.counters.len() / LEAST_SHARE && self.may_grow()
     }
 
-    /// Makes room, and holds these states instead of those it held.
+    fn may_grow(&self) -> bool {
+        self.most.is_none_or(|most| 4 * self.counters.len() <= most)
+    }
+
+    /// It may have this many bytes, or what it begins with.
+    pub(crate) fn hold_to(&mut self, bytes: u64) {
+        self.most = Some(usize::try_from(bytes).unwrap_or(usize::MAX));
+    }
+
+    /// Makes room, as far as there may be more, and holds these states instead of those it held.
     pub(crate) fn rebuild(&mut self, names: impl Iterator<Item = StateRef>) {
-        self.counters = vec![0; self.counters.len() * 4];
+        if self.may_grow() {
+            self.counters = vec![0; self.counters.len() * 4];
+        }
         self.refill(names);
     }
 
@@ -84,6 +97,15 @@ impl Proviso {
         self.counters.fill(0);
         self.held = 0;
         names.for_each(|name| self.hold(name));
+    }
+
+    /// What it grows by if states are held soon that make it crowded.
+    pub(crate) fn growth(&self) -> u64 {
+        if self.may_grow() && self.held + self.held / 4 + 64 > self.counters.len() / LEAST_SHARE {
+            3 * self.bytes()
+        } else {
+            0
+        }
     }
 
     pub(crate) fn bytes(&self) -> u64 {

@@ -5,7 +5,7 @@
 //! are kept for distinct reasons, up to [`MAX_WITNESSES`].
 
 mod finding;
-mod once;
+pub(crate) mod once;
 
 use volee_system::{FaultId, Flow, Limit, Reason, ReasonKind, System, Violation, Witness};
 
@@ -150,8 +150,13 @@ impl<'c> Questions<'c> {
 
     /// From now on an error of a state counts once, however often the state is visited: a store that forgets
     /// meets states again.
-    pub(crate) fn count_once(&mut self, budget: u64) {
-        self.counted = Some(Counted::new(budget));
+    pub(crate) fn count_once(&mut self, bytes: u64) {
+        self.counted = Some(Counted::new(bytes));
+    }
+
+    /// What is kept for that.
+    pub(crate) fn counted_bytes(&self) -> u64 {
+        self.counted.as_ref().map_or(0, Counted::bytes)
     }
 
     /// States are forgotten from now on.

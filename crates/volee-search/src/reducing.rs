@@ -16,7 +16,7 @@ use crate::explorer::Explorer;
 use crate::paths::Paths;
 use crate::proviso::Proviso;
 use crate::questions::OnFault;
-use crate::staging::{Stage, Staged};
+use crate::staging::{Stage, Staged, put};
 use volee_store::{StateRef, Visited};
 
 /// Sets that are tried for one state.
@@ -124,6 +124,12 @@ impl Reducing {
         self.fresh.iter_mut().for_each(|name| *name = translate(*name));
     }
 
+    /// Bytes for the batch.
+    pub(crate) fn batch_bytes(&self) -> u64 {
+        let names = self.fresh.capacity() * size_of::<StateRef>() + self.satisfied.capacity() * 4;
+        (self.reduced.capacity() * size_of::<Reduced>() + names) as u64
+    }
+
     /// Forgets the batch.
     pub(crate) fn drop_batch(&mut self) {
         self.reduced.clear();
@@ -214,6 +220,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
             names: &mut self.names,
             visited: &self.visited,
             staged: &mut self.staged,
+            most_staged: self.most_staged,
             faults: &mut self.faults,
             on_fault: OnFault::Stop,
             parent,
@@ -255,6 +262,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
     pub(crate) fn expand_awake(&mut self, asleep: u64, attempt: Option<u32>) -> Awake {
         let (names, visited, staged, sleeps) =
             (&mut self.names, &self.visited, &mut self.staged, &mut self.sleeps);
+        let most_staged = self.most_staged;
         let before = staged.len();
         let Some(system) = self.system.reducible() else { return Awake::Unknown };
         let answer = system.awake_steps(&self.state, asleep, attempt, &mut |step, target, sleep| {
@@ -263,7 +271,10 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
             }
             let name = names.name(target);
             visited.prefetch(name);
-            staged.push(Staged { name, parent: 0 });
+            if !put(staged, most_staged, Staged { name, parent: 0 }) {
+                names.give_up();
+                return Flow::Continue(());
+            }
             sleeps.push(sleep);
             Flow::Continue(())
         });

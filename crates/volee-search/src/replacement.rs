@@ -36,10 +36,10 @@ use crate::keeping::Moment;
 use crate::parallel::Crew;
 use crate::paths::{Paths, ordinal_between, place_of};
 use crate::proviso::Proviso;
-use crate::questions::Questions;
+use crate::questions::{Questions, once};
 use crate::reducing::Reducing;
 use volee_store::{
-    Advance, Bounded, Coding, Exact, Forgotten, Names, Replacement, Sketch, StateRef, Visited, coding_of,
+    Advance, Bounded, Coding, Exact, Forgotten, Names, Replacement, StateRef, Visited, coding_of,
 };
 
 mod single_file;
@@ -77,6 +77,16 @@ impl Path {
         let names = self.open.capacity() * size_of::<StateRef>();
         (self.stored_before.capacity() * size_of::<u32>() + self.held.capacity() * size_of::<u16>() + names)
             as u64
+    }
+
+    /// What it grows by with the next level.
+    fn growth(&self) -> u64 {
+        let more = |len: usize, capacity: usize, size: usize| {
+            if len == capacity { ((len / 8 + 64) * size) as u64 } else { 0 }
+        };
+        more(self.open.len(), self.open.capacity(), size_of::<StateRef>())
+            + more(self.held.len(), self.held.capacity(), size_of::<u16>())
+            + more(self.stored_before.len(), self.stored_before.capacity(), size_of::<u32>())
     }
 
     /// Holds all states of the path, whatever was known of them.
@@ -220,15 +230,41 @@ pub(crate) fn search<S: System + ?Sized>(
     progress: &mut dyn Progress,
     policy: Replacement,
 ) -> Ended {
-    questions.count_once(meter.budget().memory.unwrap_or(u64::MAX));
+    let budget = meter.budget().memory.unwrap_or(u64::MAX);
+    // What is kept of errors has a share of its own, so that each keeps to what it has.
+    let share = if questions.check().goes_on(1) { once::share(budget) } else { 0 };
+    questions.count_once(share);
+    let rest = meter.with_memory(budget - share);
+    let (mut statistics, limit) = within(system, questions, crew, &rest, progress, policy);
+    statistics.memory_bytes += questions.counted_bytes();
+    let whole = |limit| match limit {
+        Limit::Memory { needed, .. } => Limit::Memory { budget, needed },
+        other => other,
+    };
+    (statistics, limit.map(whole))
+}
+
+/// Searches with the memory that there is for states.
+fn within<S: System + ?Sized>(
+    system: &mut S,
+    questions: &mut Questions<'_>,
+    crew: Option<&Crew<'_>>,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+    policy: Replacement,
+) -> Ended {
     let check = questions.check();
-    let may_go_single = policy == Replacement::Random && single_file::may_go_single(system, check, meter);
+    let may_go_single = policy == Replacement::Random && single_file::may_go_single(meter);
     if may_go_single && let Some(ended) = single_file::at_once(system, questions, meter, progress) {
         return ended;
     }
     let store = Exact::new().replaceable();
-    let explorer = Explorer::new(system, questions, meter, progress, store).with_crew(crew);
-    match forget(explorer, policy, check.seed) {
+    let mut explorer = Explorer::new(system, questions, meter, progress, store).with_crew(crew);
+    let ended = match explorer.fits_at_first() {
+        Ok(()) => forget(explorer, policy, check.seed),
+        Err(limit) => (Statistics::default(), Some(limit)),
+    };
+    match ended {
         (before, Some(Limit::Memory { .. })) if may_go_single => {
             single_file::anew(system, questions, meter, progress, before)
         }
@@ -243,12 +279,17 @@ fn forget<S: System + ?Sized>(
 ) -> Ended {
     let mut stack = Stack::default();
     let flow = depth::run(&mut explorer, &mut stack);
-    if flow.is_break() || !explorer.visited.replaces() {
+    let lacks_memory = flow.is_break() && explorer.goes_on_without_memory();
+    // Where names have changed, or a part of a batch is known, all is forgotten.
+    let is_short = lacks_memory && !explorer.is_clean;
+    if !lacks_memory && (flow.is_break() || !explorer.visited.replaces()) {
         let (statistics, limit, _) = explorer.finish(stack.bytes());
         return (statistics, limit);
     }
-    // What follows forgets: a kept search goes on from here, where nothing is forgotten yet.
-    depth::keep(&mut explorer, &stack, Moment::Now);
+    if !is_short {
+        // What follows forgets: a kept search goes on from here, where nothing is forgotten yet.
+        depth::keep(&mut explorer, &stack, Moment::Now);
+    }
     // A store that forgets looks at every state anyway.
     explorer.forget_steps();
     let numbers = explorer.node_numbers();
@@ -256,31 +297,33 @@ fn forget<S: System + ?Sized>(
         Some(tuples) => Coding::of_width(tuples.width()),
         None => coding_of(&explorer.visited, numbers),
     };
-    let path = stack.pack(coding.width(), |name| coding.encode(name).unwrap_or_default());
-    explorer.traversal_bytes = path.bytes();
-    let (budget, room) = (explorer.budget(), explorer.room_for_store());
-    let (explorer, exact) = explorer.with_store(());
-    let before = Forgotten::nothing(coding.clone());
-    let taken_over = Bounded::take_over(exact, coding, path, room, policy, seed);
-    let has_path = taken_over.is_some();
-    // A path that has no room beside its tables is forgotten with all the rest.
-    let Some(bounded) = taken_over.or_else(|| Bounded::anew(before, 0, policy, seed)) else {
-        let needed = format!("there is no room for a table (there are {room} bytes)");
-        return (explorer.statistics, Some(Limit::Memory { budget, needed }));
+    let before = Forgotten::all_of(coding.clone(), explorer.visited.len());
+    let taken_over = if is_short {
+        drop(stack);
+        Err(Box::new(explorer.with_store(()).0))
+    } else {
+        take_over(explorer, stack, coding, policy, seed)
     };
-    let (mut explorer, ()) = explorer.with_store(bounded);
-    explorer.traversal_bytes = 0;
-    let mut path = Path::default();
+    let begun = taken_over.or_else(|explorer| begin_anew(*explorer, before, policy, seed));
+    let (mut explorer, mut path) = match begun {
+        Ok(explorer) => (explorer, Path::default()),
+        Err(ended) => return *ended,
+    };
     path.hold_all(&mut explorer.reducing.proviso, &explorer.visited);
-    let ended = has_path && go_on(&mut explorer, &mut path, policy).is_continue();
-    if !ended && (!has_path || explorer.goes_on_without_memory()) {
-        explorer = match begin_anew(explorer, policy, seed) {
+    while go_on(&mut explorer, &mut path, policy).is_break()
+        && !path.single
+        && explorer.goes_on_without_memory()
+    {
+        // A path that goes in batches keeps more states than one that takes its states one at a time. Where
+        // it has taken all memory, everything is forgotten and the search begins anew, one at a time: what
+        // is lost is the time so far.
+        let (small, store) = explorer.with_store(());
+        explorer = match begin_anew(small, store.forget_all(), policy, seed) {
             Ok(explorer) => explorer,
             Err(ended) => return *ended,
         };
         path = Path { single: true, longest: path.longest, ..Path::default() };
         path.hold_all(&mut explorer.reducing.proviso, &explorer.visited);
-        let _ = go_on(&mut explorer, &mut path, policy);
     }
     let (mut statistics, limit, store) = explorer.finish(path.bytes());
     if store.replaces() {
@@ -291,45 +334,83 @@ fn forget<S: System + ?Sized>(
     (statistics, limit)
 }
 
-/// A path that goes in batches keeps more states than one that takes its states one at a time. Where it has
-/// taken all memory, everything is forgotten and the search begins anew, one at a time: what is lost is the
-/// time so far.
+/// Moves what the exact store and the stack have to the store that forgets. A path that has no room beside
+/// its tables is forgotten with all the rest.
+fn take_over<'a, 'c, S: System + ?Sized>(
+    mut explorer: Explorer<'a, 'c, S, Exact>,
+    stack: Stack,
+    coding: Coding,
+    policy: Replacement,
+    seed: u64,
+) -> Result<Explorer<'a, 'c, S, Bounded>, Box<Explorer<'a, 'c, S, ()>>> {
+    let packed = stack.pack(coding.width(), |name| coding.encode(name).unwrap_or_default());
+    explorer.traversal_bytes = packed.bytes();
+    let room = explorer.room_for_store();
+    let (explorer, exact) = explorer.with_store(());
+    let Some(bounded) = Bounded::take_over(exact, coding, packed, room, policy, seed) else {
+        return Err(Box::new(explorer));
+    };
+    let (mut explorer, ()) = explorer.with_store(bounded);
+    explorer.traversal_bytes = 0;
+    Ok(explorer)
+}
+
+/// Begins with the initial states, and with all memory that names leave for a store that forgets.
 fn begin_anew<'a, 'c, S: System + ?Sized>(
-    mut explorer: Explorer<'a, 'c, S, Bounded>,
+    mut explorer: Explorer<'a, 'c, S, ()>,
+    mut before: Forgotten,
     policy: Replacement,
     seed: u64,
 ) -> Result<Explorer<'a, 'c, S, Bounded>, Box<Ended>> {
-    explorer.stage_initial();
+    if let Some(tuples) = explorer.names.tuples() {
+        // They may have been laid out anew just when memory was short.
+        before.coding = Coding::of_width(tuples.width());
+    }
+    let (statistics, budget) = (explorer.statistics.clone(), explorer.budget());
+    let no_room = || {
+        let needed = format!("there is no room beside the tables (there are {budget} bytes)");
+        Box::new((statistics.clone(), Some(Limit::Memory { budget, needed })))
+    };
+    let first = Bounded::anew(before, 0, policy, seed).ok_or_else(no_room)?;
+    let (mut explorer, ()) = explorer.with_store(first);
+    explorer.questions().note_forgetting();
+    explorer.traversal_bytes = 0;
+    if explorer.reducing.proviso.is_on() {
+        explorer.reducing.proviso.start();
+    }
     let mut initial = Vec::new();
-    if explorer.drain(|_, _, staged| initial.push(staged.name)).is_break() {
+    let fits = explorer.fits_at_first();
+    explorer.stage_initial();
+    // Names that were laid out last before memory was short may have no room for the first states.
+    if fits.is_err()
+        || explorer.refresh(|_, _| {}).is_break()
+        || explorer.drain(|_, _, staged| initial.push(staged.name)).is_break()
+    {
         let (statistics, limit, _) = explorer.finish(0);
-        return Err(Box::new((statistics, limit)));
+        return Err(Box::new((statistics, fits.err().or(limit))));
     }
     if let Some(tree) = explorer.names.tree() {
         tree.collect(initial.iter().copied());
     }
-    explorer.traversal_bytes = 0;
-    let (budget, room) = (explorer.budget(), explorer.room_for_store());
+    let room = explorer.room_for_store();
     let (explorer, store) = explorer.with_store(());
     let store = Bounded::anew(store.forget_all(), room, policy, seed)
-        .and_then(|mut store| initial.iter().rev().try_for_each(|&name| store.wait(name)).map(|()| store));
-    let Some(store) = store else {
-        let needed = format!("there is no room beside the tables (there are {room} bytes)");
-        return Err(Box::new((explorer.statistics, Some(Limit::Memory { budget, needed }))));
-    };
+        .and_then(|mut store| initial.iter().rev().try_for_each(|&name| store.wait(name)).map(|()| store))
+        .ok_or_else(no_room)?;
     Ok(explorer.with_store(store).0)
 }
 
 fn turnover(store: &Bounded, longest_path: u64) -> Turnover {
     let counts = store.turnover();
     let looked_up = counts.insertions + counts.hits;
+    let (distinct, distinct_error) = store.distinct();
     Turnover {
         insertions: counts.insertions,
         replaced: counts.replaced,
         hit_rate: counts.hits as f64 / looked_up.max(1) as f64,
         longest_path,
-        distinct: store.sketch.estimate().round() as u64,
-        distinct_error: store.sketch.standard_error(),
+        distinct,
+        distinct_error,
     }
 }
 
@@ -339,7 +420,7 @@ fn go_on<S: System + ?Sized>(
     path: &mut Path,
     policy: Replacement,
 ) -> Flow {
-    explorer.look_soon();
+    explorer.look_now(path.bytes())?;
     if let Some(tree) = explorer.names.tree() {
         tree.watch();
     }
@@ -370,6 +451,7 @@ fn descend<S: System + ?Sized>(
     path: &mut Path,
     weighs_work: bool,
 ) -> std::ops::ControlFlow<(), bool> {
+    explorer.foresee(path.bytes())?;
     path.note_fit(&mut explorer.reducing.proviso, &explorer.visited);
     let depth = explorer.visited.depth();
     explorer.visited.set_depth(depth);
@@ -433,6 +515,8 @@ fn wait<S: System + ?Sized>(
     group: &mut [StateRef],
 ) -> Flow {
     refresh(explorer, path, group)?;
+    let growth = explorer.visited.waiting_growth(explorer.staged.len()) + path.growth();
+    explorer.claim(growth, path.bytes())?;
     let mut no_memory = false;
     explorer.reducing.rewind();
     explorer.drain(|store, reducing, staged| {
@@ -483,11 +567,5 @@ fn note_forgetting<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounde
     }
     path.sketched = true;
     explorer.questions.note_forgetting();
-    let mut state = Vec::new();
-    let mut sketch = std::mem::replace(&mut explorer.visited.sketch, Sketch::none());
-    for name in explorer.visited.names() {
-        explorer.names.load(name, &mut state);
-        sketch.add(&state);
-    }
-    explorer.visited.sketch = sketch;
+    explorer.visited.foresee_loss(&mut explorer.names);
 }

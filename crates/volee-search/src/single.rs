@@ -304,7 +304,7 @@ impl<'a, 'c, S: System + ?Sized, K: Kept> Search<'a, 'c, S, K> {
 
     /// The most that was used.
     fn bytes(&self) -> u64 {
-        self.kept.bytes() + self.sketch.bytes()
+        self.kept.bytes() + self.sketch.bytes() + self.target.capacity() as u64
     }
 
     fn look(&mut self) -> Flow {

@@ -14,18 +14,45 @@ pub(crate) struct Staged {
     pub(crate) parent: u32,
 }
 
+/// Stages a target, if there is room; as many may be staged as there is room for.
+#[inline(always)]
+pub(crate) fn put(staged: &mut Vec<Staged>, most: usize, target: Staged) -> bool {
+    if staged.len() == staged.capacity() && !grow(staged, most) {
+        return false;
+    }
+    staged.push(target);
+    true
+}
+
+#[cold]
+fn grow(staged: &mut Vec<Staged>, most: usize) -> bool {
+    let more = staged.capacity().max(32).min(most.saturating_sub(staged.capacity()));
+    staged.reserve_exact(more);
+    more > 0
+}
+
 /// Stages targets whose names are known.
 pub(crate) struct Targets<'e, V> {
-    pub(crate) visited: &'e V,
-    pub(crate) staged: &'e mut Vec<Staged>,
-    pub(crate) parent: u32,
+    visited: &'e V,
+    staged: &'e mut Vec<Staged>,
+    most: usize,
+    parent: u32,
+    /// There was no room for some.
+    pub(crate) is_overfull: bool,
+}
+
+impl<'e, V> Targets<'e, V> {
+    /// For the steps of one state: where they are staged, and how many may be.
+    pub(crate) fn new(visited: &'e V, (staged, most): (&'e mut Vec<Staged>, usize), parent: u32) -> Self {
+        Targets { visited, staged, most, parent, is_overfull: false }
+    }
 }
 
 impl<V: Visited> crate::memo::Stage for Targets<'_, V> {
     #[inline(always)]
     fn one(&mut self, target: StateRef) {
         self.visited.prefetch(target);
-        self.staged.push(Staged { name: target, parent: self.parent });
+        self.is_overfull |= !put(self.staged, self.most, Staged { name: target, parent: self.parent });
     }
 
     #[inline(always)]
@@ -45,6 +72,7 @@ pub(crate) struct Stage<'e, V> {
     pub(crate) names: &'e mut Names,
     pub(crate) visited: &'e V,
     pub(crate) staged: &'e mut Vec<Staged>,
+    pub(crate) most_staged: usize,
     pub(crate) faults: &'e mut Vec<(u32, FaultId)>,
     pub(crate) on_fault: OnFault,
     pub(crate) parent: u32,
@@ -63,7 +91,11 @@ impl<V: Visited> Sink for Stage<'_, V> {
         } else {
             let name = self.names.name(target);
             self.visited.prefetch(name);
-            self.staged.push(Staged { name, parent: self.parent });
+            if !put(self.staged, self.most_staged, Staged { name, parent: self.parent }) {
+                // What was staged is not all there is, and will not be looked at.
+                self.names.give_up();
+                return Flow::Break(());
+            }
         }
         match step.fault {
             None => Flow::Continue(()),

@@ -10,6 +10,7 @@
 //! first; then the table becomes smaller. It does both in place.
 
 mod room;
+mod visited;
 
 pub use room::coding_of;
 
@@ -36,14 +37,15 @@ pub enum Advance {
 
 /// What is left of a store when everything in it is forgotten.
 pub struct Forgotten {
-    coding: Coding,
+    /// How names will be coded.
+    pub coding: Coding,
     turnover: Turnover,
 }
 
 impl Forgotten {
-    /// Nothing was known; names will be coded like this.
-    pub fn nothing(coding: Coding) -> Self {
-        Forgotten { coding, turnover: Turnover::default() }
+    /// So many names were known, all of them new once; names will be coded like this.
+    pub fn all_of(coding: Coding, known: u64) -> Self {
+        Forgotten { coding, turnover: Turnover { insertions: known, replaced: known, ..Turnover::default() } }
     }
 }
 
@@ -56,7 +58,9 @@ pub struct Bounded {
     fits: bool,
     /// The bytes of the path when what waits in vain was last dropped; `None` when nothing may be dropped.
     purged: Option<u64>,
-    pub sketch: Sketch,
+    sketch: Sketch,
+    /// The sketch has seen all that was stored, and sees what is visited from now on.
+    sketched: bool,
 }
 
 impl Bounded {
@@ -83,7 +87,8 @@ impl Bounded {
                 coding.encode(name).and_then(|hash| table.put(hash));
             },
         );
-        let mut bounded = Bounded { table, path, repeated: Vec::new(), fits: true, purged: None, sketch };
+        let mut bounded =
+            Bounded { table, path, repeated: Vec::new(), fits: true, purged: None, sketch, sketched: false };
         bounded.keep_fitting()?;
         Some(bounded)
     }
@@ -95,7 +100,15 @@ impl Bounded {
         let mut table = Table::new(before.coding, most, most, Policy::new(kind, seed))?;
         table.turnover = before.turnover;
         let sketch = Sketch::new(bytes);
-        Some(Bounded { table, path, repeated: Vec::new(), fits: false, purged: Some(0), sketch })
+        Some(Bounded {
+            table,
+            path,
+            repeated: Vec::new(),
+            fits: false,
+            purged: Some(0),
+            sketch,
+            sketched: true,
+        })
     }
 
     /// What is left of a store when everything in it is forgotten.
@@ -146,6 +159,11 @@ impl Bounded {
     /// only would make each look-up a walk.
     fn most_pinned(&self, lines: usize) -> usize {
         self.table.capacity_of(lines) / 8 * 7
+    }
+
+    /// How many different states were visited, about, and the error of that.
+    pub fn distinct(&self) -> (u64, f64) {
+        (self.sketch.estimate().round() as u64, self.sketch.standard_error())
     }
 
     /// What happened to the names so far.
@@ -216,6 +234,12 @@ impl Bounded {
     /// The names that leave the path with the last level, in the order of their group.
     pub fn leaving(&self) -> impl Iterator<Item = StateRef> + '_ {
         self.path.last_group().rev().map(|hash| self.table.coding.decode(hash))
+    }
+
+    /// What the path grows by when this many successors wait at its last level.
+    #[inline]
+    pub fn waiting_growth(&self, successors: usize) -> u64 {
+        self.path.growth(successors)
     }
 
     /// Lets a successor of the last level wait. `None` when there is no memory.
@@ -325,89 +349,6 @@ impl Bounded {
     /// All names that are remembered.
     pub fn names(&self) -> impl Iterator<Item = StateRef> + '_ {
         self.table.names()
-    }
-}
-
-impl Visited for Bounded {
-    const RENAMES: bool = true;
-
-    fn rename(&mut self, width: u32, translate: &mut dyn FnMut(StateRef) -> StateRef) -> Option<()> {
-        self.recode(Coding::of_width(width), translate)
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, name: StateRef) {
-        if let Some(hash) = self.table.coding.encode(name) {
-            self.table.prefetch(hash);
-        }
-    }
-
-    #[inline(always)]
-    fn insert(&mut self, name: StateRef) -> bool {
-        if self.contains(name) {
-            return false;
-        }
-        // Where there is no place at all the name is just not remembered.
-        if let Some(hash) = self.encode(name) {
-            self.table.put(hash);
-        }
-        true
-    }
-
-    fn growth(&self, _: usize) -> Option<u64> {
-        None
-    }
-
-    fn grow(&mut self) -> Option<()> {
-        None
-    }
-
-    #[inline(always)]
-    fn replaces(&self) -> bool {
-        self.table.turnover.replaced > 0
-    }
-
-    fn margin(&self, budget: u64) -> u64 {
-        budget / 64
-    }
-
-    #[inline]
-    fn ignores_states(&self) -> bool {
-        !self.replaces()
-    }
-
-    #[inline]
-    fn note(&mut self, state: &[u8]) {
-        // As long as nothing is forgotten the table itself knows how many there are.
-        if self.replaces() {
-            self.sketch.add(state);
-        }
-    }
-
-    fn give_room(&mut self, bytes: u64) -> bool {
-        let purged = self.purge();
-        purged >= bytes || self.shrink(bytes - purged).is_some()
-    }
-
-    fn take_room(&mut self, bytes: u64) {
-        let is_full = self.table.len() >= self.table.capacity() / 16 * 13;
-        let purged = if is_full { self.purge() } else { 0 };
-        self.table.most_lines = self.table.lines() + (bytes + purged) as usize / size_of::<Line>();
-    }
-
-    fn needs(&self) -> String {
-        match self.path.len() {
-            ..=1 => "the smallest tables alone are larger".into(),
-            path => format!("a path of {} states, and what waits along it, must be kept", path + 1),
-        }
-    }
-
-    fn len(&self) -> u64 {
-        self.table.len() as u64
-    }
-
-    fn bytes(&self) -> u64 {
-        self.table.bytes() + self.path.bytes() + self.sketch.bytes()
     }
 }
 
@@ -588,6 +529,9 @@ mod tests {
         (2000..6000).for_each(|i| bounded.wait(short(i)).expect("small"));
         (2000..5900).for_each(|i| assert!(bounded.insert(short(i))));
         let lines = bounded.table.lines();
+        assert!(bounded.reserved() > bounded.bytes(), "it may grow");
+        assert!(bounded.give_room(bounded.reserved() - bounded.bytes()));
+        assert_eq!((bounded.reserved(), bounded.waiting_len()), (bounded.bytes(), 4000));
         assert!(bounded.give_room(5000));
         assert_eq!((bounded.waiting_len(), bounded.table.lines()), (100, lines));
         assert!(bounded.give_room(5000));

@@ -27,6 +27,9 @@ pub(crate) struct Dictionary {
 }
 
 impl Dictionary {
+    /// What an empty one takes.
+    pub const FIRST_BYTES: usize = FIRST_PLACES * size_of::<Place>();
+
     pub fn new() -> Self {
         Dictionary {
             places: vec![Place::default(); FIRST_PLACES],
@@ -94,6 +97,20 @@ impl Dictionary {
             at = (at + 1) & mask;
         }
         self.places[at] = place;
+    }
+
+    /// What so many more values of this many bytes together take, if they are not more than there are.
+    pub fn growth(&self, values: usize, len: usize) -> u64 {
+        let places = if (self.ends.len() + values) * 2 > self.places.len() { self.places.len() } else { 0 };
+        let room = self.bytes.capacity() - self.bytes.len();
+        let bytes = if len > room { self.bytes.capacity().max(len).max(8) } else { 0 };
+        let ends = if self.ends.len() + values > self.ends.capacity() { self.ends.len().max(4) } else { 0 };
+        (places * size_of::<Place>() + bytes + ends * 4) as u64
+    }
+
+    /// Bytes of a value, in the mean.
+    pub fn mean(&self) -> usize {
+        self.bytes.len().div_ceil(self.ends.len().max(1))
     }
 
     pub fn memory(&self) -> u64 {

@@ -203,6 +203,10 @@ impl Visited for Exact {
         Some(())
     }
 
+    fn rename_growth(&self, width: u32) -> u64 {
+        (lines_for_names(width, self.table.len()) as u64 * 64).saturating_sub(self.table.bytes())
+    }
+
     fn name_bits(&self) -> u32 {
         // As many as fit four bytes in the next larger table.
         (self.table.lines() * 2).ilog2() + Quotients::REMAINDER

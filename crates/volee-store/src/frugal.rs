@@ -147,6 +147,11 @@ impl Frugal {
             + Index::bytes_of(self.index.lines())
     }
 
+    /// The bytes that the path of one short state takes.
+    pub fn least(&self) -> u64 {
+        self.bytes() + self.reserve() + (SMALLEST + OVERHEAD + self.growth()) as u64
+    }
+
     /// The most bytes that were in use.
     pub fn peak(&self) -> u64 {
         self.peak.max(self.bytes())

@@ -100,6 +100,9 @@ pub trait Visited {
     /// Grows as announced, once. `None` when there is no memory.
     fn grow(&mut self) -> Option<()>;
 
+    /// States will perhaps be forgotten: what is to be known of all is noted now.
+    fn foresee_loss(&mut self, _names: &mut Names) {}
+
     /// There is no room to grow, or others need this many bytes of the common budget. `false` when the store
     /// cannot do with less, and the search must end.
     fn give_room(&mut self, _bytes: u64) -> bool {
@@ -113,6 +116,16 @@ pub trait Visited {
 
     /// Others leave this many bytes of the common budget: the store may grow into them on its own.
     fn take_room(&mut self, _bytes: u64) {}
+
+    /// Bytes in use, and those that it may still take on its own.
+    fn reserved(&self) -> u64 {
+        self.bytes()
+    }
+
+    /// What it grows by when names have this many bits.
+    fn rename_growth(&self, _width: u32) -> u64 {
+        0
+    }
 
     /// All names change, to names of this many bits. `None` when there is no memory.
     fn rename(&mut self, _width: u32, _translate: &mut dyn FnMut(StateRef) -> StateRef) -> Option<()> {

@@ -119,6 +119,46 @@ impl Names {
         }
     }
 
+    /// What the names of this many more states may take, about.
+    pub fn growth(&self, states: usize) -> u64 {
+        match self {
+            Names::Tuples(tuples) => tuples.growth(),
+            Names::Tree(tree) => tree.growth(2 * states),
+        }
+    }
+
+    /// They may take this many bytes from now on, or what they take already; then they are full.
+    pub fn hold_to(&mut self, bytes: u64) {
+        match self {
+            Names::Tuples(tuples) => tuples.hold_to(bytes),
+            Names::Tree(tree) => tree.hold_to(bytes),
+        }
+    }
+
+    /// What they need more than they may have, to name so many more states, about.
+    pub fn lacks(&self, states: usize) -> u64 {
+        match self {
+            Names::Tuples(tuples) => tuples.lacks(),
+            Names::Tree(tree) => tree.lacks(2 * states),
+        }
+    }
+
+    /// They are not full any more: whoever began anew has forgotten what they could not name.
+    pub fn revive(&mut self) {
+        match self {
+            Names::Tuples(tuples) => tuples.revive(),
+            Names::Tree(tree) => tree.revive(),
+        }
+    }
+
+    /// From now on they are full.
+    pub fn give_up(&mut self) {
+        match self {
+            Names::Tuples(tuples) => tuples.give_up(),
+            Names::Tree(tree) => tree.give_up(),
+        }
+    }
+
     /// The tree, where names are such.
     pub fn tree(&mut self) -> Option<&mut Tree> {
         match self {

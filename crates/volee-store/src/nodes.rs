@@ -39,6 +39,8 @@ pub struct Nodes {
     /// From this many nodes on it is time to look for unused ones.
     crowd: usize,
     full: bool,
+    /// Bytes that it may take; what needs more is as if memory had run out.
+    most: u64,
 }
 
 impl Nodes {
@@ -53,6 +55,7 @@ impl Nodes {
             free_count: 0,
             crowd: usize::MAX,
             full: false,
+            most: u64::MAX,
         }
     }
 
@@ -107,10 +110,17 @@ impl Nodes {
             return Some(node);
         }
         let node = u32::try_from(self.pairs.len()).ok().filter(|&node| node < MAX_NODES)?;
-        if self.pairs.len() == self.pairs.capacity() {
-            self.pairs.try_reserve_exact(self.pairs.len() / 8 + 64).ok()?;
+        let (mut is_crowded, len) = (self.pairs.len() >= self.index.len() / 4 * 3, self.pairs.len());
+        if is_crowded || len == self.pairs.capacity() {
+            let used = self.bytes();
+            // Where memory is short the index is fuller, and look-ups take longer.
+            is_crowded &= len >= most_used(self.index.len()) || used + self.doubling() <= self.most;
+            (used + self.growth(1) <= self.most).then_some(())?;
         }
-        if self.pairs.len() >= self.index.len() / 4 * 3 {
+        if len == self.pairs.capacity() {
+            self.pairs.try_reserve_exact(step(len)).ok()?;
+        }
+        if is_crowded {
             self.grow()?;
             self.pairs.push(pair);
             place(&mut self.index, self.shift, node, pair);
@@ -135,6 +145,44 @@ impl Nodes {
             self.cache = vec![Cached { pair: 0, node: 0 }; 2 * self.cache.len()];
         }
         Some(())
+    }
+
+    /// What this many more nodes may take.
+    pub fn growth(&self, nodes: usize) -> u64 {
+        let len = self.pairs.len() + nodes.saturating_sub(self.free_count);
+        let (mut pairs, mut index, mut cache) = (self.pairs.capacity(), self.index.len(), self.cache.len());
+        while pairs < len {
+            pairs += step(pairs);
+        }
+        while len > most_used(index) {
+            index *= 2;
+            if cache < 1 << MAX_CACHE_BITS && index >= INDEX_BY_CACHE * cache {
+                cache *= 2;
+            }
+        }
+        let more = (pairs - self.pairs.capacity()) * 8 + (index - self.index.len()) * 4;
+        (more + (cache - self.cache.len()) * size_of::<Cached>()) as u64
+    }
+
+    /// What it takes to double the index, with a step of the pairs.
+    fn doubling(&self) -> u64 {
+        let cache = if self.cache.len() < 1 << MAX_CACHE_BITS { self.cache.len() } else { 0 };
+        (self.index.len() * 4 + cache * size_of::<Cached>() + step(self.pairs.len()) * 8) as u64
+    }
+
+    /// It may take this many bytes from now on, or what it takes already.
+    pub fn hold_to(&mut self, bytes: u64) {
+        self.most = bytes;
+    }
+
+    /// There may be room again.
+    pub fn revive(&mut self) {
+        self.full = false;
+    }
+
+    /// As if memory had run out.
+    pub fn give_up(&mut self) {
+        self.full = true;
     }
 
     /// How many numbers have been given, used or not.
@@ -175,6 +223,16 @@ impl Nodes {
     pub fn bytes(&self) -> u64 {
         self.index.bytes() + (self.pairs.capacity() * 8 + self.cache.len() * size_of::<Cached>()) as u64
     }
+}
+
+/// By how much so many pairs grow.
+fn step(pairs: usize) -> usize {
+    pairs / 8 + 64
+}
+
+/// How many nodes an index of this many places has, at most.
+fn most_used(places: usize) -> usize {
+    places / 16 * 15
 }
 
 /// Where a pair belongs in an index. It uses lower bits than the cache, lest one line of the cache be one run

@@ -114,6 +114,21 @@ impl Others {
         }
     }
 
+    /// What one more word takes.
+    pub fn growth(&self) -> u64 {
+        let (len, mut all) = (self.words.len(), 0);
+        if len * 4 >= self.places.len() * 3 {
+            all += self.places.len().max(64) * 4;
+        }
+        if len == self.words.capacity() {
+            all += (len / 8 + 64) * 8;
+        }
+        if self.is_tall && len == self.tops.capacity() {
+            all += (len / 8 + 64) * 4;
+        }
+        all as u64
+    }
+
     pub fn bytes(&self) -> u64 {
         (self.words.capacity() * 8 + (self.tops.capacity() + self.places.capacity()) * 4) as u64
     }

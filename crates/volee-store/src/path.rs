@@ -66,6 +66,29 @@ impl PackedPath {
             as u64
     }
 
+    /// What it grows by when this many more codes wait, and a level is entered.
+    pub(crate) fn growth(&self, codes: usize) -> u64 {
+        let needed = self.codes.len() + codes * self.stride + size_of::<u64>();
+        let mut all = needed.saturating_sub(self.codes.capacity());
+        if all > 0 {
+            all += needed / 8 + 64;
+        }
+        if self.counts.len() == self.counts.capacity() {
+            all += self.counts.len() / 8 + 64;
+        }
+        if self.many.len() == self.many.capacity() && codes >= MANY as usize {
+            all += (self.many.len() / 8 + 64) * size_of::<(u32, Level)>();
+        }
+        all as u64
+    }
+
+    /// What it grows by with codes of this many bits.
+    pub(crate) fn growth_to(&self, width: u32) -> u64 {
+        let stride = width.div_ceil(8) as usize;
+        (self.codes.len() / self.stride * stride + size_of::<u64>()).saturating_sub(self.codes.capacity())
+            as u64
+    }
+
     /// Bytes in use, without what is reserved.
     pub(crate) fn used(&self) -> u64 {
         (self.codes.len() + self.counts.len() + self.many.len() * size_of::<(u32, Level)>()) as u64

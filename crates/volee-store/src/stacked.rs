@@ -39,7 +39,7 @@ impl Stacked {
     #[inline]
     pub fn push(&mut self, name: StateRef, own: u8) {
         let len = self.bytes.len();
-        if len + size_of::<StateRef>() > self.bytes.capacity() {
+        if len + size_of::<StateRef>() + 1 > self.bytes.capacity() {
             self.grow();
         }
         // A copy of fixed length is one instruction; what follows the name is written over.
@@ -51,6 +51,16 @@ impl Stacked {
     #[cold]
     fn grow(&mut self) {
         self.bytes.reserve_exact(self.bytes.len() / 8 + 1024);
+    }
+
+    /// What it grows by with so many more names.
+    #[inline]
+    pub fn growth(&self, names: usize) -> u64 {
+        let needed = self.bytes.len() + names * (self.width + 1) + size_of::<StateRef>() + 1;
+        match needed.saturating_sub(self.bytes.capacity()) {
+            0 => 0,
+            more => (more + needed / 8 + 1024) as u64,
+        }
     }
 
     /// The name at a place.
@@ -114,8 +124,10 @@ mod tests {
             let mut stacked = Stacked::new(bits);
             let mut twin: Vec<(StateRef, u8)> = Vec::new();
             for i in 0..3000u64 {
+                let (before, growth) = (stacked.bytes(), stacked.growth(1));
                 let random = mix(i ^ u64::from(bits) << 32);
                 stacked.push(StateRef(random & low_bits(bits)), i as u8);
+                assert!(stacked.bytes() <= before + growth, "{bits} bits grow by more than is foreseen");
                 twin.push((StateRef(random & low_bits(bits)), i as u8));
                 if random.is_multiple_of(7) {
                     let len = twin.len() - random as usize % 5 % twin.len();

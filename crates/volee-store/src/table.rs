@@ -95,6 +95,12 @@ impl Table {
         (self.count * size_of::<Line>()) as u64
     }
 
+    /// What it may still grow by on its own.
+    pub(crate) fn growth(&self) -> u64 {
+        let most = if self.turnover.replaced == 0 { self.most_lines.min(self.lines.len()) } else { 0 };
+        (most.saturating_sub(self.count) * size_of::<Line>()) as u64
+    }
+
     /// How many names there is room for.
     pub(crate) fn capacity(&self) -> usize {
         self.capacity_of(self.count)

@@ -173,6 +173,8 @@ pub struct Tree {
     /// The shape of each number of words, plus one; 0 is none yet.
     by_words: Vec<u32>,
     full: Option<Full>,
+    /// Bytes that it may take.
+    most: u64,
     /// Room for the words of a state that differ from its base: as many as the longest state has.
     changed: Vec<(u32, u64)>,
     changes: Vec<Change>,
@@ -188,6 +190,7 @@ impl Tree {
             by_len: Vec::new(),
             by_words: Vec::new(),
             full: None,
+            most: u64::MAX,
             changed: Vec::new(),
             changes: Vec::new(),
             more_changes: Vec::new(),
@@ -268,6 +271,10 @@ impl Tree {
             self.full = Some(Full::Shapes);
             return None;
         }
+        if self.most < u64::MAX && self.bytes() + length_bytes(state.len()) > self.most {
+            self.full = Some(Full::Nodes);
+            return None;
+        }
         let words = state.len().div_ceil(WORD);
         if self.by_words.len() <= words {
             self.by_words.resize(words + 1, 0);
@@ -317,11 +324,54 @@ impl Tree {
     }
 
     pub fn bytes(&self) -> u64 {
+        self.nodes.bytes() + self.other_bytes()
+    }
+
+    /// Bytes beside the nodes.
+    fn other_bytes(&self) -> u64 {
         let shapes: usize = self.shapes.iter().map(Shape::bytes).sum();
         let lengths = self.lengths.capacity() * size_of::<Length>();
         let numbers = (self.by_len.capacity() + self.by_words.capacity()) * 4;
-        self.nodes.bytes() + (shapes + lengths + numbers) as u64
+        let changed = self.changed.capacity() * size_of::<(u32, u64)>();
+        let changes = (self.changes.capacity() + self.more_changes.capacity()) * size_of::<Change>();
+        (shapes + lengths + numbers + changed + changes) as u64
     }
+
+    /// What this many more nodes may take.
+    pub fn growth(&self, nodes: usize) -> u64 {
+        self.nodes.growth(nodes)
+    }
+
+    /// What it needs more than it may have, for so many more nodes.
+    pub fn lacks(&self, nodes: usize) -> u64 {
+        let growth = self.growth(nodes);
+        if self.most == u64::MAX || self.bytes() + growth <= self.most { 0 } else { growth }
+    }
+
+    /// There may be room again.
+    pub fn revive(&mut self) {
+        self.nodes.revive();
+        self.full = None;
+    }
+
+    /// It may take this many bytes from now on, or what it takes already.
+    pub fn hold_to(&mut self, bytes: u64) {
+        self.most = bytes;
+        self.nodes.hold_to(bytes.saturating_sub(self.other_bytes()));
+    }
+
+    /// As if memory had run out.
+    pub fn give_up(&mut self) {
+        self.nodes.give_up();
+    }
+}
+
+/// About what states of a new length take beside their nodes, at most.
+fn length_bytes(len: usize) -> u64 {
+    let words = len.div_ceil(WORD).max(1);
+    let height = words.ilog2() as usize + 2;
+    let joins = words * height * size_of::<Join>() + (words + 1) * 8;
+    (size_of::<Shape>() + words * (8 + 8 + 48) + height * 16 + joins + 2 * (len + words) * 4 + 64) as u64
 }
 
 #[inline(always)]

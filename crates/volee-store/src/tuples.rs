@@ -26,6 +26,7 @@ use crate::dictionary::Dictionary;
 use crate::numbering::Numbering;
 use crate::others::Others;
 
+mod held;
 mod layouts;
 mod replica;
 
@@ -96,6 +97,9 @@ struct Component {
 }
 
 impl Component {
+    /// What a new one takes, with its first value.
+    const BYTES: usize = size_of::<Component>() + Dictionary::FIRST_BYTES;
+
     fn new(first: usize) -> Self {
         Component { field: Field::default(), mask: 0, values: Dictionary::new(), first, kinds: Vec::new() }
     }
@@ -147,6 +151,8 @@ pub struct Tuples {
     /// The states cannot be named like this at all.
     misfits: bool,
     lost: bool,
+    /// Bytes that it may take; what needs more is lost.
+    most: u64,
     /// What this one and its clones share, and how much of it this one has taken over.
     numbering: Option<Arc<Numbering>>,
     known_values: usize,
@@ -184,6 +190,7 @@ impl Tuples {
             changes: 0,
             misfits: false,
             lost: false,
+            most: u64::MAX,
             numbering: None,
             known_values: 0,
             known_words: 0,
@@ -321,6 +328,13 @@ impl Tuples {
         let mut tuple = (!self.misfits).then_some(0);
         if !self.misfits {
             let is_first = self.components[0].values.len() == 0;
+            let more = (starts.len() - 1).saturating_sub(self.components.len());
+            if !self.may_grow((more * Component::BYTES) as u64) {
+                self.lost = true;
+                self.starts = starts;
+                return None;
+            }
+            self.components.reserve_exact(more);
             while self.components.len() < starts.len() - 1 {
                 self.components.push(Component::new(usize::from(!is_first)));
             }
@@ -370,6 +384,17 @@ impl Tuples {
 
     #[cold]
     fn wait(&mut self, state: &[u8]) -> StateRef {
+        let room = self.waiting.capacity() - self.waiting.len();
+        let growth = if state.len() > room { self.waiting.capacity().max(state.len()) as u64 } else { 0 };
+        let ends = if self.waiting_ends.len() == self.waiting_ends.capacity() {
+            8 * self.waiting_ends.len().max(4) as u64
+        } else {
+            0
+        };
+        if self.lost || !self.may_grow(growth + ends) {
+            self.lost = true;
+            return StateRef(1);
+        }
         self.waiting.extend_from_slice(state);
         self.waiting_ends.push(self.waiting.len());
         StateRef(WAITING | (self.waiting_ends.len() - 1) as u64)
@@ -507,12 +532,6 @@ impl Tuples {
         let cut = self.cut.starts(&base.bytes, &mut base.starts);
         debug_assert!(cut.is_some(), "the components of a named state fit together");
         &base.bytes
-    }
-
-    pub fn bytes(&self) -> u64 {
-        let values: u64 = self.components.iter().map(|c| c.values.memory()).sum();
-        let components = self.components.capacity() * size_of::<Component>();
-        values + self.others.bytes() + (components + self.waiting.capacity()) as u64
     }
 }
 

@@ -139,6 +139,12 @@ impl Meter {
         &self.budget
     }
 
+    /// The same with this much memory.
+    #[must_use]
+    pub fn with_memory(&self, bytes: u64) -> Self {
+        Meter { budget: Budget { memory: Some(bytes), ..self.budget.clone() }, start: self.start }
+    }
+
     /// Time since the start.
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()

@@ -295,6 +295,9 @@ impl Searches<'_> {
         let (mut machine, predicate) = (self.watching)(plain);
         let how = how.all_errors(true).invariant(self.invariant, predicate);
         let outcome = check(&mut machine, &how, &meter(memory), &mut Quiet);
+        if outcome.statistics.memory_bytes > memory {
+            return Err(format!("{name}: {} bytes of {memory}", outcome.statistics.memory_bytes));
+        }
         // A search that forgets may take very long; what it would have said is then not known.
         if memory < PLENTY && matches!(outcome.limit, Some(Limit::Memory { .. } | Limit::Time { .. })) {
             return Ok(outcome);

@@ -34,9 +34,8 @@ fn every_policy_gives_the_answer_of_the_full_search_in_a_third_of_its_memory() {
         assert!(figure(&answer, "replaced") > 0.0 && figure(&answer, "longest_path") > 0.0, "{policy}");
         let off = (figure(&answer, "states") - states).abs() / states;
         assert!(off < 5.0 * figure(&answer, "estimate_error"), "{policy}: {}", answer["statistics"]);
-        // Tables of nodes grow by doubling, between two looks at the budget.
         let peak = figure(&answer, "peak_memory_bytes");
-        assert!(peak <= budget as f64 * 1.125, "{policy}: {}", answer["statistics"]);
+        assert!(peak <= budget as f64, "{policy}: {}", answer["statistics"]);
     }
     let (answer, code) =
         ask(&sandbox, &format!("{MODEL} --reduction none --memory {budget} --replacement none"));
@@ -46,7 +45,7 @@ fn every_policy_gives_the_answer_of_the_full_search_in_a_third_of_its_memory() {
 #[test]
 fn a_budget_below_the_smallest_tables_is_unknown_and_names_what_it_takes() {
     let sandbox = Sandbox::new();
-    for memory in ["1", "1k", "2k"] {
+    for memory in ["1", "500", "1000"] {
         let answered = sandbox.volee(&format!("check {MODEL} --memory {memory}"));
         assert_eq!(answered.code, 3, "{}", answered.stdout);
         assert!(

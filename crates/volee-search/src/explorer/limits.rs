@@ -5,10 +5,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use volee_store::{Full, Visited};
-use volee_system::{Flow, Limit, Snapshot, System};
+use volee_system::{Flow, Limit, Meter, Snapshot, System};
 
 use super::Explorer;
 use crate::check::Statistics;
+use crate::staging::Staged;
 
 /// Time between two snapshots of progress.
 const REPORT: Duration = Duration::from_millis(50);
@@ -16,7 +17,120 @@ const REPORT: Duration = Duration::from_millis(50);
 /// What is remembered of steps takes at most one part in this many of the budget.
 const MOST_REMEMBERED: u64 = 16;
 
+/// With less memory than this steps are not remembered: the first tables alone would be much of it.
+const REMEMBERS: u64 = 1 << 20;
+
+/// Whether steps are remembered.
+pub(super) fn remembers(meter: &Meter) -> bool {
+    meter.budget().memory.is_none_or(|bytes| bytes >= REMEMBERS)
+}
+
+/// How many states may be staged before the first look at what there is.
+pub(super) fn first_staged(meter: &Meter) -> usize {
+    let room = meter.budget().memory.map_or(u64::MAX, |bytes| bytes / 8);
+    usize::try_from(room).unwrap_or(usize::MAX) / size_of::<Staged>()
+}
+
+impl<S: System + ?Sized, V> Explorer<'_, '_, S, V> {
+    /// How many states may be named until the next look, about.
+    fn named_soon(&self) -> usize {
+        4 * usize::try_from(self.tick).unwrap_or(usize::MAX) + super::BATCH
+    }
+
+    /// What names, batch and traversal may take until the next look, about: it is left free. That they do not
+    /// take more is looked at where they do ([`Explorer::claim`], `Names::hold_to`).
+    pub(crate) fn headroom(&self) -> u64 {
+        if self.meter.budget().memory.is_none() {
+            return 0;
+        }
+        let batch = (self.staged.capacity() * size_of::<Staged>()) as u64 * 2 + self.reducing.batch_bytes();
+        let remembered = self.memo.bytes() + self.wide_memo.bytes();
+        let traversal = self.traversal_growth.max(LEAST_GROWTH);
+        self.names.growth(self.named_soon()) + batch + traversal + remembered + self.reducing.proviso.growth()
+    }
+}
+
+/// Names that may take so many bytes more than twice what they take need not be looked at soon.
+const PLENTY: u64 = 1 << 16;
+
+/// What a traversal grows by, at least.
+const LEAST_GROWTH: u64 = 1 << 10;
+
 impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
+    /// Whether the first tables are within the budget.
+    pub(crate) fn fits_at_first(&mut self) -> Result<(), Limit> {
+        let least = self.visited.bytes() + self.own_bytes(0) + LEAST_GROWTH;
+        let kilobytes = least as f64 / 1024.0;
+        let needed = || format!("the smallest tables alone are larger (at least {kilobytes:.1} kB)");
+        self.meter.check_memory(least, needed)?;
+        self.share_out(self.budget() - least);
+        Ok(())
+    }
+
+    /// Looks at clock and budget now.
+    pub(crate) fn look_now(&mut self, traversal: u64) -> Flow {
+        self.until_tick = self.tick;
+        self.look_around(0, 0, traversal)
+    }
+
+    /// Somebody is about to take this many bytes, beside what the traversal has: the store makes room, or the
+    /// search ends.
+    #[inline]
+    pub(crate) fn claim(&mut self, bytes: u64, traversal: u64) -> Flow {
+        if bytes == 0 || self.meter.budget().memory.is_none() {
+            Flow::Continue(())
+        } else {
+            self.make_free(bytes, traversal)
+        }
+    }
+
+    /// Names that will soon take more than they may are given it first.
+    #[inline]
+    pub(crate) fn foresee(&mut self, traversal: u64) -> Flow {
+        if !self.names_are_tight {
+            return Flow::Continue(());
+        }
+        match self.names.lacks(super::BATCH) {
+            0 => Flow::Continue(()),
+            more => {
+                self.make_free(more, traversal)?;
+                self.share_out(
+                    self.budget().saturating_sub(self.visited.reserved() + self.own_bytes(traversal)),
+                );
+                Flow::Continue(())
+            }
+        }
+    }
+
+    #[cold]
+    fn make_free(&mut self, bytes: u64, traversal: u64) -> Flow {
+        let budget = self.budget();
+        let used = |search: &Self| search.visited.reserved() + search.own_bytes(traversal) + bytes;
+        let lacks = used(self).saturating_sub(budget);
+        if lacks > 0 {
+            self.visited.foresee_loss(&mut self.names);
+        }
+        if lacks > 0 && (!self.visited.give_room(lacks) || used(self) > budget) {
+            return self.stop_on_memory();
+        }
+        let free = budget - used(self);
+        self.share_out(free);
+        Flow::Continue(())
+    }
+
+    /// What is free until the next look is for names and for the batch.
+    fn share_out(&mut self, free: u64) {
+        let growth = self.names.growth(self.named_soon());
+        let others = self.headroom().saturating_sub(growth);
+        // A dictionary that is full doubles: names may have all that others do not need soon.
+        let names = (free - others.min(free / 2)).max(growth.min(free));
+        let held = self.names.bytes();
+        self.names.hold_to(held + names);
+        self.names_are_tight = names < held + PLENTY;
+        let more = usize::try_from((free - names) / 2).unwrap_or(usize::MAX) / size_of::<Staged>();
+        self.most_staged = self.staged.capacity().saturating_add(more);
+    }
+
     #[cold]
     pub(crate) fn stop_full(&mut self, full: Full) -> Flow {
         self.stop(full.limit(self.visited.bytes() + self.names.bytes(), self.visited.needs()))
@@ -37,6 +151,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
             self.staged.clear();
             self.sleeps.clear();
             self.reducing.drop_batch();
+            self.names.revive();
         }
         is_memory
     }
@@ -62,11 +177,6 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         }
         self.until_tick = self.tick;
         self.look_around(depth, pending, extra_bytes)
-    }
-
-    /// Looks at clock and budget at the next tick.
-    pub(crate) fn look_soon(&mut self) {
-        self.until_tick = 1;
     }
 
     #[cold]
@@ -99,7 +209,6 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
     /// look.
     fn keep_budget(&mut self, memory: u64) -> Result<(), Limit> {
         let Some(budget) = self.meter.budget().memory else { return Ok(()) };
-        let enough = budget - self.visited.margin(budget);
         let remembered = self.memo.bytes() + self.wide_memo.bytes();
         let memory = match remembered > budget / MOST_REMEMBERED {
             true => {
@@ -108,11 +217,20 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
             }
             false => memory,
         };
-        if memory <= enough {
-            self.visited.take_room(enough - memory);
-            return Ok(());
-        }
-        if self.visited.give_room(memory - enough) {
+        let enough = budget.saturating_sub(self.visited.margin(budget).max(self.headroom()));
+        let has_room = match memory <= enough {
+            true => {
+                self.visited.take_room(enough - memory);
+                true
+            }
+            false => {
+                self.visited.foresee_loss(&mut self.names);
+                self.visited.give_room(memory - enough)
+            }
+        };
+        let reserved = self.visited.reserved() + self.own_bytes(self.traversal_bytes);
+        self.share_out(budget.saturating_sub(reserved));
+        if has_room {
             return Ok(());
         }
         let kilobytes = memory as f64 / 1024.0;

@@ -7,10 +7,10 @@
 //! have few steps each; nothing is then lost by going over. Any other does where it has come to the end of
 //! its memory in batches: it forgets everything and begins anew.
 
-use volee_system::{Meter, Progress, System};
+use volee_system::{Limit, Meter, Progress, System};
 
 use super::Ended;
-use crate::check::{Check, Reduction, SHARED, Statistics};
+use crate::check::{Reduction, SHARED, Statistics};
 use crate::questions::Questions;
 use crate::single;
 use volee_store::{Frugal, Sketch};
@@ -18,11 +18,9 @@ use volee_store::{Frugal, Sketch};
 /// With less memory than this the first tables of a search in batches would be most of it.
 const LEAST: u64 = 12 << 10;
 
-/// Whether a search may go in single file: one whose states have no components, which takes all steps and is
-/// not cut at a depth.
-pub(super) fn may_go_single<S: System + ?Sized>(system: &mut S, check: &Check, meter: &Meter) -> bool {
-    let reduces = check.reduction != Reduction::None && system.reducible().is_some();
-    !reduces && meter.budget().depth.is_none() && system.components().is_none()
+/// Whether a search may go in single file: one that is not cut at a depth.
+pub(super) fn may_go_single(meter: &Meter) -> bool {
+    meter.budget().depth.is_none()
 }
 
 /// Goes in single file from the start, where that is better. What is to be kept goes in batches.
@@ -36,10 +34,25 @@ pub(super) fn at_once<S: System + ?Sized>(
     if budget >= SHARED || check.checkpoint.is_some() {
         return None;
     }
+    if let Err(limit) = has_room(meter) {
+        return Some((Statistics::default(), Some(limit)));
+    }
     let parts = || empty(budget, check.seed, Statistics::default());
     let (frugal, sketch, _) = parts();
-    let goes = budget < LEAST || single::is_thin(system, meter, progress, (frugal, sketch));
+    // States with components have short names, and reduced searches short paths.
+    let reduces = check.reduction != Reduction::None && system.reducible().is_some();
+    let may_be_thin = !reduces && system.components().is_none();
+    let goes = budget < LEAST || may_be_thin && single::is_thin(system, meter, progress, (frugal, sketch));
     goes.then(|| single::search(system, questions, meter, progress, parts()))
+}
+
+/// Whether the smallest tables fit.
+fn has_room(meter: &Meter) -> Result<(), Limit> {
+    let budget = meter.budget().memory.unwrap_or(u64::MAX);
+    let (frugal, sketch, _) = empty(budget, 0, Statistics::default());
+    let least = frugal.least() + sketch.bytes();
+    let kilobytes = least as f64 / 1024.0;
+    meter.check_memory(least, || format!("the smallest tables alone are larger (at least {kilobytes:.1} kB)"))
 }
 
 /// Forgets everything and begins anew: what is lost is the time so far.

@@ -83,6 +83,8 @@ fn descend<S: System + ?Sized>(
     name: StateRef,
     asleep: u64,
 ) -> Flow {
+    explorer.foresee(sleepy.bytes())?;
+    explorer.claim(sleepy.path.growth(), sleepy.bytes())?;
     let depth = explorer.visited.depth();
     explorer.visited.set_depth(depth);
     if explorer.visited.enter_asleep(name, asleep).is_none() {
@@ -142,6 +144,14 @@ fn wait<S: System + ?Sized>(
     sleepy: &mut Sleepy<'_>,
 ) -> ControlFlow<(), (bool, bool)> {
     if super::refresh(explorer, sleepy.path, &mut []).is_break() {
+        return ControlFlow::Break(());
+    }
+    let staged = explorer.staged.len();
+    let sleeps = sleepy.waiting.capacity() - sleepy.waiting.len();
+    let sleeps =
+        if staged > sleeps { (staged + sleepy.waiting.len() / 8 + 64) * size_of::<SleepSet>() } else { 0 };
+    let growth = explorer.visited.waiting_growth(staged) + sleeps as u64;
+    if explorer.claim(growth, sleepy.bytes()).is_break() {
         return ControlFlow::Break(());
     }
     let (mut no_memory, mut fresh, mut satisfied) = (false, false, false);

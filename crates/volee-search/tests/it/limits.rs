@@ -53,8 +53,9 @@ fn a_memory_budget_is_kept_and_named() {
     for order in [Order::DepthFirst, Order::BreadthFirst] {
         let outcome = run(Budget { memory: Some(4 << 20), ..Budget::default() }, order);
         assert_unknown(&outcome, "memory");
-        // Arrays of waiting states grow between two looks at the budget, by half at most.
-        assert!(outcome.statistics.memory_bytes < 7 << 20, "{:?}", outcome.statistics);
+        // Whoever does not replace does not foresee what it will take: it ends when that is too much.
+        let most = if order == Order::DepthFirst { 4 << 20 } else { 7 << 20 };
+        assert!(outcome.statistics.memory_bytes <= most, "{:?}", outcome.statistics);
     }
 }
 

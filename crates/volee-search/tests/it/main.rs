@@ -1,6 +1,7 @@
 //! Behaviour of the search, compared with a naive twin and on systems whose answers are known.
 
 mod approximate;
+mod budgets;
 mod checkpoints;
 mod commit;
 mod counts;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use volee_search::{Check, Order, Outcome, Reduction, check};
+use volee_search::{Check, Order, Outcome, Reduction, Replacement, check};
 use volee_system::{
     Budget, FaultId, Flow, Label, Meter, PersistentSet, PredicateId, Quiet, Random, Reducible, Sink, Step,
     System, Verdict, replay,
@@ -205,8 +205,10 @@ fn reduction_and_replacement_go_together() {
         let questions = Check::new().all_errors(true).invariant("shared is not 3", PredicateId(3));
         let short = Budget { time: Some(Duration::from_millis(300)), ..Budget::default() };
         let full = check(&mut team, &questions, &Meter::start(short.clone()), &mut Quiet);
-        let budget = Budget { memory: Some((5 + 2 * (seed % 8)) << 10), ..short };
-        let reducing = questions.clone().reduction(Reduction::Persistent);
+        let budget = Budget { memory: Some((8 + 3 * (seed % 8)) << 10), ..short };
+        // In so little memory only those go in batches, and reduce, that do not forget at random.
+        let reducing =
+            questions.clone().reduction(Reduction::Persistent).replacement(Some(Replacement::Oldest));
         let reduced = check(&mut team, &reducing, &Meter::start(budget), &mut Quiet);
         for (a, b) in full.answers.iter().zip(&reduced.answers) {
             let known =

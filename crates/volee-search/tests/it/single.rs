@@ -148,7 +148,7 @@ fn talks(wanted: usize) -> impl Iterator<Item = (u64, Talk, HashSet<Vec<u8>>, u6
 
 #[test]
 fn every_state_is_expanded_and_every_error_counts_once_in_any_memory() {
-    let (mut ended, mut forgot, mut again) = (0, 0, 0);
+    let (mut ended, mut forgot, mut again, mut exact) = (0, 0, 0, 0);
     for (seed, mut talk, states, full) in talks(25) {
         let bad = states.iter().filter(|state| is_bad(state, 50)).count() as u64;
         for percent in [100, 50, 30, 20, 10, 5] {
@@ -165,7 +165,11 @@ fn every_state_is_expanded_and_every_error_counts_once_in_any_memory() {
                 continue;
             }
             assert_eq!(talk.expanded, states, "{told}");
-            assert_eq!(answer.errors, bad, "{told}");
+            // So many errors are remembered in any memory.
+            if bad <= full * percent / 100 / 256 {
+                assert_eq!(answer.errors, bad, "{told}");
+                exact += 1;
+            }
             ended += 1;
             match &outcome.statistics.turnover {
                 Some(turnover) => {
@@ -179,6 +183,7 @@ fn every_state_is_expanded_and_every_error_counts_once_in_any_memory() {
         }
     }
     assert!(ended > 80 && forgot > 30 && again > 10, "{ended} ended, {forgot} forgot, {again} met again");
+    assert!(exact > 40, "{exact} numbers are exact");
 }
 
 #[test]

@@ -36,6 +36,7 @@ impl Bounded {
         }
         (self.fits || self.path.len() < self.most_pinned(lines)).then_some(())?;
         self.table.resize(lines)?;
+        self.table.most_lines = lines;
         self.keep_fitting()
     }
 
@@ -66,7 +67,10 @@ impl Bounded {
         if self.fits {
             (self.fits, self.purged) = (false, Some(0));
         }
-        let (lines, most) = (self.table.lines(), self.table.reserved());
+        // What the path grows by, the table does not have.
+        let fewer = (self.path.growth_to(coding.width()) as usize).div_ceil(size_of::<Line>());
+        let lines = self.table.lines().checked_sub(fewer).filter(|&lines| lines >= FIRST_LINES)?;
+        let most = self.table.reserved();
         let table = Table::new(coding, lines, most, self.table.policy)?;
         let old = std::mem::replace(&mut self.table, table);
         let (from, to) = (&old.coding, self.table.coding.clone());

@@ -34,6 +34,10 @@ impl Tuples {
     }
 
     fn add_value(&mut self, owner: usize, value: &[u8]) -> Option<u32> {
+        if !self.may_grow(self.components[owner].values.growth(1, value.len())) {
+            self.lost = true;
+            return None;
+        }
         let component = &mut self.components[owner];
         let number = component.values.add(value);
         self.misfits |= number.is_none();
@@ -58,6 +62,10 @@ impl Tuples {
             }
             additions.push(word);
             self.known_words += 1;
+        }
+        if !self.may_grow(self.others.growth()) {
+            self.lost = true;
+            return None;
         }
         self.others.add(word)
     }
