@@ -70,6 +70,8 @@ pub struct ShownRun {
     pub claim: Option<Claim>,
     /// What there is to say about its end: why nobody moves, what never happens in its cycle.
     pub why: Vec<String>,
+    /// It goes on for ever although no state comes again: integers grow.
+    pub grows: bool,
 }
 
 /// What a run is to the answer.

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use crate::sandbox::Sandbox;
 
+/// As it is named in the sandbox, so that messages are as wide wherever the project stands.
 fn example(name: &str) -> String {
-    format!("{}/../../examples/families/{name}", env!("CARGO_MANIFEST_DIR"))
+    format!("examples/families/{name}")
 }
 
 fn ask(sandbox: &Sandbox, call: &str) -> (Value, i32) {
@@ -160,7 +161,7 @@ fn properties_are_formulas_claims_and_automata_with_named_clients() {
 fn the_properties_of_the_producers_and_consumers_are_the_same_as_automata() {
     let sandbox = Sandbox::new();
     for (name, flags, verdict) in &PROBLEMS[4..8] {
-        let text = std::fs::read_to_string(example(name)).expect("the problem");
+        let text = sandbox.read(&example(name));
         let formula =
             text.split_once("--tl '").and_then(|(_, rest)| rest.split_once("' */")).expect("a formula").0;
         let model = example(name);

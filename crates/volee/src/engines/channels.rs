@@ -114,6 +114,7 @@ fn told(
                 more: None,
                 claim: None,
                 why: Vec::new(),
+                grows: false,
             });
             if let Some(steps) = queues.rounds(pump, 12) {
                 answer.longer = Some(Witness { initial: 0, steps, loop_start: None });

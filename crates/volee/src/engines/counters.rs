@@ -419,6 +419,7 @@ fn reached(counted: &Counted, search: &Search, program: &Program, run: &CounterR
         more: Some(in_sets(program, run)),
         claim: None,
         why: Vec::new(),
+        grows: false,
     });
     answer
 }

@@ -120,6 +120,7 @@ fn shown(search: &Search, program: &Program, lasso: &Lasso, rounds: &Rounds, lif
         length: Some(format!("{steps} steps, then a loop of {body} for ever, {replayed}")),
         more: Some(more),
         claim: None,
+        grows: grows.is_some(),
         why: grows
             .map(|adds| format!("from step {} on this repeats for ever: {adds}", start + 1))
             .into_iter()

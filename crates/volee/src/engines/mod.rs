@@ -173,8 +173,18 @@ pub(crate) fn judged(
         Ok(Confirmed { witness, run, fault, .. }) => {
             let why = explained(lowered, draft, &witness, question);
             let witness = Some(witness);
-            let shown =
-                ShownRun { role, run, witness, options, single: None, length: None, more: None, claim, why };
+            let shown = ShownRun {
+                role,
+                run,
+                witness,
+                options,
+                single: None,
+                length: None,
+                more: None,
+                claim,
+                why,
+                grows: false,
+            };
             Ok((shown, fault))
         }
         Err(objection) => {

@@ -199,8 +199,8 @@ impl Report<'_> {
         let _ = writeln!(self.details, "{} ({length}):", palette.strong(title));
         self.details.push_str(&self.view.run.text(run, &self.name, palette));
         if !shown.why.is_empty() {
-            let title =
-                if run.loop_start.is_some() { "why it goes on like that" } else { "why nobody moves" };
+            let goes_on = run.loop_start.is_some() || shown.grows;
+            let title = if goes_on { "why it goes on like that" } else { "why nobody moves" };
             let _ = writeln!(self.details, "{}:", palette.strong(title));
             for line in &shown.why {
                 let _ = writeln!(self.details, "  {line}");
