@@ -491,10 +491,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     /// Looks up all that is staged, and gives the new states to `keep`.
     #[inline]
     pub(crate) fn settle(&mut self, mut keep: impl FnMut(Staged)) -> Flow {
-        if let Some(full) = self.names.full() {
-            return self.stop_full(full);
-        }
-        debug_assert!(!self.names.has_waiting(), "who waits for a name is not looked up");
+        self.check_names()?;
         if self.visited.growth(self.staged.len()).is_some() {
             self.make_room()?;
         }
@@ -533,10 +530,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
 
     /// Gives all that is staged to `keep`, without looking it up.
     pub(crate) fn drain(&mut self, mut keep: impl FnMut(&mut V, &mut Reducing, Staged)) -> Flow {
-        if let Some(full) = self.names.full() {
-            return self.stop_full(full);
-        }
-        debug_assert!(!self.names.has_waiting(), "who waits for a name is not kept");
+        self.check_names()?;
         for &staged in &self.staged {
             keep(&mut self.visited, &mut self.reducing, staged);
         }

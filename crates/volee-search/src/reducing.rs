@@ -304,9 +304,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         &mut self,
         mut keep: impl FnMut(&mut V, &Proviso, StateRef, SleepSet),
     ) -> Flow {
-        if let Some(full) = self.names.full() {
-            return self.stop_full(full);
-        }
+        self.check_names()?;
         for (staged, &sleep) in self.staged.iter().zip(&self.sleeps) {
             keep(&mut self.visited, &self.reducing.proviso, staged.name, sleep);
         }

@@ -131,6 +131,20 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         self.most_staged = self.staged.capacity().saturating_add(more);
     }
 
+    /// Whether all that is staged has a name: what has none must not be looked up or kept, for it would be
+    /// taken for another state.
+    #[inline]
+    pub(crate) fn check_names(&mut self) -> Flow {
+        match self.names.full() {
+            None if !self.names.has_waiting() => Flow::Continue(()),
+            Some(full) => self.stop_full(full),
+            None => {
+                let message = "a state without a name was to be kept: a defect of volee".into();
+                self.stop(Limit::Other { message })
+            }
+        }
+    }
+
     #[cold]
     pub(crate) fn stop_full(&mut self, full: Full) -> Flow {
         self.stop(full.limit(self.visited.bytes() + self.names.bytes(), self.visited.needs()))
