@@ -119,8 +119,14 @@ fn wide_names_that_outgrow_any_memory_lose_no_error() {
             let how = Check::new().reduction(reduction).seed(kilobytes);
             let outcome = run(&machine, &how, Some(kilobytes << 10));
             assert!(outcome.statistics.memory_bytes <= kilobytes << 10, "{reduction:?} {kilobytes} kB");
-            match outcome.limit {
-                Some(_) => short += 1,
+            match &outcome.limit {
+                Some(limit) => {
+                    assert!(
+                        ["memory", "time"].contains(&limit.kind()),
+                        "{reduction:?} {kilobytes} kB: {limit:?}"
+                    );
+                    short += 1;
+                }
                 None => {
                     assert!(words(&outcome).contains(&true), "{reduction:?} {kilobytes} kB: nothing found");
                     found += 1;
