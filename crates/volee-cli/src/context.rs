@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use volee::report::{Palette, diagnostics_text};
 use volee::system::guard::{self, Limits};
 use volee::system::{Amount, Budget, Diagnostic};
-use volee::usual_memory;
+use volee::{cores, usual_memory};
 
 use crate::cli::{Cli, Format};
 use crate::cut;
@@ -41,14 +42,6 @@ impl Context {
     pub fn new(cli: &Cli) -> Self {
         let (format, verb, start) = (cli.format, cli.verb.clone(), Instant::now());
         let cancelled = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&cancelled);
-        // Without a handler Ctrl-C ends the program at once, which is the usual thing: no reason to refuse to
-        // run.
-        let _ = ctrlc::set_handler(move || {
-            if flag.swap(true, Ordering::Relaxed) {
-                cut::leave();
-            }
-        });
         // Servers live as long as their users want; what they are asked has limits of its own.
         let serves = matches!(verb.as_str(), "lsp" | "explore" | "worker");
         let (bytes, states) = match cli.memory {
@@ -56,12 +49,26 @@ impl Context {
             Some(Amount::States(states)) => (None, Some(states)),
             None => (None, None),
         };
-        let memory = bytes.or_else(|| usual_memory().filter(|_| !serves));
+        let usual = if serves { || None } else { usual_limit };
         // Of several models each has a process that keeps the time itself, and tells what it has found by
         // then.
         let time = cli.time.filter(|_| !cli.is_suite());
-        let limits = Limits { memory, time, start, cancelled: Arc::clone(&cancelled) };
-        guard::watch(limits, move |limit, at| cut::answer(format, &verb, &limit, &at), cut::leave);
+        let signalled = Arc::default();
+        let limits = Limits {
+            memory: bytes,
+            usual,
+            time,
+            start,
+            signalled: Arc::clone(&signalled),
+            cancelled: Arc::clone(&cancelled),
+        };
+        let end = move |limit, at| cut::answer(format, &verb, &limit, &at);
+        // Where nobody watches, Ctrl-C ends the program at once, which is the usual thing.
+        if guard::watch(limits, end, cut::leave).is_ok() {
+            for signal in [SIGINT, SIGTERM, SIGHUP] {
+                let _ = signal_hook::flag::register(signal, Arc::clone(&signalled));
+            }
+        }
         Context {
             format,
             palette: palette(std::io::stdout().is_terminal()),
@@ -121,6 +128,12 @@ impl Context {
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
+}
+
+/// What the system is asked for takes as long as a small check: here the guard asks, while the model is read.
+fn usual_limit() -> Option<u64> {
+    cores();
+    usual_memory()
 }
 
 fn palette(is_terminal: bool) -> Palette {

@@ -7,6 +7,7 @@
 //! unknown, and why. The right to answer is given once: either the program writes its answer or the guard
 //! does.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -31,11 +32,15 @@ static PROGRESS: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
 pub struct Limits {
     /// Bytes.
     pub memory: Option<u64>,
+    /// What bounds memory where nothing is said above. The guard asks, while the process begins its work.
+    pub usual: fn() -> Option<u64>,
     /// Wall-clock time since `start`.
     pub time: Option<Duration>,
     /// When the process began its work.
     pub start: Instant,
-    /// Set by a signal.
+    /// Set by a signal, and taken back by the guard.
+    pub signalled: Arc<AtomicBool>,
+    /// Set by the guard after a signal. A second one ends the process at once.
     pub cancelled: Arc<AtomicBool>,
 }
 
@@ -51,32 +56,47 @@ pub struct Cut {
 /// Watches from now on. `end` writes the answer of a process that ran into a limit and ends the process; it
 /// must not wait for anything that another thread may hold. `leave` ends a process that is told to end while
 /// its answer is being written, for example into a pipe that nobody reads.
+///
+/// # Errors
+/// There is no thread for it: the limits are then those that the loops keep by themselves.
 pub fn watch(
-    limits: Limits,
+    mut limits: Limits,
     end: impl FnOnce(Limit, Cut) + Send + 'static,
-    leave: impl FnOnce() + Send + 'static,
-) {
+    leave: impl Fn() + Send + 'static,
+) -> io::Result<()> {
     if let Some(budget) = limits.memory {
         memory::set_budget(budget);
     }
     let watching = std::thread::Builder::new().name("guard".into()).stack_size(512 << 10);
-    // Without a thread the limits are those that the loops keep by themselves.
-    let _ = watching.spawn(move || {
+    let watched = watching.spawn(move || {
         memory::exempt_this_thread();
-        let (limit, elapsed) = wait_for_limit(&limits);
+        if limits.memory.is_none() {
+            limits.memory = (limits.usual)();
+            limits.memory.into_iter().for_each(memory::set_budget);
+        }
+        let (limit, elapsed) = wait_for_limit(&limits, &leave);
         if claim_answer() {
             return end(limit, Cut { progress: last_progress(), elapsed });
         }
-        wait_for_signal(&limits);
+        wait_for_signal(&limits, &leave);
         leave();
     });
+    watched.map(drop)
 }
 
-fn wait_for_limit(limits: &Limits) -> (Limit, Duration) {
+/// Takes note of a signal.
+fn hear(limits: &Limits, leave: &impl Fn()) {
+    if limits.signalled.swap(false, Ordering::Relaxed) && limits.cancelled.swap(true, Ordering::Relaxed) {
+        leave();
+    }
+}
+
+fn wait_for_limit(limits: &Limits, leave: &impl Fn()) -> (Limit, Duration) {
     let mut signalled: Option<Instant> = None;
     let (mut last, mut saving) = (Instant::now(), Duration::ZERO);
     loop {
         std::thread::sleep(PERIOD);
+        hear(limits, leave);
         let now = Instant::now();
         let elapsed = now.duration_since(limits.start);
         if SAVING.load(Ordering::SeqCst) > 0 {
@@ -115,11 +135,15 @@ fn overweight(limits: &Limits) -> Option<Limit> {
     (memory::is_over() || resident()).then(|| Limit::Memory { budget, needed: needed() })
 }
 
-fn wait_for_signal(limits: &Limits) {
-    while !limits.cancelled.load(Ordering::Relaxed) {
+fn wait_for_signal(limits: &Limits, leave: &impl Fn()) {
+    let mut since: Option<Instant> = None;
+    while since.is_none_or(|since| since.elapsed() < GRACE) {
         std::thread::sleep(PERIOD);
+        hear(limits, leave);
+        if limits.cancelled.load(Ordering::Relaxed) {
+            since.get_or_insert_with(Instant::now);
+        }
     }
-    std::thread::sleep(GRACE);
 }
 
 /// Does something that the end of the process waits for, however long it takes; a second signal does not
@@ -154,7 +178,8 @@ mod tests {
     use super::*;
 
     fn limits(memory: Option<u64>, time: Option<Duration>) -> Limits {
-        Limits { memory, time, start: Instant::now(), cancelled: Arc::default() }
+        let (signalled, cancelled) = (Arc::default(), Arc::default());
+        Limits { memory, usual: || None, time, start: Instant::now(), signalled, cancelled }
     }
 
     #[test]
@@ -177,7 +202,19 @@ mod tests {
     #[test]
     fn a_signal_ends_what_does_not_end_by_itself() {
         let limits = limits(None, None);
-        limits.cancelled.store(true, Ordering::Relaxed);
-        assert_eq!(wait_for_limit(&limits).0, Limit::Cancelled);
+        limits.signalled.store(true, Ordering::Relaxed);
+        assert_eq!(wait_for_limit(&limits, &|| panic!("there was one signal")).0, Limit::Cancelled);
+    }
+
+    #[test]
+    fn a_second_signal_does_not_wait() {
+        let limits = limits(None, None);
+        let left = AtomicBool::new(false);
+        for _ in 0..2 {
+            assert!(!left.load(Ordering::Relaxed));
+            limits.signalled.store(true, Ordering::Relaxed);
+            hear(&limits, &|| left.store(true, Ordering::Relaxed));
+        }
+        assert!(left.load(Ordering::Relaxed));
     }
 }

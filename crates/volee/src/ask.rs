@@ -463,6 +463,12 @@ pub fn usual_memory() -> Option<u64> {
     *MEMORY.get_or_init(free_memory)
 }
 
+/// How many threads this process may run at once. It is looked up once.
+pub fn cores() -> usize {
+    static CORES: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
+}
+
 fn free_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;

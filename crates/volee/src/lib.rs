@@ -54,7 +54,7 @@ pub use advise::{Advice, advise};
 pub use answer::{
     Answer, Answers, AskError, Certificate, ExplanationForm, Figures, LONGEST_RUN, Role, ShownRun,
 };
-pub use ask::{Ask, NAME_OF_CLAIM, NOTHING_ASKED, ask, ask_system, usual_memory};
+pub use ask::{Ask, NAME_OF_CLAIM, NOTHING_ASKED, ask, ask_system, cores, usual_memory};
 pub use conformance::{Contract, Goal};
 pub use engine::{Cluster, Engine};
 pub use engines::counters::{ReachableSets, reachable};
