@@ -19,6 +19,8 @@ const LINE: usize = 8;
 const DOUBLED: usize = 1 << 16;
 /// Lines moved before the old table's front is given back.
 const MOVED: usize = 1 << 15;
+/// A table of more lines than this, of 4 megabytes, should not be there twice while names change.
+const HEAVY: usize = 1 << 16;
 
 /// All names that a search has met.
 pub struct Exact {
@@ -67,6 +69,14 @@ impl Whole {
         let new = place(&mut self.lines, home, name.0);
         self.len += usize::from(new);
         new
+    }
+
+    /// Puts its names into the order of a key of a byte: nothing is where it would be looked for.
+    fn sort(&mut self, key: impl Fn(StateRef) -> u8) {
+        sort(self.lines.as_flattened_mut(), |name| match name {
+            0 => FREE,
+            name => usize::from(key(StateRef(name))),
+        });
     }
 
     /// Gives all names away, and memory back on the way.
@@ -123,6 +133,14 @@ impl Form {
         }
     }
 
+    /// How far in the table a name is looked for first, in parts of which there are 256.
+    fn key(&self, name: StateRef) -> u8 {
+        match self {
+            Form::Whole(_) => (mix(name.0) >> 56) as u8,
+            Form::Quotients(table) => table.key(name),
+        }
+    }
+
     fn drain(&mut self, take: impl FnMut(StateRef)) {
         match self {
             Form::Whole(table) => table.drain(take),
@@ -172,9 +190,7 @@ impl Exact {
     /// never there as a whole at the same time.
     pub fn drain(mut self, key: impl Fn(StateRef) -> u8, take: impl FnMut(StateRef)) {
         if let Form::Whole(table) = &mut self.table {
-            sort(table.lines.as_flattened_mut(), |name| {
-                if name == 0 { FREE } else { usize::from(key(StateRef(name))) }
-            });
+            table.sort(key);
         }
         self.table.drain(take);
     }
@@ -199,12 +215,26 @@ impl Visited for Exact {
 
     fn rename(&mut self, width: u32, translate: &mut dyn FnMut(StateRef) -> StateRef) -> Option<()> {
         self.width = width;
-        self.move_to(Form::new(width, lines_for_names(width, self.table.len()))?, translate);
+        let to = Form::new(width, lines_for_names(width, self.table.len()))?;
+        match &mut self.table {
+            Form::Whole(table) if table.lines.len() > HEAVY => {
+                let places = table.lines.as_flattened_mut().iter_mut().filter(|place| **place != 0);
+                places.for_each(|place| *place = translate(StateRef(*place)).0);
+                table.sort(|name| to.key(name));
+                self.move_to(to, &mut |name| name);
+            }
+            _ => self.move_to(to, translate),
+        }
         Some(())
     }
 
     fn rename_growth(&self, width: u32) -> u64 {
-        (lines_for_names(width, self.table.len()) as u64 * 64).saturating_sub(self.table.bytes())
+        let new = lines_for_names(width, self.table.len()) as u64 * 64;
+        match &self.table {
+            // Remainders cannot be translated where they are.
+            Form::Quotients(table) if table.lines() > HEAVY => new,
+            _ => new.saturating_sub(self.table.bytes()),
+        }
     }
 
     fn name_bits(&self) -> u32 {
@@ -370,6 +400,31 @@ mod tests {
             assert_eq!(exact.insert(name(i)), twin.insert(name(i)));
         }
         assert_eq!(exact.len(), twin.len() as u64);
+    }
+
+    /// Names change in tables that are too large to be there twice, too, and in each form.
+    #[test]
+    fn names_change_and_none_is_lost() {
+        for (count, width, to) in [(400_000u64, 62, 63), (400_000, 62, 40), (900_000, 34, 62), (1000, 62, 63)]
+        {
+            let mut exact = Exact::new();
+            exact.rename(width, &mut |name| name).expect("small");
+            let before = |i: u64| StateRef(mix(i) & ((1 << 34) - 1) | 1 << 33);
+            let after = |name: StateRef| StateRef((name.0 ^ 5) | (1 << (to - 1)));
+            for i in 0..count {
+                if exact.growth(1).is_some() {
+                    exact.grow().expect("small");
+                }
+                exact.insert(before(i));
+            }
+            let mut expected: Vec<StateRef> = exact.names().map(after).collect();
+            exact.rename(to, &mut |name| after(name)).expect("small");
+            let mut renamed: Vec<StateRef> = exact.names().collect();
+            expected.sort_unstable();
+            renamed.sort_unstable();
+            assert!(renamed == expected, "{} names of {to} bits", renamed.len());
+            assert!((0..count).all(|i| !exact.insert(after(before(i)))), "{count} names of {to} bits");
+        }
     }
 
     #[test]

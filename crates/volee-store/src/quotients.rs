@@ -98,6 +98,12 @@ impl Quotients {
         self.len
     }
 
+    /// How far in the table a name is looked for first, in parts of which there are 256.
+    pub fn key(&self, name: StateRef) -> u8 {
+        let code = self.coding.scramble(name.0);
+        ((u128::from(code) << 8) >> self.coding.width()) as u8
+    }
+
     pub fn lines(&self) -> usize {
         self.lines.len()
     }

@@ -122,8 +122,10 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
     fn share_out(&mut self, free: u64) {
         let growth = self.names.growth(self.named_soon());
         let others = self.headroom().saturating_sub(growth);
-        // A dictionary that is full doubles: names may have all that others do not need soon.
-        let names = (free - others.min(free / 2)).max(growth.min(free));
+        // What nobody needs soon is for whoever needs it after all: a dictionary that is full doubles, and a
+        // state may have any number of steps.
+        let batch = others.max(free / 4).min(free / 2);
+        let names = (free - batch).max(growth.min(free));
         let held = self.names.bytes();
         self.names.hold_to(held + names);
         self.names_are_tight = names < held + PLENTY;

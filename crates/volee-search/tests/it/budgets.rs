@@ -4,10 +4,12 @@
 use std::time::Duration;
 
 use volee_program::{Machine, MachineOptions};
-use volee_search::{Check, Outcome, Reduction, Replacement, check};
+use volee_search::{Check, Order, Outcome, Reduction, Replacement, check};
 use volee_system::{Budget, Limit, Meter, Quiet, Verdict};
 use volee_testkit::agreement::{explore_plainly, read};
 use volee_testkit::promela::{Audience, program};
+
+use crate::graph::Graph;
 
 const REDUCTIONS: [Reduction; 3] = [Reduction::None, Reduction::Persistent, Reduction::Both];
 
@@ -135,4 +137,27 @@ fn wide_names_that_outgrow_any_memory_lose_no_error() {
         }
     }
     assert!(found > 20 && short > 5, "{found} found, {short} short");
+}
+
+/// A state may have any number of steps: where memory is left for them they are looked at together, and nothing
+/// is forgotten for them.
+#[test]
+fn a_state_of_many_steps_has_the_memory_that_is_left() {
+    let n = 6000_usize;
+    let states: Vec<Vec<u8>> = (0..n).map(|at| vec![1, (at / 256) as u8, (at % 256) as u8]).collect();
+    let mut edges = vec![Vec::new(); n];
+    edges[0] = (1..n).map(|to| (to, None)).collect();
+    edges[n - 1] = vec![(0, Some(0))];
+    let (initial, valid_end) = (vec![0], vec![true; n]);
+    let graph = Graph { states, initial, edges, valid_end, predicates: vec![vec![false; n]; 3] };
+    for order in [Order::DepthFirst, Order::BreadthFirst] {
+        for megabytes in [2, 16, 1024] {
+            let budget = Budget { memory: Some(megabytes << 20), ..Budget::default() };
+            let how = Check::new().order(order).all_errors(true);
+            let outcome = check(&mut graph.clone(), &how, &Meter::start(budget), &mut Quiet);
+            let told = format!("{order:?}, {megabytes} MB: {:?} {:?}", outcome.limit, outcome.statistics);
+            assert!(outcome.limit.is_none() && outcome.statistics.turnover.is_none(), "{told}");
+            assert_eq!(outcome.statistics.states, n as u64, "{told}");
+        }
+    }
 }
