@@ -174,7 +174,7 @@ impl KeepingArgs {
 /// Where a question is answered.
 #[derive(Debug, Clone, Default, Args)]
 pub struct WorkersArgs {
-    /// Threads that search together once there are many states (65,536); all cores unless something else is
+    /// Threads that search together once there are many states (32,768); all cores unless something else is
     /// said
     #[arg(long, value_name = "N", help_heading = "Workers", conflicts_with = "cluster")]
     pub workers: Option<usize>,

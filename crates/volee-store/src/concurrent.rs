@@ -34,6 +34,10 @@ const FAR: u32 = GROUP.trailing_zeros();
 
 /// Lines from which on a table grows by half: 32 megabytes.
 const LARGE: usize = 1 << 19;
+/// Lines of a table after the first where nobody misses the memory: 8 megabytes. In the beginning names are laid
+/// out anew again and again, which a table that is large would make slow; a table that was small for long is not
+/// small for the search.
+const MIDDLING: usize = 1 << 17;
 
 type Line = [AtomicU64; WORDS];
 
@@ -88,15 +92,17 @@ impl Concurrent {
     }
 
     /// A table that is larger than this one, with what found no place here; the rest is moved there by
-    /// [`Concurrent::move_chunk`]. `None` when there is no memory.
-    pub fn larger(&self) -> Option<Self> {
+    /// [`Concurrent::move_chunk`]. It is much larger where it takes no more than `ease` bytes. `None` when
+    /// there is no memory.
+    pub fn larger(&self, ease: u64) -> Option<Self> {
         let lines = self.pages.count();
         let has_shorter = matches!(self.form, Form::Whole) && Quotients::fits(self.width, lines);
-        self.of_lines(if has_shorter { lines } else { self.larger_lines() })
+        self.of_lines(if has_shorter { lines } else { next_lines(lines, ease) })
     }
 
-    /// An empty table for names of this many bits, with as much room as this one has at least.
-    pub fn relaid(&self, width: u32) -> Option<Self> {
+    /// An empty table for names of this many bits, with as much room as this one has at least; with more where
+    /// this one would soon be crowded and that takes no more than `ease` bytes.
+    pub fn relaid(&self, width: u32, ease: u64) -> Option<Self> {
         let lines = lines_for_names(width.max(1), self.len() as usize);
         // Whole names have half as many places in a line.
         let was_whole = matches!(self.form, Form::Whole);
@@ -105,7 +111,10 @@ impl Concurrent {
         } else {
             self.lines().len()
         };
-        Self::with_lines(width, lines.max(own.next_multiple_of(GROUP)))
+        let lines = lines.max(own.next_multiple_of(GROUP));
+        let larger = next_lines(lines, ease);
+        let is_filling = self.len() > self.room() / 2 && bytes_of(larger) <= ease;
+        Self::with_lines(width, if is_filling { larger } else { lines })
     }
 
     fn of_lines(&self, lines: usize) -> Option<Self> {
@@ -117,14 +126,8 @@ impl Concurrent {
     }
 
     /// Bytes of what [`Concurrent::larger`] would make, at most.
-    pub fn larger_bytes(&self) -> u64 {
-        (self.larger_lines() * size_of::<Line>()) as u64
-    }
-
-    /// For a meeting all stop working, so that small tables grow in larger steps than one thread's.
-    fn larger_lines(&self) -> usize {
-        let lines = self.pages.count();
-        if lines < LARGE { lines * 2 } else { larger(lines) }
+    pub fn larger_bytes(&self, ease: u64) -> u64 {
+        bytes_of(next_lines(self.pages.count(), ease))
     }
 
     #[inline(always)]
@@ -213,11 +216,17 @@ impl Concurrent {
     /// Whether it should be larger.
     #[inline]
     pub fn is_crowded(&self) -> bool {
+        self.len() > self.room() || self.has_aside.load(Ordering::Relaxed)
+    }
+
+    /// Names that find a place quickly.
+    #[inline]
+    fn room(&self) -> u64 {
         let places = match self.form {
             Form::Whole => WORDS,
             Form::Halves(..) => 2 * WORDS,
         };
-        self.len() > (self.pages.count() * places / 16 * 14) as u64 || self.has_aside.load(Ordering::Relaxed)
+        (self.pages.count() * places / 16 * 14) as u64
     }
 
     pub fn bytes(&self) -> u64 {
@@ -327,6 +336,21 @@ impl Concurrent {
     }
 }
 
+/// Lines of the next larger table. To move the names all threads stop working, so that small tables grow in
+/// larger steps than one thread's, and in yet larger ones where nobody misses the memory.
+fn next_lines(lines: usize, ease: u64) -> usize {
+    let leap = (lines * 4).max(MIDDLING);
+    match lines {
+        _ if leap <= LARGE && bytes_of(leap) <= ease => leap,
+        _ if lines < LARGE => lines * 2,
+        _ => larger(lines),
+    }
+}
+
+fn bytes_of(lines: usize) -> u64 {
+    (lines * size_of::<Line>()) as u64
+}
+
 /// The halves of a word that are in use.
 #[inline(always)]
 fn halves(word: &AtomicU64) -> impl Iterator<Item = u32> {
@@ -407,8 +431,11 @@ mod tests {
     }
 
     fn moved(table: &Concurrent, change: u64, width: u32) -> Concurrent {
-        let to =
-            if width == table.width { table.larger() } else { Concurrent::new(width, table.len() as usize) };
+        let to = if width == table.width {
+            table.larger(table.len() % 2 << 20)
+        } else {
+            Concurrent::new(width, table.len() as usize)
+        };
         let to = to.expect("small");
         match change {
             0 => while table.move_chunk(&to) {},

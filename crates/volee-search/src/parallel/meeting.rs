@@ -15,6 +15,7 @@ use std::sync::{Arc, PoisonError};
 use volee_store::{Concurrent, Layouts, Names, StateRef, Tuples, WAITING, Waiting};
 use volee_system::Limit;
 
+use super::ease;
 use super::worker::Worker;
 use super::yard::End;
 
@@ -89,9 +90,10 @@ impl Worker<'_, '_> {
         if is_kept && !wants && !old.is_crowded() {
             return Ok(Plan { table: old, renaming: None, is_moved: true, is_kept });
         }
-        self.explorer.may_hold(old.larger_bytes()).map_err(Some)?;
+        let ease = ease(self.explorer.meter);
+        self.explorer.may_hold(old.larger_bytes(ease)).map_err(Some)?;
         if !wants {
-            let table = Arc::new(old.larger().ok_or(None)?);
+            let table = Arc::new(old.larger(ease).ok_or(None)?);
             return Ok(Plan { table, renaming: None, is_moved: false, is_kept });
         }
         let bits = old.name_bits();
@@ -101,7 +103,7 @@ impl Worker<'_, '_> {
         let was_wide = tuples.is_wide();
         let own_waiting = tuples.take_waiting();
         let layouts = tuples.lay_out(bits).ok_or(None)?;
-        let table = old.relaid(tuples.width()).ok_or(None)?;
+        let table = old.relaid(tuples.width(), ease).ok_or(None)?;
         let is_moved = was_wide || tuples.is_wide();
         if is_moved {
             while old.move_renamed(&table, |name| tuples.renamed(&layouts, name)) {}

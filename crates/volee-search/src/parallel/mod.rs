@@ -51,7 +51,7 @@ use yard::{End, Seen, Yard};
 pub(crate) const REPORT: Duration = Duration::from_millis(50);
 
 /// States after which a search is large.
-pub const LARGE: u64 = 1 << 16;
+pub const LARGE: u64 = 1 << 15;
 
 /// Workers at most.
 pub const MOST_CREW: usize = 256;
@@ -204,19 +204,29 @@ struct Sums {
 /// So many names for each that is known has the first table of a crew room, unless that is a large part of
 /// the memory there may be: to make a larger one, all must stop.
 const ROOM: usize = 8;
-const MOST_OF_BUDGET: u64 = 16;
+/// The part of the memory that a crew takes at its ease.
+const PART_OF_BUDGET: u64 = 16;
+
+/// Bytes that a crew takes without thinking of others.
+pub(crate) fn ease(meter: &Meter) -> u64 {
+    meter.budget().memory.unwrap_or(u64::MAX) / PART_OF_BUDGET
+}
+
+/// Names that the first table of a crew has room for.
+pub(crate) fn first_room(known: usize, ease: u64) -> usize {
+    // A whole name in a table that is half full takes most.
+    let affordable = usize::try_from(ease / (2 * size_of::<StateRef>() as u64)).unwrap_or(usize::MAX);
+    known.saturating_mul(ROOM).min(affordable).max(known * 2)
+}
 
 /// A table for a crew with these names.
 pub(crate) fn table_for(
     crew: &Crew<'_>,
     tuples: &Tuples,
     known: &[StateRef],
-    budget: u64,
+    ease: u64,
 ) -> Option<Concurrent> {
-    let known_or_large = known.len().max(crew.from as usize);
-    let lasting = known_or_large.saturating_mul(ROOM);
-    let is_small = (lasting * size_of::<StateRef>() * 2) as u64 <= budget / MOST_OF_BUDGET;
-    let table = Concurrent::new(tuples.width(), if is_small { lasting } else { known_or_large * 2 })?;
+    let table = Concurrent::new(tuples.width(), first_room(known.len().max(crew.from as usize), ease))?;
     table.add(known.iter().map(|&name| u64::from(table.insert(name))).sum());
     Some(table)
 }

@@ -8,7 +8,7 @@ use volee_store::{Concurrent, Names, StateRef, Tuple, Tuples, Visited};
 use volee_system::{Flow, Limit, Meter, System};
 
 use super::kept::{self, Keeping, Restored};
-use super::{Crew, Ending, Expected, Found, Start, table_for};
+use super::{Crew, Ending, Expected, Found, Start, ease, table_for};
 use crate::check::{Order, Statistics};
 use crate::explorer::Explorer;
 use crate::memo::Memo;
@@ -235,7 +235,7 @@ impl<'a, S: System + ?Sized, V: Visited> Explorer<'a, '_, S, V> {
         if tuples.has_waiting() {
             return None;
         }
-        let table = table_for(crew, tuples, &known, self.meter.budget().memory.unwrap_or(u64::MAX))?;
+        let table = table_for(crew, tuples, &known, ease(self.meter))?;
         let mut open = self.questions.open_goals();
         // Those that hunt begin at the start, and tell the way to every goal.
         open.iter_mut().for_each(|open| *open |= self.questions.check().hunt);

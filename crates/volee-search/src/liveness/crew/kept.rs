@@ -233,7 +233,7 @@ pub(super) fn read<'s, S: System + ?Sized, const W: usize>(
         }
     };
     let tuples = search.product.tuples().cloned();
-    let Some(mut ground) = tuples.and_then(|tuples| Ground::new(tuples, count, kinds)) else {
+    let Some(mut ground) = tuples.and_then(|tuples| Ground::new(tuples, count, kinds, meter)) else {
         return Ok(None);
     };
     let needs = || format!("there are {count} pairs of a state and a state of the claim in the file");

@@ -11,6 +11,7 @@ use volee_system::Limit;
 
 use super::Pair;
 use super::worker::Worker;
+use crate::parallel::ease;
 use crate::parallel::yard::End;
 
 /// Both tables, and how many bits of their keys names have.
@@ -150,11 +151,13 @@ impl<const W: usize> Worker<'_, W> {
         if is_kept && !wants && !old.is_crowded() {
             return Ok(Plan { tables: old, renaming: None, is_moved: true, is_kept });
         }
-        let larger = old.seen.larger_bytes() + old.dead.larger_bytes();
+        // There are two tables.
+        let ease = ease(common.meter) / 2;
+        let larger = old.seen.larger_bytes(ease) + old.dead.larger_bytes(ease);
         common.check_memory(old.bytes() + larger).map_err(Some)?;
         if !wants {
             let tables = old.each(|table| match table.is_crowded() {
-                true => table.larger().map(Arc::new).ok_or(None),
+                true => table.larger(ease).map(Arc::new).ok_or(None),
                 false => Ok(Arc::clone(table)),
             })?;
             return Ok(Plan { tables, renaming: None, is_moved: false, is_kept });
@@ -169,7 +172,7 @@ impl<const W: usize> Worker<'_, W> {
         let layouts = tuples.lay_out_within(bits, most).ok_or(None)?;
         let width = tuples.width().min(most);
         let make = |table: &Arc<Concurrent>| {
-            Concurrent::new(width + common.kinds.bits(), table.len() as usize).map(Arc::new).ok_or(None)
+            table.relaid(width + common.kinds.bits(), ease).map(Arc::new).ok_or(None)
         };
         let tables = Tables { width, ..old.each(make)? };
         let is_moved = was_wide || tuples.is_wide();

@@ -63,8 +63,8 @@ use super::nodes::{DEAD, Nodes, UNVISITED};
 use super::reduced::Expansions;
 use super::{Claim, ClaimOptions};
 use crate::check::{SHARED, Statistics};
-use crate::parallel::REPORT;
 use crate::parallel::yard::{End, Seen, Yard};
+use crate::parallel::{REPORT, ease, first_room};
 
 /// A state of the system and one of the automaton.
 pub(super) type Pair = (StateRef, u32);
@@ -183,7 +183,7 @@ pub(super) fn ask<S: System + ?Sized, const W: usize>(
     let kinds = Kinds::new(&claim.automaton, W > 1);
     let crew = options.crew?;
     let Begun { start, first, before } = match std::mem::take(&mut search.kept_by_crew) {
-        false => begin(search, claim, options, &kinds)?,
+        false => begin(search, claim, options, &kinds, meter)?,
         true => match kept::read(search, claim, options, &kinds, meter) {
             Ok(begun) => begun?,
             Err(refused) => return Some(search.refused(refused)),
@@ -268,16 +268,18 @@ struct Ground {
 }
 
 impl Ground {
-    /// With room for this many pairs. Nothing where names have none.
-    fn new(mut tuples: Tuples, pairs: usize, kinds: &Kinds) -> Option<Self> {
+    /// With room for more than this many pairs. Nothing where names have none.
+    fn new(mut tuples: Tuples, pairs: usize, kinds: &Kinds, meter: &Meter) -> Option<Self> {
         let (bits, most) = (kinds.bits(), kinds.most_name_bits());
+        // There are two tables.
+        let room = first_room(pairs, ease(meter) / 2);
         // The first thread's names have no room for the automaton's state, and those that are short need half
         // the memory.
-        let wish = Concurrent::bits_for(pairs * 2).saturating_sub(bits).min(most);
+        let wish = Concurrent::bits_for(room).saturating_sub(bits).min(most);
         let layouts = if tuples.is_wide() { None } else { Some(tuples.lay_out_within(wish, most)?) };
         tuples.share();
         let width = tuples.width().min(most);
-        let table = || Concurrent::new(width + bits, pairs * 2).map(Arc::new);
+        let table = || Concurrent::new(width + bits, room).map(Arc::new);
         let tables = Tables { seen: table()?, dead: table()?, width };
         Some(Ground { tuples, layouts, tables, first: Vec::new(), passing: 0, seen: 0, dead: 0 })
     }
@@ -343,9 +345,10 @@ fn begin<'s, S: System + ?Sized, const W: usize>(
     claim: &'s Claim,
     options: ClaimOptions<'_>,
     kinds: &Kinds,
+    meter: &Meter,
 ) -> Option<Begun<'s, W>> {
     let product = &mut search.product;
-    let mut ground = Ground::new(product.tuples()?.clone(), product.nodes.len(), kinds)?;
+    let mut ground = Ground::new(product.tuples()?.clone(), product.nodes.len(), kinds, meter)?;
     for node in 0..product.nodes.len() as u32 {
         let ((name, at), order) = (product.nodes.key(node), product.nodes.order[node as usize]);
         let name = ground.renamed(name);
