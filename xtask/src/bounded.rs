@@ -1,14 +1,14 @@
 //! `cargo xtask corpus bounded [--below STATES] [MODEL]`: the corpus models in less memory than their states
 //! need.
 //!
-//! Each model is searched to the end, and then again with a half, a fifth, a tenth and a twentieth of the
-//! memory that took, with several seeds. An answer must be the same, or unknown because of memory or time:
-//! never another one.
+//! Each model is searched to the end, with all steps and with fewer, and then again in many shares of the memory
+//! that took, from very little to more than enough. An answer must be the same, or unknown because of memory or
+//! time: never another one. No search may pass its memory, and it is told where more memory has lost an answer.
 
 use std::path::Path;
 use std::time::Duration;
 
-use volee::search::{Check, Outcome, check};
+use volee::search::{Check, Outcome, Reduction, check};
 use volee::system::{Budget, Meter, Quiet, Verdict};
 use volee::{Model, Options};
 
@@ -16,22 +16,24 @@ use crate::corpus::folder;
 use crate::promela::{is_below, oracle};
 
 /// The shares of the full search's memory, in per cent.
-pub const SHARES: [u64; 4] = [50, 20, 10, 5];
-const SEEDS: [u64; 3] = [1, 2, 3];
+pub const SHARES: [u64; 17] = [2, 4, 7, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100, 110, 130];
+const REDUCTIONS: [(Reduction, &str); 2] = [(Reduction::None, "all"), (Reduction::Persistent, "fewer")];
 const DEFAULT_BELOW: u64 = 3_000_000;
+/// What the first state and its tables may take beside any memory.
+const FIRST: u64 = 4 << 10;
 
-/// How the searches of one model with one share of the memory ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Ends {
+/// How a search in little memory ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
     /// With the answers of the full search.
-    pub same: u32,
+    Same,
     /// Without an answer, because of memory.
-    pub memory: u32,
+    Memory,
     /// Without an answer, because of time.
-    pub time: u32,
+    Time,
 }
 
-/// What came out for a model.
+/// What came out for a model and a reduction.
 #[derive(Debug, Clone)]
 pub struct Comparison {
     /// States of the full search.
@@ -39,47 +41,59 @@ pub struct Comparison {
     /// Its memory.
     pub bytes: u64,
     /// How the searches ended, by share.
-    pub ends: [Ends; 4],
-    /// Answers that differ: there must be none.
-    pub different: Vec<String>,
+    pub ends: [End; SHARES.len()],
+    /// Answers that differ, and memory that was passed: there must be none.
+    pub wrong: Vec<String>,
+}
+
+impl Comparison {
+    /// Shares in which an answer was lost that less memory gives.
+    pub fn holes(&self) -> usize {
+        let first = self.ends.iter().position(|&end| end == End::Same).unwrap_or(SHARES.len());
+        self.ends[first..].iter().filter(|&&end| end == End::Memory).count()
+    }
 }
 
 /// Compares one model. `None` when the full search does not end in this many seconds.
 ///
 /// # Errors
 /// The model cannot be read.
-pub fn compare(path: &Path, seeds: &[u64], seconds: f64) -> Result<Option<Comparison>, String> {
+pub fn compare(
+    path: &Path,
+    reduction: Reduction,
+    seed: u64,
+    seconds: f64,
+) -> Result<Option<Comparison>, String> {
     let mut model = Model::open(path, &Options::default()).map_err(|all| all[0].to_string())?;
-    let mut search = |memory: u64, seconds: f64, seed: u64| {
+    let mut search = |memory: u64, seconds: f64| {
         let time = Some(Duration::from_secs_f64(seconds));
         let budget = Budget { memory: Some(memory), time, ..Budget::default() };
-        check(
-            model.draft.system(),
-            &Check::new().all_errors(true).seed(seed),
-            &Meter::start(budget),
-            &mut Quiet,
-        )
+        let all = Check::new().all_errors(true).reduction(reduction).seed(seed);
+        check(model.draft.system(), &all, &Meter::start(budget), &mut Quiet)
     };
-    let full = search(8 << 30, seconds, 0);
+    let full = search(8 << 30, seconds);
     if full.limit.is_some() {
         return Ok(None);
     }
     let bytes = full.statistics.memory_bytes;
     let patience = 10.0 * full.statistics.seconds + 0.2;
-    let mut ends = [Ends::default(); 4];
-    let mut different = Vec::new();
-    for (share, ends) in SHARES.iter().zip(&mut ends) {
-        for &seed in seeds {
-            let found = search(bytes * share / 100, patience.min(seconds), seed);
-            match found.limit.as_ref().map(|limit| limit.kind()) {
-                None => ends.same += 1,
-                Some("time") => ends.time += 1,
-                Some(_) => ends.memory += 1,
-            }
-            different.extend(differences(&full, &found).map(|d| format!("{share} %, seed {seed}: {d}")));
+    let mut ends = [End::Same; SHARES.len()];
+    let mut wrong = Vec::new();
+    for (share, end) in SHARES.iter().zip(&mut ends) {
+        let budget = bytes * share / 100;
+        let found = search(budget, patience.min(seconds));
+        *end = match found.limit.as_ref().map(|limit| limit.kind()) {
+            None => End::Same,
+            Some("time") => End::Time,
+            Some(_) => End::Memory,
+        };
+        wrong.extend(differences(&full, &found).map(|d| format!("{share} %: {d}")));
+        let used = found.statistics.memory_bytes;
+        if used > budget + FIRST {
+            wrong.push(format!("{share} %: {used} bytes were used, there were {budget}"));
         }
     }
-    Ok(Some(Comparison { states: full.statistics.states, bytes, ends, different }))
+    Ok(Some(Comparison { states: full.statistics.states, bytes, ends, wrong }))
 }
 
 fn differences<'a>(full: &'a Outcome, found: &'a Outcome) -> impl Iterator<Item = String> + 'a {
@@ -116,32 +130,41 @@ pub fn corpus(arguments: &[String]) -> Result<(), String> {
             model => only = Some(model.to_owned()),
         }
     }
-    println!("same / memory / time of {} searches at {SHARES:?} % of the memory", SEEDS.len());
-    let mut totals = [Ends::default(); 4];
-    let (mut models, mut different) = (0, 0);
+    println!("= the same answers, m unknown (memory), t unknown (time), at {SHARES:?} % of the memory");
+    let (mut all, mut wrong) = (Vec::new(), 0);
     for (model, rows) in oracle(&corpus)? {
         let wanted = only.as_ref().is_none_or(|only| model.contains(only.as_str()));
         if !wanted || !is_below(&rows, below) {
             continue;
         }
-        let Some(found) = compare(&corpus.join(&model), &SEEDS, 20.0)? else { continue };
-        models += 1;
-        different += found.different.len();
-        let shown = found.ends.map(|e| format!("{}/{}/{}", e.same, e.memory, e.time)).join("  ");
-        println!("{model:<36} {:>9} states {:>10} bytes  {shown}", found.states, found.bytes);
-        found.different.iter().for_each(|d| println!("  DIFFERS: {d}"));
-        for (total, ends) in totals.iter_mut().zip(found.ends) {
-            total.same += ends.same;
-            total.memory += ends.memory;
-            total.time += ends.time;
+        for (reduction, steps) in REDUCTIONS {
+            let Some(found) = compare(&corpus.join(&model), reduction, 0, 20.0)? else { continue };
+            let ends: String = found.ends.iter().map(|&end| letter(end)).collect();
+            println!("{model:<36} {steps:<5} {:>9} states {:>10} bytes  {ends}", found.states, found.bytes);
+            found.wrong.iter().for_each(|w| println!("  WRONG: {w}"));
+            wrong += found.wrong.len();
+            all.push(found);
         }
     }
-    for (share, total) in SHARES.iter().zip(totals) {
-        let Ends { same, memory, time } = total;
+    for (at, share) in SHARES.iter().enumerate() {
+        let count = |end| all.iter().filter(|found| found.ends[at] == end).count();
+        let (same, memory, time) = (count(End::Same), count(End::Memory), count(End::Time));
         println!(
             "{share:>3} %: {same} ended with the same answers, {memory} unknown (memory), {time} unknown (time)"
         );
     }
-    println!("{models} models, {different} different answers");
-    if different == 0 { Ok(()) } else { Err("answers differ".into()) }
+    let holes: usize = all.iter().map(Comparison::holes).sum();
+    println!(
+        "{} searches in little memory, {wrong} wrong; {holes} without the answer that less memory gives",
+        all.len() * SHARES.len()
+    );
+    if wrong == 0 { Ok(()) } else { Err("answers differ, or memory was passed".into()) }
+}
+
+fn letter(end: End) -> char {
+    match end {
+        End::Same => '=',
+        End::Memory => 'm',
+        End::Time => 't',
+    }
 }

@@ -1,7 +1,8 @@
 //! Searches in a part of the memory answer like those in all of it, on the corpus models that are small
-//! enough.
+//! enough, and stay within it.
 
-use xtask::bounded::compare;
+use volee::search::Reduction;
+use xtask::bounded::{End, SHARES, compare};
 use xtask::corpus::folder;
 use xtask::promela::{is_below, oracle};
 
@@ -12,18 +13,20 @@ fn less_memory_never_changes_an_answer() {
         return;
     };
     let oracle = oracle(&corpus).expect("the corpus has SPIN's answers");
-    let (mut models, mut same, mut differing) = (0, [0; 4], Vec::new());
-    for (model, _) in oracle.iter().filter(|(_, rows)| is_below(rows, 20_000)) {
-        let found = compare(&corpus.join(model), &[1, 2], 1.0).expect("the model is read");
+    let (mut models, mut same, mut wrong) = (0, [0; SHARES.len()], Vec::new());
+    for (number, (model, _)) in oracle.iter().filter(|(_, rows)| is_below(rows, 20_000)).enumerate() {
+        let reduction = [Reduction::None, Reduction::Persistent][number % 2];
+        let found = compare(&corpus.join(model), reduction, number as u64, 1.0).expect("the model is read");
         let Some(found) = found else { continue };
         models += 1;
-        for (same, ends) in same.iter_mut().zip(found.ends) {
-            *same += ends.same;
+        for (same, end) in same.iter_mut().zip(found.ends) {
+            *same += u32::from(end == End::Same);
         }
-        differing.extend(found.different.iter().map(|d| format!("{model}: {d}")));
+        wrong.extend(found.wrong.iter().map(|w| format!("{model}: {w}")));
     }
-    println!("{models} models; with the same answers at 50, 20, 10 and 5 %: {same:?}");
+    println!("{models} models; with the same answers at {SHARES:?} %: {same:?}");
     assert!(models > 60, "only {models} models");
-    assert!(differing.is_empty(), "{differing:#?}");
-    assert!(same[0] > 20 && same[1] > 0, "{same:?}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let half = SHARES.iter().position(|&share| share == 50).expect("half of it is tried");
+    assert!(same[half] > 10 && same[SHARES.len() - 1] > 60, "{same:?}");
 }
