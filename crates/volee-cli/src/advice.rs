@@ -5,6 +5,9 @@ use volee::Figures;
 use volee::report::{bytes, count};
 use volee::system::Limit;
 
+/// The least memory that is worth a try.
+const LEAST: u64 = 64 << 10;
+
 /// One sentence, where there is something to try.
 pub fn advice(limit: &Limit, figures: &Figures) -> Option<String> {
     let states = figures.states();
@@ -15,7 +18,7 @@ pub fn advice(limit: &Limit, figures: &Figures) -> Option<String> {
     match limit {
         Limit::Memory { budget, .. } => Some(format!(
             "try --memory {} or more{}; or --approximate bitstate, which needs a few bits per state",
-            megabytes(budget.saturating_mul(4)),
+            megabytes(budget.saturating_mul(4).max(LEAST)),
             known(format!(": {} states took {size:.0} bytes each", count(states))),
         )),
         Limit::Time { milliseconds } => Some(format!(
@@ -69,6 +72,8 @@ mod tests {
         assert!(
             advice(&memory, &figures).is_some_and(|a| a.contains("--memory 4M") && a.contains("40 bytes"))
         );
+        let none = Limit::Memory { budget: 0, needed: String::new() };
+        assert!(advice(&none, &figures).is_some_and(|a| a.starts_with("try --memory 64k or more")));
         assert_eq!(advice(&Limit::Other { message: "no".into() }, &figures), None);
         let early = advice(&Limit::Time { milliseconds: 2000 }, &Figures::default());
         assert!(early.is_some_and(|early| early.starts_with("try --time 20s;")));

@@ -1,8 +1,6 @@
 //! The explicit search: deadlocks, assertions, invariants and goals, all decided by one traversal.
 
-use std::num::NonZero;
-
-use volee_report::{bytes, count, seconds};
+use volee_report::{bytes, count, counted, seconds};
 use volee_search::{
     Answer as Found, Check, Crew, Fairness, MOST_CREW, Order, Reduction, Statistics, Swarm, Turnover, check,
     check_with, left_sides,
@@ -12,6 +10,7 @@ use volee_system::{Budget, Draft, Limit, Meter, PredicateId, Quiet, System, Unre
 
 use super::{Job, Part, told};
 use crate::answer::{Answers, AskError, Certificate, Figures};
+use crate::ask::cores;
 use crate::engine::{Engine, Way};
 use crate::kept;
 use crate::model::{Model, Naming, Options, draft_of};
@@ -118,7 +117,7 @@ pub(super) fn workers(engine: &Engine) -> Result<usize, AskError> {
             let message = format!("there can be from 1 to {MOST_CREW} workers");
             Err(AskError::new(message, "choose a number"))
         }
-        _ => Ok(std::thread::available_parallelism().map_or(1, NonZero::get)),
+        _ => Ok(cores()),
     }
 }
 
@@ -231,9 +230,9 @@ pub(crate) fn figures(s: &Statistics, complete: bool, job: &Job<'_>, answers: &m
     let depth = if s.max_depth > 0 { format!("depth {}, ", count(s.max_depth)) } else { String::new() };
     let by = if s.workers > 1 { format!("{} workers, ", s.workers) } else { String::new() };
     answers.remarks.push(format!(
-        "{kind} states explored: {} states, {} transitions, {depth}{by}{}, {} ({:.1} bytes per state)",
-        count(s.states),
-        count(s.transitions),
+        "{kind} states explored: {}, {}, {depth}{by}{}, {} ({:.1} bytes per state)",
+        counted(s.states as usize, "state"),
+        counted(s.transitions as usize, "transition"),
         seconds(s.seconds),
         bytes(s.memory_bytes),
         s.bytes_per_state,
