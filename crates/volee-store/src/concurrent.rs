@@ -432,7 +432,7 @@ mod tests {
 
     fn moved(table: &Concurrent, change: u64, width: u32) -> Concurrent {
         let to = if width == table.width {
-            table.larger(table.len() % 2 << 20)
+            table.larger([0, 1 << 30][table.len() as usize % 2])
         } else {
             Concurrent::new(width, table.len() as usize)
         };

@@ -71,18 +71,27 @@ impl Whole {
         new
     }
 
-    /// Puts its names into the order of a key of a byte: nothing is where it would be looked for.
+    /// Puts its names to its front, in the order of a key of a byte, and gives the memory behind them back:
+    /// nothing is where it would be looked for.
     fn sort(&mut self, key: impl Fn(StateRef) -> u8) {
         sort(self.lines.as_flattened_mut(), |name| match name {
             0 => FREE,
             name => usize::from(key(StateRef(name))),
         });
+        self.lines.give_back_from(self.len.div_ceil(LINE));
     }
 
     /// Gives all names away, and memory back on the way.
     fn drain(&mut self, mut take: impl FnMut(StateRef)) {
+        let mut left = self.len;
         for at in 0..self.lines.len() {
-            self.lines[at].into_iter().filter(|&name| name != 0).map(StateRef).for_each(&mut take);
+            for name in self.lines[at].into_iter().filter(|&name| name != 0) {
+                take(StateRef(name));
+                left -= 1;
+            }
+            if left == 0 {
+                break;
+            }
             if at.is_multiple_of(MOVED) {
                 self.lines.give_back(at);
             }
