@@ -70,21 +70,25 @@ impl Bounded {
         // What the path grows by, the table does not have.
         let fewer = (self.path.growth_to(coding.width()) as usize).div_ceil(size_of::<Line>());
         let lines = self.table.lines().checked_sub(fewer).filter(|&lines| lines >= FIRST_LINES)?;
-        let most = self.table.reserved();
-        let table = Table::new(coding, lines, most, self.table.policy)?;
-        let old = std::mem::replace(&mut self.table, table);
-        let (from, to) = (&old.coding, self.table.coding.clone());
-        let mut recode = |hash| to.encode(translate(from.decode(hash)));
-        for hash in self.path.groups().flatten() {
-            let rank = old.find(hash).map_or(0, |at| old.rank(at));
+        let (most, policy) = (self.table.reserved(), self.table.policy);
+        let rank = |hash| self.table.find(hash).map_or(0, |at| self.table.rank(at));
+        let ranks: Vec<_> = self.path.groups().flatten().map(rank).collect();
+        // The old table is given back before there is another: there is no room for both.
+        let nothing = Table::new(coding.clone(), FIRST_LINES, FIRST_LINES, policy)?;
+        let (from, known, before) = {
+            let old = std::mem::replace(&mut self.table, nothing);
+            (old.coding.clone(), old.len(), old.turnover)
+        };
+        self.table = Table::new(coding.clone(), lines, most, policy)?;
+        let mut recode = |hash| coding.encode(translate(from.decode(hash)));
+        for (hash, rank) in self.path.groups().flatten().zip(ranks) {
             let hash = recode(hash)?;
             let at = self.table.find(hash).or_else(|| self.table.put(hash))?;
             self.table.pin(at);
             self.table.set_rank(at, rank);
         }
-        self.path.recode(to.width(), |hash| recode(hash).unwrap_or(0));
-        let forgotten = old.len().saturating_sub(self.table.len()) as u64;
-        let before = old.turnover;
+        self.path.recode(coding.width(), |hash| recode(hash).unwrap_or(0));
+        let forgotten = known.saturating_sub(self.table.len()) as u64;
         self.table.turnover = Turnover { replaced: before.replaced + forgotten, ..before };
         Some(())
     }
