@@ -6,6 +6,8 @@
 
 /// Questions after which there is a judgement.
 const TRIAL: u32 = 1 << 13;
+/// Questions after which one can tell.
+const TELLING: u32 = 1 << 11;
 /// One in this many must have helped.
 const LEAST: u32 = 4;
 const FIRST_REST: u32 = TRIAL * 8;
@@ -36,9 +38,9 @@ impl Effort {
         self.rest == 0
     }
 
-    /// Whether it has paid when that was last judged.
+    /// Whether it has paid when that was last judged, and as far as one can tell since then.
     pub(crate) fn pays(&self) -> bool {
-        self.last_rest == 0
+        self.last_rest == 0 && (self.asked < TELLING || self.helped * LEAST >= self.asked)
     }
 
     /// A reduced expansion has led to new states.
@@ -62,6 +64,7 @@ mod tests {
     fn what_never_helps_is_soon_not_asked_for() {
         let mut effort = Effort::default();
         assert!(effort.pays());
+        assert!((0..TELLING).all(|_| effort.asks()) && !effort.pays());
         let asked = (0..1_000_000).filter(|_| effort.asks()).count();
         assert!((10_000..100_000).contains(&asked), "{asked}");
         assert!(!effort.pays());
