@@ -2,7 +2,7 @@
 //!
 //! The alternating bit protocol, formula F1 and deadlock freedom: CPU time, wall time, memory, messages and
 //! what of them goes into finding the end, by one worker, by two threads and by two processes over loopback;
-//! then how much an early answer explores. The CPU time of the busier process is what the wall time cannot be
+//! then how much an early answer explores, and a complete test graph for *ten visible actions*. The CPU time of the busier process is what the wall time cannot be
 //! below, and what it hardly exceeds on a machine that has nothing else to do. The run is stored in
 //! `bench/cluster.csv`.
 //!
@@ -61,19 +61,18 @@ pub fn bench(arguments: &[String]) -> Result<(), String> {
          memory_per_worker_mb,memory_ratio,variables,messages,termination_messages,termination_share\n",
     );
     let volee = binary()?;
-    for (question, formula) in
+    let bench = Bench { volee: &volee, folder: &folder, system: &format!("abp {messages} {capacity}") };
+    let model = model.display().to_string();
+    for (name, formula) in
         [("F1", F1), ("no deadlock", NO_DEADLOCK), ("early", EARLY), ("livelock", LIVELOCK)]
     {
-        compare(
-            &volee,
-            &folder,
-            &model,
-            &format!("abp {messages} {capacity}"),
-            question,
-            formula,
-            &mut table,
-        )?;
+        let words = vec!["check", &model, "--mu", formula];
+        let alone = &[("sequential bfs", &["--solver", "bfs"][..]), ("sequential auto", &[])];
+        bench.compare(&Question { name, words, alone }, &mut table)?;
     }
+    let words = ["tests", &model, "--after", "10", "--inputs", "PUT*", "--outputs", "GET*", "--complete"];
+    let alone = &[("sequential", &[][..])];
+    bench.compare(&Question { name: "tests", words: words.to_vec(), alone }, &mut table)?;
     let _ = std::fs::remove_dir_all(&folder);
     store("cluster.csv", &table)
 }
@@ -95,53 +94,79 @@ fn binary() -> Result<PathBuf, String> {
     if status.success() && path.exists() { Ok(path) } else { Err("the binary cannot be built".into()) }
 }
 
-/// One question, all ways.
-fn compare(
-    volee: &Path,
-    folder: &Path,
-    model: &Path,
-    system: &str,
-    question: &str,
-    formula: &str,
-    table: &mut String,
-) -> Result<(), String> {
-    let arguments = |extra: &[&str]| -> Vec<String> {
-        let usual = ["check", &model.display().to_string(), "--mu", formula, "--format", "json"];
-        usual.iter().chain(extra).map(|word| (*word).to_string()).collect()
-    };
-    println!("{system}, {question}");
-    let sequential = call(volee, &arguments(&["--solver", "bfs"]))?;
-    let mut row = |how: &str, measured: &Measured, workers: usize| {
+/// What is asked, and how one process alone is asked; the first way is what all others are compared with.
+struct Question<'a> {
+    name: &'a str,
+    words: Vec<&'a str>,
+    alone: &'a [(&'a str, &'a [&'a str])],
+}
+
+/// What is the same for all questions.
+struct Bench<'a> {
+    volee: &'a Path,
+    folder: &'a Path,
+    system: &'a str,
+}
+
+impl Bench<'_> {
+    /// One question, all ways.
+    fn compare(&self, question: &Question<'_>, table: &mut String) -> Result<(), String> {
+        let arguments = |extra: &[&str]| -> Vec<String> {
+            let words = question.words.iter().chain(&["--format", "json"]).chain(extra);
+            words.map(|word| (*word).to_string()).collect()
+        };
+        println!("{}, {}", self.system, question.name);
+        let mut base: Option<Measured> = None;
+        for &(how, extra) in question.alone {
+            let measured = call(self.volee, &arguments(extra))?;
+            self.row(question.name, (how, 0), &measured, base.as_ref().unwrap_or(&measured), table);
+            base.get_or_insert(measured);
+        }
+        let base = base.ok_or("nothing to compare with")?;
+        let mut row = |how: (&str, usize), measured: &Measured| {
+            self.row(question.name, how, measured, &base, table);
+        };
+        row(("1 worker", 1), &call(self.volee, &arguments(&["--workers", "1"]))?);
+        row(("2 threads", 2), &call(self.volee, &arguments(&["--workers", "2"]))?);
+        row(("2 processes", 2), &processes(self.volee, self.folder, 2, arguments)?);
+        Ok(())
+    }
+
+    /// One line of the table: a way of so many workers, beside what one process needs.
+    fn row(
+        &self,
+        question: &str,
+        (how, workers): (&str, usize),
+        measured: &Measured,
+        base: &Measured,
+        table: &mut String,
+    ) {
         let all = |name: &str| figures(&measured.answer, name);
         let peaks = all("peak_memory_bytes");
-        let base = figures(&sequential.answer, "peak_memory_bytes").into_iter().fold(1.0, f64::max);
+        let usual = figures(&base.answer, "peak_memory_bytes").into_iter().fold(1.0, f64::max);
         // One figure for all, then one per worker.
         let memory = peaks.iter().skip(usize::from(workers > 0)).copied().fold(0.0, f64::max);
         let memory = if workers == 0 { peaks.first().copied().unwrap_or(0.0) } else { memory };
         let (messages, ends): (f64, f64) =
             (all("messages").iter().sum::<f64>() + 0.0, all("progress_messages").iter().sum::<f64>() + 0.0);
-        let states = all("variables").first().copied().unwrap_or(0.0);
+        let met = [all("variables"), all("specification_states")].concat();
         let line = format!(
-            "{system},{question},{how},{},{:.2},{:.2},{},{:.2},{:.2},{:.0},{:.2},{states},{messages},{ends},{:.6}",
+            "{},{question},{how},{},{:.2},{:.2},{},{:.2},{:.2},{:.0},{:.2},{},{messages},{ends},{:.6}",
+            self.system,
             verdict(&measured.answer),
             measured.cpu,
-            measured.cpu / sequential.cpu,
-            measured.busiest.map_or_else(String::new, |b| format!("{:.2}", b / sequential.cpu)),
+            measured.cpu / base.cpu,
+            measured.busiest.map_or_else(String::new, |b| format!("{:.2}", b / base.cpu)),
             measured.wall,
-            measured.wall / sequential.wall,
+            measured.wall / base.wall,
             memory / 1e6,
-            memory / base,
+            memory / usual,
+            met.first().copied().unwrap_or(0.0),
             if messages > 0.0 { ends / messages } else { 0.0 },
         );
         println!("  {line}");
         let _ = writeln!(table, "{line}");
-    };
-    row("sequential bfs", &sequential, 0);
-    row("sequential auto", &call(volee, &arguments(&[]))?, 0);
-    row("1 worker", &call(volee, &arguments(&["--workers", "1"]))?, 1);
-    row("2 threads", &call(volee, &arguments(&["--workers", "2"]))?, 2);
-    row("2 processes", &processes(volee, folder, 2, arguments)?, 2);
-    Ok(())
+    }
 }
 
 /// Two workers as processes of their own; their CPU time counts.

@@ -64,6 +64,8 @@ pub struct Determinised<'s> {
     steps: Vec<(u32, Member)>,
     gathered: Vec<(ActionId, Member)>,
     encoded: Vec<u8>,
+    /// Members that were followed so far: what it has cost.
+    effort: u64,
 }
 
 impl<'s> Determinised<'s> {
@@ -80,6 +82,7 @@ impl<'s> Determinised<'s> {
             steps: Vec::new(),
             gathered: Vec::new(),
             encoded: Vec::new(),
+            effort: 0,
         }
     }
 
@@ -100,6 +103,11 @@ impl<'s> Determinised<'s> {
     /// How many meta-states were met.
     pub fn meta_count(&self) -> usize {
         self.sets.len()
+    }
+
+    /// Members that were followed so far, which is what the time goes into.
+    pub(crate) fn effort(&self) -> u64 {
+        self.effort
     }
 
     /// The product states of the start, not closed.
@@ -174,6 +182,7 @@ impl<'s> Determinised<'s> {
         self.specification.tick()?;
         let mut members = std::mem::take(&mut self.members);
         self.members(meta, &mut members);
+        self.effort += members.len() as u64;
         out.clear();
         for &member in &members {
             self.visible(member, out)?;
@@ -222,6 +231,7 @@ impl<'s> Determinised<'s> {
             }
         }
         let closed = self.closure(&mut members);
+        self.effort += members.len() as u64;
         let meta = match closed {
             Ok(true) => Ok(MetaId::ACCEPTED),
             Ok(false) => {

@@ -42,8 +42,6 @@ const TARGET: u8 = 1;
 const LEADS: u8 = 2;
 
 const NONE: u32 = u32::MAX;
-/// The quantum of a driver is meant for states; a meta-state has many.
-const STATES_PER_META: usize = 16;
 
 /// Where a step leads, as far as is known here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,7 +109,7 @@ pub struct Partition<'s> {
     gathered: Vec<(ActionId, Member)>,
     seeds: Vec<Member>,
     encoded: Vec<u8>,
-    /// By worker how many of some states are at home there; zeroes between two uses.
+    /// By worker how many of some states are at home there.
     votes: Vec<u32>,
 }
 
@@ -190,12 +188,11 @@ impl<'s> Partition<'s> {
             return self.me;
         }
         let (votes, seen) = (&mut self.votes, self.product.specification());
+        votes.fill(0);
         seeds.iter().for_each(|seed| votes[seen.home(seed.state())] += 1);
         // Of equals not always the first.
-        let rank = |home: usize| (votes[home], (home + seeds.len()) % self.peers);
-        let most = seeds.iter().map(|seed| seen.home(seed.state())).max_by_key(|home| rank(*home));
-        seeds.iter().for_each(|seed| votes[seen.home(seed.state())] = 0);
-        most.unwrap_or(0)
+        let rank = |home: &usize| (votes[*home], (home + seeds.len()) % self.peers);
+        (0..self.peers).max_by_key(rank).unwrap_or(0)
     }
 
     fn grow(&mut self) -> Result<(), PartError> {
@@ -425,7 +422,10 @@ impl Part for Partition<'_> {
     }
 
     fn work(&mut self, quantum: usize, out: &mut Outbox) -> Result<Work, PartError> {
-        for _ in 0..quantum.div_ceil(STATES_PER_META) {
+        // Meta-states differ: the first ones have hundreds of steps, each to a set that is closed here or
+        // awaited elsewhere, so that what is counted is what their members cost.
+        let enough = self.product.effort() + quantum as u64;
+        while self.product.effort() < enough {
             let has_taken = self.take_target()?;
             if self.next < self.product.meta_count() {
                 self.expand(out)?;
