@@ -8,7 +8,7 @@
 //! * **Flow control.** A worker counts the packets that each peer has not acknowledged yet and stops working,
 //!   not receiving, while too many are out. Receiving posts nothing, so every packet is acknowledged in the
 //!   end and nobody waits in a circle. Acknowledgements travel with packets; they travel alone only when a
-//!   quarter of the window is owed and nothing else goes that way.
+//!   quarter of the least window is owed and nothing else goes that way.
 //! * **Pauses.** When what is known is to be kept, whoever has work tells everybody to pause, as it would tell
 //!   them to stop: each works no more, what is in flight arrives, and the stage becomes quiet. All have heard
 //!   of the pause by then, because what says so is a message of that stage. So each hands out what it has at
@@ -30,8 +30,10 @@ use volee_system::part::{Figures, Keepable, Outbox, Packet, Part, PartError, Wor
 
 use crate::exchange::{ACKNOWLEDGE, Exchange, Parcel, count_progress};
 
-/// Packets that a peer may leave unacknowledged.
+/// Packets that a peer may leave unacknowledged, however many peers there are.
 const WINDOW: u32 = 64;
+/// Packets that all peers together may: two that work in turns would wait for each other with fewer.
+const WINDOWS: u32 = 256;
 /// Packets after which they are acknowledged even when nothing else goes that way.
 const OWED: u16 = (WINDOW / 4) as u16;
 const FIRST_QUANTUM: usize = 16;
@@ -346,7 +348,8 @@ impl<'d, 'a, 'e> Run<'d, 'a, 'e> {
     }
 
     fn is_held_back(&self) -> bool {
-        self.peers.iter().any(|peer| peer.out >= WINDOW)
+        let window = WINDOW.max(WINDOWS / (self.peers.len() as u32).saturating_sub(1).max(1));
+        self.peers.iter().any(|peer| peer.out >= window)
     }
 
     /// Takes all that has arrived; tells whether anything did that a part cares about.
