@@ -17,6 +17,7 @@ pub mod floor;
 pub mod format;
 pub mod game;
 mod graph;
+mod kept;
 mod made;
 pub mod model;
 pub mod random;

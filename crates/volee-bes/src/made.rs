@@ -23,11 +23,12 @@
 
 use volee_logic::mu::Labels;
 use volee_search::{NamedStep, Recall};
-use volee_store::{Hashed, Pieces, StateRef, Word as _, Words, prefetch_at, tag};
+use volee_store::{Hashed, StateRef, Word as _, Words, prefetch_at, tag};
 use volee_system::{Flow, Label, Limit, Step, System};
 
 use crate::audit::{Telling, Told};
 use crate::graph::Trouble;
+use crate::kept::{Kept, Row};
 
 /// The bytes of a state that is a word, and of one with its length.
 const SHORT: usize = 15;
@@ -50,12 +51,8 @@ enum States {
 #[derive(Debug)]
 pub(crate) struct Made {
     states: States,
-    /// For each state, where its steps are; 0 where they were not made.
-    first: Pieces<u32>,
-    /// Of each state, one after the other: how many steps it has, then their targets.
-    targets: Pieces<u32>,
-    /// Beside each target, the kind of the label; nothing where there is one kind.
-    kinds: Pieces<u16>,
+    /// The steps of those states of which they were made, as far as there is room.
+    kept: Kept,
     /// For each kind, the action predicates that hold.
     masks: Vec<u64>,
     /// For each label, its kind.
@@ -83,24 +80,19 @@ pub(crate) struct Made {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Steps<'m> {
     made: &'m Made,
-    begin: usize,
-    /// Where they end; nothing where they are loose.
-    end: Option<usize>,
+    /// Where they are; nothing where they are loose.
+    row: Option<Row>,
 }
 
 impl Steps<'_> {
-    /// Of each step, its target and the action predicates that hold of its label.
+    /// Of each step, its target and the action predicates that hold of its label, until it is enough.
     #[inline(always)]
-    pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> {
-        let Made { targets, kinds, masks, blind, loose, .. } = self.made;
-        let (is_kept, end) = (self.end.is_some(), self.end.unwrap_or(loose.len()));
-        (self.begin..end).map(move |at| {
-            let (target, kind) = match is_kept {
-                true => (*targets.get(at), if *blind { 0 } else { u32::from(*kinds.get(at)) }),
-                false => loose[at],
-            };
-            (target, masks[kind as usize])
-        })
+    pub fn each(&self, mut push: impl FnMut(u32, u64) -> Flow) -> Flow {
+        let Made { kept, masks, loose, .. } = self.made;
+        match self.row {
+            Some(row) => kept.steps(row, |target, kind| push(target, masks[usize::from(kind)])),
+            None => loose.iter().try_for_each(|&(target, kind)| push(target, masks[kind as usize])),
+        }
     }
 }
 
@@ -133,17 +125,9 @@ impl Made {
             Some(recall) => States::Named(Box::new(recall), Words::new()),
             None => States::Short(Words::new()),
         };
-        // No steps begin at 0.
-        let (mut targets, mut kinds) = (Pieces::new(), Pieces::new());
-        targets.push(0);
-        if blind.is_none() {
-            kinds.push(0);
-        }
         Made {
             states,
-            first: Pieces::new(),
-            targets,
-            kinds,
+            kept: Kept::new(blind.is_some()),
             masks: blind.into_iter().collect(),
             kind_of: Vec::new(),
             blind: blind.is_some(),
@@ -167,7 +151,7 @@ impl Made {
             States::Named(recall, words) => words.bytes() + recall.bytes() as usize,
         };
         let again = self.again.as_ref().map_or(0, |again| again.capacity() * 8);
-        states + self.first.bytes() + self.targets.bytes() + self.kinds.bytes() + again
+        states + self.kept.bytes() + again
     }
 
     /// Whether a step takes little time: it is not one of a program whose interpreter must name what happens.
@@ -225,7 +209,7 @@ impl Made {
 
     /// From now on nothing is believed that the system does not say again.
     pub fn distrust(&mut self) {
-        self.again = Some(vec![0; self.first.len().div_ceil(64)]);
+        self.again = Some(vec![0; self.kept.len().div_ceil(64)]);
     }
 
     /// The steps of a state.
@@ -236,23 +220,17 @@ impl Made {
         labels: &mut Labels,
         number: u32,
     ) -> Result<Steps<'_>, Trouble> {
-        let known = (number as usize) < self.first.len();
-        let mut first = if known { *self.first.get(number as usize) } else { 0 };
-        if first == 0 {
-            if !self.make(system, labels, number)? {
-                return Ok(Steps { made: self, begin: 0, end: None });
+        let row = match self.kept.row(number) {
+            Some(row) => {
+                if self.again.as_mut().is_some_and(|again| is_first(again, number)) {
+                    self.make_again(system, number, row)?;
+                }
+                Some(row)
             }
-            first = *self.first.get(number as usize);
-        } else if let Some(again) = &mut self.again {
-            let (word, bit) = (number as usize / 64, 1 << (number % 64));
-            if again[word] & bit == 0 {
-                again[word] |= bit;
-                self.make_again(system, number, first as usize)?;
-            }
-        }
-        let begin = first as usize + 1;
-        let end = begin + *self.targets.get(first as usize) as usize;
-        Ok(Steps { made: self, begin, end: Some(end) })
+            None if self.make(system, labels, number)? => self.kept.row(number),
+            None => None,
+        };
+        Ok(Steps { made: self, row })
     }
 
     /// From now on an auditor is told of the steps that are kept.
@@ -296,8 +274,8 @@ impl Made {
             telling.waiting.push(number);
         } else if states >= telling.from {
             telling.begun = true;
-            let kept = (0..self.first.len()).filter(|at| *self.first.get(*at) != 0);
-            telling.waiting.extend(kept.map(|at| at as u32));
+            let numbers = 0..self.kept.len() as u32;
+            telling.waiting.extend(numbers.filter(|number| self.kept.row(*number).is_some()));
         }
         if telling.begun && telling.is_enough() && !self.send() {
             self.give_up();
@@ -322,14 +300,15 @@ impl Made {
         };
         let mut told = Told { states: std::mem::take(&mut telling.states), ..Told::default() };
         for number in telling.waiting.drain(..) {
-            let first = *self.first.get(number as usize) as usize;
-            let count = *self.targets.get(first);
-            told.numbers.extend([number, count]);
-            let steps = first + 1..first + 1 + count as usize;
-            told.numbers.extend(steps.clone().map(|at| *self.targets.get(at)));
-            if !self.blind {
-                told.kinds.extend(steps.map(|at| *self.kinds.get(at)));
-            }
+            let Some(row) = self.kept.row(number) else { continue };
+            told.numbers.extend([number, (row.end - row.begin) as u32]);
+            let _ = self.kept.steps(row, |target, kind| {
+                told.numbers.push(target);
+                if !self.blind {
+                    told.kinds.push(kind);
+                }
+                Flow::Continue(())
+            });
         }
         told.masks.extend_from_slice(&self.masks[telling.kinds..]);
         (telling.kinds, telling.weight) = (self.masks.len(), 0);
@@ -366,33 +345,16 @@ impl Made {
                 }
             }
         }
-        // Places of steps have four bytes, kinds of kept labels two.
-        let fits = self.targets.len() + self.loose.len() < u32::MAX as usize
-            && self.loose.iter().all(|step| step.1 <= u32::from(u16::MAX));
-        if !fits || self.targets.len() * 4 + self.kinds.len() * 2 > self.room {
+        if self.kept.size() > self.room || !self.kept.keep(number, &self.loose) {
             self.give_up();
             return Ok(false);
         }
-        self.keep(number);
-        Ok(true)
-    }
-
-    /// Keeps the steps of a state that were just made.
-    fn keep(&mut self, number: u32) {
-        let first = self.targets.len() as u32;
-        self.targets.push(self.loose.len() as u32);
-        self.loose.iter().for_each(|step| self.targets.push(step.0));
-        if !self.blind {
-            self.kinds.push(0);
-            self.loose.iter().for_each(|step| self.kinds.push(step.1 as u16));
-        }
-        self.first.lengthen(number as usize + 1);
-        *self.first.get_mut(number as usize) = first;
         if let Some(again) = &mut self.again {
-            again.resize(self.first.len().div_ceil(64), 0);
-            again[number as usize / 64] |= 1 << (number % 64);
+            again.resize(self.kept.len().div_ceil(64), 0);
+            is_first(again, number);
         }
         self.tell(number);
+        Ok(true)
     }
 
     /// Stages the steps of a state; their lines start to be fetched. Breaks where a state is not a word.
@@ -495,46 +457,49 @@ impl Made {
         &mut self,
         system: &mut S,
         number: u32,
-        first: usize,
+        row: Row,
     ) -> Result<(), Trouble> {
-        let end = first + 1 + *self.targets.get(first) as usize;
-        let (targets, kinds, kind_of) = (&self.targets, &self.kinds, &self.kind_of);
-        let mut at = first + 1;
+        let (kept, kind_of, blind, end) = (&self.kept, &self.kind_of, self.blind, row.end);
+        let mut at = row.begin;
         let mut same = true;
-        let blind = self.blind;
-        let of_kind = |at: usize, label: Label| {
-            blind || kind_of.get(label.0 as usize).is_some_and(|kind| *kind == u32::from(*kinds.get(at)))
+        let of_kind = |kind: u16, label: Label| {
+            blind || kind_of.get(label.0 as usize).is_some_and(|known| *known == u32::from(kind))
         };
         match &mut self.states {
             States::Short(words) => {
-                (at..end).for_each(|at| words.prefetch(*targets.get(at)));
+                (at..end).for_each(|at| words.prefetch(kept.step(at).0));
                 let (state, len) = state_of(words.get(number));
                 let _ = system.steps(&state[..len], &mut |step: Step, target: &[u8]| {
-                    let kept = (at < end).then(|| words.get(*targets.get(at)));
-                    same = kept.is_some() && kept == word(target) && of_kind(at, step.label);
+                    let known = (at < end).then(|| kept.step(at));
+                    same = known.is_some_and(|(number, kind)| {
+                        Some(words.get(number)) == word(target) && of_kind(kind, step.label)
+                    });
                     at += 1;
                     if same { Flow::Continue(()) } else { Flow::Break(()) }
                 });
             }
             States::Long(table) => {
-                (at..end).for_each(|at| prefetch_at(table.keys.get(*targets.get(at)), 0));
+                (at..end).for_each(|at| prefetch_at(table.keys.get(kept.step(at).0), 0));
                 let _ = system.steps(table.keys.get(number), &mut |step: Step, target: &[u8]| {
-                    let kept = (at < end).then(|| table.keys.get(*targets.get(at)));
-                    same = kept == Some(target) && of_kind(at, step.label);
+                    let known = (at < end).then(|| kept.step(at));
+                    same = known.is_some_and(|(number, kind)| {
+                        table.keys.get(number) == target && of_kind(kind, step.label)
+                    });
                     at += 1;
                     if same { Flow::Continue(()) } else { Flow::Break(()) }
                 });
             }
             States::Named(recall, words) => {
-                (at..end).for_each(|at| words.prefetch(*targets.get(at)));
+                (at..end).for_each(|at| words.prefetch(kept.step(at).0));
                 self.named.clear();
                 recall.steps_anew(system, StateRef(words.get(number)), &mut self.named);
                 // A state that has no name yet is another one than those that were kept.
-                let of_kind = |at, label: Option<Label>| label.map_or(blind, |label| of_kind(at, label));
+                let of_kind = |kind, label: Option<Label>| label.map_or(blind, |label| of_kind(kind, label));
                 same = !recall.has_waiting()
                     && self.named.len() == end - at
                     && self.named.iter().zip(at..).all(|(&(name, label), at)| {
-                        words.get(*targets.get(at)) == name.0 && of_kind(at, label)
+                        let (number, kind) = kept.step(at);
+                        words.get(number) == name.0 && of_kind(kind, label)
                     });
                 at += self.named.len();
             }
@@ -546,6 +511,15 @@ impl Made {
             "a state has not the steps that it had before; this is a defect of volee, please report it";
         Err(Trouble(message.into()))
     }
+}
+
+/// Sets the bit of a state; whether it was not set.
+#[inline]
+fn is_first(bits: &mut [u64], number: u32) -> bool {
+    let (word, bit) = (number as usize / 64, 1 << (number % 64));
+    let first = bits[word] & bit == 0;
+    bits[word] |= bit;
+    first
 }
 
 /// Gives names that wait theirs; all others change with them.

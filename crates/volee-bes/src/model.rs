@@ -276,15 +276,16 @@ fn state_of<'a>(made: Option<&'a mut Made>, place: &'a [u8]) -> &'a [u8] {
 #[inline]
 fn push_made(plan: &Plan, steps: Steps<'_>, sink: &mut dyn Successors) -> Option<u64> {
     let mut enabled = 0;
-    for (target, mask) in steps.iter() {
+    let pushed = steps.each(|target, mask| {
         enabled |= mask;
         for &(action, node) in &plan.steps {
-            if mask & action != 0 && sink.variable(&target.to_le_bytes(), node).is_break() {
-                return None;
+            if mask & action != 0 {
+                sink.variable(&target.to_le_bytes(), node)?;
             }
         }
-    }
-    Some(enabled)
+        Flow::Continue(())
+    });
+    pushed.is_continue().then_some(enabled)
 }
 
 fn plan(equation: &volee_logic::mu::Equation) -> Plan {

@@ -162,6 +162,17 @@ impl<T: Copy> Pieces<T> {
         &mut self.pieces[at / Self::EACH][at % Self::EACH]
     }
 
+    /// The elements from one place to another, piece by piece.
+    #[inline(always)]
+    pub fn slices(&self, mut from: usize, to: usize) -> impl Iterator<Item = &[T]> {
+        std::iter::from_fn(move || {
+            let (piece, first) = (from / Self::EACH, from % Self::EACH);
+            let last = Self::EACH.min(first + (to - from));
+            from += last - first;
+            (first < last).then(|| &self.pieces[piece][first..last])
+        })
+    }
+
     #[inline(always)]
     pub fn prefetch(&self, at: usize) {
         if let Some(piece) = self.pieces.get(at / Self::EACH) {
@@ -208,6 +219,10 @@ mod tests {
         assert_eq!((list.len(), copy.len()), (count as usize + 1000, count as usize + 1000));
         for n in 0..count {
             assert_eq!((*list.get(n as usize), *copy.get(n as usize)), ((n, !n), (n, !n)));
+        }
+        for (from, to) in [(0, 0), (3, 9), (PIECE / 8 - 2, PIECE / 8), (PIECE / 8 - 2, PIECE / 4 + 2)] {
+            let all: Vec<(u32, u32)> = list.slices(from, to).flatten().copied().collect();
+            assert!(all.into_iter().eq((from as u32..to as u32).map(|n| (n, !n))));
         }
         *list.get_mut(7) = (1, 1);
         assert_eq!((*list.get(7), *list.get(count as usize + 999)), ((1, 1), (0, 0)));

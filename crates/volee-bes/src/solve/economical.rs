@@ -50,12 +50,12 @@ struct Run {
     block: Block,
     index: u16,
     order: Order,
-    /// Depth-first: the path. Breadth-first: all that was visited, in order.
+    /// Depth-first: the path. Breadth-first: the one being worked on.
     visits: Vec<Visit>,
-    /// Breadth-first: the one being worked on.
+    /// Breadth-first: the place of the next one in `met`.
     next: usize,
-    /// Depth-first reachability: what has left the path undecided.
-    left: Vec<u32>,
+    /// Breadth-first: all that was visited, in order. Depth-first reachability: what has left the path undecided.
+    met: Vec<u32>,
     /// Where the successors of its variables begin.
     base: usize,
 }
@@ -68,6 +68,12 @@ struct Visit {
     successors: u32,
     /// Whether a successor in the block was left undecided.
     waiting: bool,
+}
+
+impl Visit {
+    fn of(variable: u32) -> Self {
+        Visit { variable, successors: NONE, waiting: false }
+    }
 }
 
 struct Search<'g, G: ?Sized> {
@@ -102,7 +108,7 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
 }
 
 impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
-    const KIND: u64 = 11;
+    const KIND: u64 = 17;
 
     fn begin(&mut self) -> Result<(), SolveError> {
         self.start(self.root);
@@ -118,9 +124,14 @@ impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
     }
 
     fn costs(&self) -> (Statistics, u64) {
-        let visits: usize = self.runs.iter().map(|run| run.visits.capacity() + run.left.capacity()).sum();
-        let own = visits * size_of::<Visit>() + self.successors.capacity() * 4;
-        let depth = self.runs.iter().map(|run| run.visits.len() as u64).max().unwrap_or(0);
+        let visits: usize = self.runs.iter().map(|run| run.visits.capacity() * size_of::<Visit>()).sum();
+        let met: usize = self.runs.iter().map(|run| run.met.capacity() * 4).sum();
+        let own = visits + met + self.successors.capacity() * 4;
+        let depth = self.runs.iter().map(|run| match run.order {
+            Order::BreadthFirst => run.met.len() as u64,
+            Order::DepthFirst => run.visits.len() as u64,
+        });
+        let depth = depth.max().unwrap_or(0);
         (self.table.figures(own + self.graph.memory(), depth), self.successors.len() as u64)
     }
 
@@ -131,7 +142,7 @@ impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
         self.runs.iter().try_for_each(|run| {
             out.value(&(run.index, run.order, run.next, run.base))?;
             out.list(run.visits.iter())?;
-            out.list(run.left.iter())
+            out.list(run.met.iter())
         })
     }
 
@@ -140,9 +151,9 @@ impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
         self.successors = input.list(meter)?;
         for _ in 0..input.index()? {
             let (index, order, next, base) = input.value()?;
-            let (visits, left) = (input.list(meter)?, input.list(meter)?);
+            let (visits, met) = (input.list(meter)?, input.list(meter)?);
             let block = *self.blocks.get(usize::from(index)).ok_or(Damaged)?;
-            self.runs.push(Run { block, index, order, visits, next, left, base });
+            self.runs.push(Run { block, index, order, visits, next, met, base });
         }
         Ok(())
     }
@@ -159,8 +170,10 @@ impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
         };
         let run = |run: &Run| {
             run.base <= successors
-                && run.visits.iter().all(|v| visit(v) && way_back(v.variable))
-                && self.table.has(&run.left)
+                && run.next <= run.met.len()
+                && self.table.has(&run.met)
+                && run.visits.iter().all(visit)
+                && run.visits.iter().map(|v| v.variable).chain(run.met.iter().copied()).all(way_back)
         };
         self.table.has(&self.successors)
             && self.runs.iter().all(run)
@@ -189,9 +202,9 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
         let reachability = block.sought != block.default;
         let order =
             if reachability && self.runs.is_empty() { Order::BreadthFirst } else { Order::DepthFirst };
-        let (visits, left) = self.spare.pop().unwrap_or_default();
+        let (visits, met) = self.spare.pop().unwrap_or_default();
         let base = self.successors.len();
-        self.runs.push(Run { block, index, order, visits, next: 0, left, base });
+        self.runs.push(Run { block, index, order, visits, next: 0, met, base });
         self.visit(variable, NONE);
     }
 
@@ -201,17 +214,22 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
 
     fn visit(&mut self, variable: u32, met_by: u32) {
         self.table.visit(variable, met_by);
-        self.run().visits.push(Visit { variable, successors: NONE, waiting: false });
+        let run = self.run();
+        match run.order {
+            Order::BreadthFirst => run.met.push(variable),
+            Order::DepthFirst => run.visits.push(Visit::of(variable)),
+        }
     }
 
     /// The variable being worked on, and its position.
     fn current(&mut self) -> Option<(usize, Visit)> {
         let run = self.run();
-        let at = match run.order {
-            Order::BreadthFirst => run.next,
-            Order::DepthFirst => run.visits.len().wrapping_sub(1),
-        };
-        run.visits.get(at).map(|visit| (at, *visit))
+        if run.order == Order::BreadthFirst && run.visits.is_empty() {
+            run.visits.push(Visit::of(*run.met.get(run.next)?));
+            run.next += 1;
+        }
+        let visit = run.visits.last()?;
+        Some((run.visits.len() - 1, *visit))
     }
 
     /// Expands a variable, or looks at its successors until one needs work of its own.
@@ -287,12 +305,9 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
     /// The variable being worked on has no successor left to look at, but some are undecided.
     fn leave(&mut self, variable: u32) -> Result<(), SolveError> {
         let run = self.run();
-        match run.order {
-            Order::BreadthFirst => run.next += 1,
-            Order::DepthFirst => {
-                run.visits.pop();
-                run.left.push(variable);
-            }
+        run.visits.pop();
+        if run.order == Order::DepthFirst {
+            run.met.push(variable);
         }
         Ok(())
     }
@@ -303,12 +318,7 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
         if value == run.block.sought {
             return self.found(variable);
         }
-        match run.order {
-            Order::BreadthFirst => run.next += 1,
-            Order::DepthFirst => {
-                run.visits.pop();
-            }
-        }
+        run.visits.pop();
         self.table.decide(variable, value);
         Ok(())
     }
@@ -323,7 +333,7 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
             self.table.decide(at, run.block.sought);
             at = met_by;
         }
-        if !run.left.is_empty() {
+        if run.order == Order::DepthFirst && !run.met.is_empty() {
             self.settle(&mut run)?;
         }
         self.recycle(run);
@@ -332,8 +342,7 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
 
     fn end_in_vain(&mut self) {
         let run = self.runs.pop().expect("there is a search");
-        let left = run.left.iter().copied();
-        for variable in run.visits.iter().map(|visit| visit.variable).chain(left) {
+        for variable in run.visits.iter().map(|visit| visit.variable).chain(run.met.iter().copied()) {
             if self.table.cell(variable).value().is_none() {
                 self.table.decide(variable, run.block.default);
             }
@@ -342,24 +351,24 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
     }
 
     fn recycle(&mut self, run: Run) {
-        let Run { mut visits, mut left, .. } = run;
+        let Run { mut visits, mut met, .. } = run;
         visits.clear();
-        left.clear();
-        self.spare.push((visits, left));
+        met.clear();
+        self.spare.push((visits, met));
     }
 
     /// Decides what a depth-first search for reachability has left behind: all its successors are decided or
     /// among it.
     fn settle(&mut self, run: &mut Run) -> Result<(), SolveError> {
-        let mut heads = vec![NONE; run.left.len()];
-        let mut missing = vec![0u32; run.left.len()];
+        let mut heads = vec![NONE; run.met.len()];
+        let mut missing = vec![0u32; run.met.len()];
         let mut edges: Vec<(u32, u32)> = Vec::new();
         let mut ready: Vec<u32> = Vec::new();
-        for (at, &variable) in run.left.iter().enumerate() {
+        for (at, &variable) in run.met.iter().enumerate() {
             self.table.visit(variable, narrow(at)?);
         }
         let mut successors = Vec::new();
-        for (at, &variable) in run.left.iter().enumerate() {
+        for (at, &variable) in run.met.iter().enumerate() {
             successors.clear();
             let deciding = self.table.cell(variable).operator().deciding();
             self.table.expand(self.graph, variable, &mut successors)?;
@@ -388,12 +397,12 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
             }
         }
         while let Some(at) = ready.pop() {
-            let value = self.table.cell(run.left[at as usize]).value().expect("it is ready");
+            let value = self.table.cell(run.met[at as usize]).value().expect("it is ready");
             let mut edge = heads[at as usize];
             while edge != NONE {
                 let (dependant, next) = edges[edge as usize];
                 edge = next;
-                let variable = run.left[dependant as usize];
+                let variable = run.met[dependant as usize];
                 let cell = self.table.cell(variable);
                 if cell.value().is_some() {
                     continue;
@@ -406,7 +415,7 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
                 }
             }
         }
-        for &variable in &run.left {
+        for &variable in &run.met {
             if self.table.cell(variable).value().is_none() {
                 self.table.decide(variable, run.block.default);
             }
