@@ -103,6 +103,9 @@ pub struct Check {
     pub sides: usize,
     /// Give everything to finding errors.
     pub hunt: bool,
+    /// Bytes of a table of states that are taken to be near the processor: in a larger one, states that were met
+    /// lately are not looked up again.
+    pub near: u64,
 }
 
 impl Default for Check {
@@ -125,6 +128,7 @@ impl Default for Check {
             spill: None,
             sides: 0,
             hunt: false,
+            near: crate::recent::NEAR,
         }
     }
 }
@@ -165,6 +169,12 @@ impl Check {
     #[must_use]
     pub fn order(self, order: Order) -> Self {
         Check { order, ..self }
+    }
+
+    /// How large a table of states is taken to be near the processor.
+    #[must_use]
+    pub fn near(self, near: u64) -> Self {
+        Check { near, ..self }
     }
 
     /// Whether to go on after an error.

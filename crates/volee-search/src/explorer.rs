@@ -20,8 +20,9 @@ use crate::memo::{Memo, Recalled, rename_steps};
 use crate::parallel::Crew;
 use crate::paths::Paths;
 use crate::questions::Questions;
+use crate::recent::Recent;
 use crate::reducing::Reducing;
-use crate::staging::{Stage, Staged, Targets, put};
+use crate::staging::{Stage, Staged, Targets, Unmet, put};
 use volee_store::checkpoint::Keeper;
 use volee_store::{Names, StateRef, Tuple, Visited};
 
@@ -46,6 +47,7 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     pub(crate) state: Vec<u8>,
     pub(crate) loaded: Option<StateRef>,
     pub(crate) staged: Vec<Staged>,
+    pub(crate) recent: Recent,
     /// Who may sleep in the staged states, where processes sleep.
     pub(crate) sleeps: Vec<SleepSet>,
     pub(crate) reducing: Reducing,
@@ -100,6 +102,7 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             state: self.state,
             loaded: None,
             staged: self.staged,
+            recent: Recent::default(),
             sleeps: self.sleeps,
             reducing: self.reducing,
             faults: self.faults,
@@ -154,6 +157,7 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             + self.memo.bytes()
             + self.wide_memo.bytes()
             + traversal
+            + self.recent.bytes()
             + self.reducing.proviso.bytes()
             + (self.staged.capacity() * size_of::<Staged>()) as u64
             + (self.sleeps.capacity() * size_of::<SleepSet>()) as u64
@@ -199,6 +203,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             state: Vec::new(),
             loaded: None,
             staged: Vec::new(),
+            recent: Recent::default(),
             sleeps: Vec::new(),
             faults: Vec::new(),
             statistics: Statistics::default(),
@@ -327,6 +332,9 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     /// Stages the targets of a state from what is remembered of its steps; whether that was possible.
     #[inline]
     fn expand_from_memory(&mut self, name: StateRef, parent: u32) -> bool {
+        if self.recent.is_on() {
+            return self.expand_unmet(name, parent);
+        }
         let Some(tuples) = self.names.tuples() else { return false };
         let before = self.staged.len();
         self.loaded = None;
@@ -337,7 +345,38 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         } else {
             self.memo.expand(self.system, tuples, state, &mut stage)
         };
-        if stage.is_overfull {
+        let is_overfull = stage.is_overfull;
+        self.is_staged(before, is_overfull, recalled, parent)
+    }
+
+    /// The same, but for targets that were met lately.
+    #[inline(never)]
+    fn expand_unmet(&mut self, name: StateRef, parent: u32) -> bool {
+        let (Some(tuples), Some(recent)) = (self.names.tuples(), self.recent.names()) else { return false };
+        let before = self.staged.len();
+        self.loaded = None;
+        let targets = Targets::new(&self.visited, (&mut self.staged, self.most_staged), parent);
+        let mut stage = Unmet { targets, recent, met: 0 };
+        let state = (name, &mut self.state);
+        let recalled = if tuples.is_wide() {
+            self.wide_memo.expand(self.system, tuples, state, &mut stage)
+        } else {
+            self.memo.expand(self.system, tuples, state, &mut stage)
+        };
+        let (is_overfull, met) = (stage.targets.is_overfull, stage.met as u64);
+        // Where the system is to be asked, all that was noted as met is staged by its own steps.
+        let is_staged = self.is_staged(before, is_overfull, recalled, parent);
+        if is_staged {
+            self.statistics.transitions += met;
+            self.recent.found(met);
+        }
+        is_staged
+    }
+
+    /// Whether the steps of a state were staged from memory; if not, none are.
+    #[inline(always)]
+    fn is_staged(&mut self, before: usize, is_overfull: bool, recalled: Recalled, parent: u32) -> bool {
+        if is_overfull {
             self.names.give_up();
         }
         if recalled == Recalled::Ask {
@@ -347,6 +386,14 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         self.reducing.satisfy(parent);
         self.statistics.transitions += (self.staged.len() - before) as u64;
         true
+    }
+
+    /// Looks whether it pays not to look up what was met lately.
+    #[cold]
+    fn look_at_recent(&mut self) {
+        let may = V::LASTING && !self.reducing.kind.is_persistent() && self.may_hold(Recent::BYTES).is_ok();
+        let far = self.visited.bytes() >= self.questions.check().near;
+        self.recent.look(self.statistics.transitions, far, may);
     }
 
     /// Stages the targets of a persistent set of steps from memory. `Err` when the system is to be asked.
@@ -463,6 +510,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             return ControlFlow::Continue(false);
         };
         (self.loaded, self.is_clean) = (None, false);
+        self.recent.clear();
         rename_steps(&renaming, &mut self.names, (&mut self.memo, &mut self.wide_memo));
         let width = self.names.width();
         let wider = u64::from(width.div_ceil(8).saturating_sub(before.div_ceil(8)));
@@ -496,6 +544,9 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             self.make_room()?;
         }
         self.is_clean = false;
+        if self.recent.is_due(self.statistics.transitions) {
+            self.look_at_recent();
+        }
         self.reducing.rewind();
         for &staged in &self.staged {
             let new = self.visited.insert(staged.name);

@@ -42,6 +42,7 @@ mod product;
 mod proviso;
 mod questions;
 mod recall;
+mod recent;
 mod reducing;
 mod replacement;
 mod silence;

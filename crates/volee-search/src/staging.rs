@@ -5,6 +5,7 @@ use volee_store::{Names, StateRef, Visited};
 use volee_system::{FaultId, Flow, Sink, Step};
 
 use crate::questions::OnFault;
+use crate::recent;
 
 /// A step's target that waits to be looked up.
 #[derive(Debug, Clone, Copy)]
@@ -64,6 +65,30 @@ impl<V: Visited> crate::memo::Stage for Targets<'_, V> {
         } else {
             self.staged.truncate(length + count);
         }
+    }
+}
+
+/// The same, but those that were met lately are not staged, only counted.
+pub(crate) struct Unmet<'e, V> {
+    pub(crate) targets: Targets<'e, V>,
+    pub(crate) recent: &'e mut recent::Names,
+    pub(crate) met: usize,
+}
+
+impl<V: Visited> crate::memo::Stage for Unmet<'_, V> {
+    #[inline(always)]
+    fn one(&mut self, target: StateRef) {
+        let slot = &mut self.recent[recent::place(target)];
+        if std::mem::replace(slot, target.0) == target.0 {
+            self.met += 1;
+        } else {
+            self.targets.one(target);
+        }
+    }
+
+    #[inline(always)]
+    fn up_to_two(&mut self, targets: [StateRef; 2], count: usize) {
+        targets[..count].iter().for_each(|&target| self.one(target));
     }
 }
 

@@ -221,6 +221,7 @@ impl Exact {
 
 impl Visited for Exact {
     const RENAMES: bool = true;
+    const LASTING: bool = true;
 
     fn rename(&mut self, width: u32, translate: &mut dyn FnMut(StateRef) -> StateRef) -> Option<()> {
         self.width = width;

@@ -86,6 +86,8 @@ pub use words::{Word, Words};
 pub trait Visited {
     /// Whether names may change under it: see [`Visited::rename`].
     const RENAMES: bool = false;
+    /// Whether what was inserted is known for good, whatever else is.
+    const LASTING: bool = false;
 
     /// Brings what is needed to decide about a name near, ahead of [`Visited::insert`].
     fn prefetch(&self, name: StateRef);

@@ -121,6 +121,7 @@ impl Worker<'_, '_> {
         self.explorer.wide_memo.rename(layouts, tuples);
         self.explorer.names = Names::Tuples(Box::new(tuples.clone()));
         self.explorer.loaded = None;
+        self.explorer.recent.clear();
         Some(waiting)
     }
 

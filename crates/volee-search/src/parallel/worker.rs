@@ -47,6 +47,7 @@ impl Handle {
 
 impl Visited for Handle {
     const RENAMES: bool = true;
+    const LASTING: bool = true;
 
     #[inline(always)]
     fn prefetch(&self, name: StateRef) {

@@ -71,7 +71,9 @@ fn compare(machine: &mut Machine, seed: u64) {
     let invariant = ["g0 < 2", "len(qb) == 0", "g0 + len(qb) != 2"][seed as usize % 3];
     let Ok(predicate) = machine.predicate(invariant) else { return };
     let goal = machine.predicate("g0 == 1").expect("as the other");
-    let questions = Check::new().invariant(invariant, predicate).goal("g0 == 1", goal);
+    // What was met lately is not looked up again, from the beginning in every other program.
+    let near = if seed.is_multiple_of(2) { 0 } else { Check::default().near };
+    let questions = Check::new().invariant(invariant, predicate).goal("g0 == 1", goal).near(near);
     let (depth, breadth) = (Order::DepthFirst, Order::BreadthFirst);
     if seed.is_multiple_of(3) {
         compare_hunts(machine, &questions, seed);
@@ -87,6 +89,14 @@ fn compare(machine: &mut Machine, seed: u64) {
         if alone.statistics.states > 20_000 {
             return;
         }
+        let other = if near == 0 { u64::MAX } else { 0 };
+        let otherwise = check(&mut machine.clone(), &how.clone().near(other), &meter(), &mut Quiet);
+        assert_eq!(verdicts(&otherwise), verdicts(&alone), "seed {seed}, {reduction:?}");
+        assert_replays(machine, &otherwise);
+        let figures = |o: &Outcome| (o.statistics.states, o.statistics.transitions);
+        if reduction == Reduction::None && (all_errors || verdicts(&alone)[0].0 != "all") {
+            assert_eq!(figures(&otherwise), figures(&alone), "seed {seed}");
+        }
         let mut crews: Vec<Outcome> = Vec::new();
         for workers in [1, 2, 3, 8] {
             let crew = by_crew(machine, &how, workers, seed % 40);
@@ -99,7 +109,6 @@ fn compare(machine: &mut Machine, seed: u64) {
             if workers == 1 || all_errors || order == breadth {
                 assert_eq!(crew.answers, alone.answers, "{context}");
             }
-            let figures = |o: &Outcome| (o.statistics.states, o.statistics.transitions);
             if reduction == Reduction::None && (all_errors || verdicts(&alone)[0].0 != "all") {
                 assert_eq!(figures(&crew), figures(&alone), "{context}");
             }
@@ -283,4 +292,28 @@ fn a_worker_that_cannot_begin_leaves_the_work_to_one() {
     let crew = Crew::new(3, &|| None).from(100);
     let outcome = check_with(&mut walk.clone(), &Check::new(), Some(&crew), &meter(), &mut Quiet);
     assert_eq!(outcome.statistics.states, 5_000);
+}
+
+/// Processes that go round beside one that counts: most targets were met lately, and names change on the way.
+#[test]
+fn what_was_met_lately_is_counted_and_not_looked_up() {
+    let text = "byte c;
+        active proctype Counts() { do :: atomic { c < 40 -> c = c + 1 } od }
+        active [6] proctype Round() { byte x; do :: atomic { x < 3 -> x = x + 1 } :: atomic { x == 3 -> x = 0 } od }";
+    let machine = Machine::new(lowered(text).expect("it is a program").program, MachineOptions::default());
+    let (turns, counts) = (4u64.pow(6), 41);
+    let expected = (turns * counts, 6 * turns * counts + turns * (counts - 1) + 1);
+    for order in [Order::DepthFirst, Order::BreadthFirst] {
+        for near in [0, u64::MAX] {
+            let how = Check::new().order(order).all_errors(true).near(near);
+            for workers in [1, 2] {
+                let statistics = by_crew(&machine, &how, workers, 1000).statistics;
+                assert_eq!(
+                    (statistics.states, statistics.transitions),
+                    expected,
+                    "{order:?} {near} {workers}"
+                );
+            }
+        }
+    }
 }
