@@ -7,16 +7,18 @@
 //! step.
 //!
 //! Where few targets are found it costs more than it brings, so it is looked how many are, and if they are few
-//! it rests for a while.
+//! it rests, longer each time.
 
 use volee_store::StateRef;
 
 /// Names that are kept. They are to stay near the processor, beside all else that a search uses.
 const SIZE: usize = 1 << 14;
-/// Targets after which it is looked how many of them were found.
-const LOOK: u64 = 1 << 14;
-/// Targets for which it rests where few are found.
-const REST: u64 = 1 << 19;
+/// Steps after which it is looked how many of their targets were found, at first and later.
+const TRY: u64 = 1 << 14;
+const LOOK: u64 = 1 << 16;
+/// Steps for which it rests where few are found, the first time and at most.
+const REST: u64 = 1 << 18;
+const LONGEST: u64 = 1 << 23;
 /// A table of states of so many bytes is near the processor itself.
 pub(crate) const NEAR: u64 = 1 << 20;
 
@@ -42,6 +44,8 @@ pub(crate) struct Recent {
     /// Steps of the search at the last look, and at the next one.
     looked: u64,
     next: u64,
+    /// How long it has rested last.
+    rested: u64,
 }
 
 impl Recent {
@@ -84,16 +88,27 @@ impl Recent {
         steps >= self.next
     }
 
-    /// Looks after so many steps whether it pays, which is so where two of three targets are found, or begins
+    /// Looks after so many steps whether it pays, which is so where eleven of twenty targets are found, or begins
     /// where it may and the table of states is far.
     #[cold]
     pub fn look(&mut self, steps: u64, far: bool, may: bool) {
-        let pays = !self.is_on || self.found * 3 >= (steps - self.looked) * 2;
-        self.is_on = pays && far && (self.names.is_some() || may);
+        let was_on = self.is_on;
+        let pays = self.found * 20 >= (steps - self.looked) * 11;
+        self.is_on = (pays || !was_on) && far && (self.names.is_some() || may);
         if self.is_on && self.names.is_none() {
             self.names = vec![NONE; SIZE].into_boxed_slice().try_into().ok();
         }
-        let pause = if self.is_on || !far { LOOK } else { REST };
+        let pause = match (was_on, self.is_on) {
+            (true, false) => {
+                self.rested = (self.rested * 2).clamp(REST, LONGEST);
+                self.rested
+            }
+            (true, true) => {
+                self.rested = 0;
+                LOOK
+            }
+            _ => TRY,
+        };
         (self.found, self.looked, self.next) = (0, steps, steps + pause);
     }
 }
@@ -102,22 +117,29 @@ impl Recent {
 mod tests {
     use super::*;
 
-    /// It begins where the table is far, goes on while two of three targets are found, and rests otherwise.
+    /// It begins where the table is far, goes on while most targets are found, and rests otherwise, ever longer.
     #[test]
     fn it_is_used_where_it_pays() {
         let mut recent = Recent::default();
         recent.look(0, false, true);
-        assert!(!recent.is_on() && recent.bytes() == 0 && !recent.is_due(LOOK - 1) && recent.is_due(LOOK));
-        recent.look(LOOK, true, false);
+        assert!(!recent.is_on() && recent.bytes() == 0 && !recent.is_due(TRY - 1) && recent.is_due(TRY));
+        recent.look(TRY, true, false);
         assert!(!recent.is_on(), "there is no room");
-        recent.look(LOOK, true, true);
-        assert!(recent.is_on() && recent.bytes() == Recent::BYTES);
-        recent.found(LOOK / 3 * 2 + 1);
-        recent.look(2 * LOOK, true, true);
-        assert!(recent.is_on());
-        recent.found(LOOK / 2);
-        recent.look(3 * LOOK, true, true);
-        assert!(!recent.is_on() && !recent.is_due(3 * LOOK + REST - 1) && recent.is_due(3 * LOOK + REST));
+        let mut steps = 2 * TRY;
+        let mut look = |steps: u64, found: u64, is_on: bool, next: u64| {
+            recent.found(found);
+            recent.look(steps, true, true);
+            assert!(recent.is_on() == is_on && recent.bytes() == Recent::BYTES);
+            assert!(!recent.is_due(steps + next - 1) && recent.is_due(steps + next), "{steps}");
+        };
+        look(steps, 0, true, TRY);
+        look(steps + TRY, TRY * 2 / 3, true, LOOK);
+        steps += TRY + LOOK;
+        for rest in [REST, 2 * REST, 4 * REST] {
+            look(steps, TRY / 2, false, rest);
+            look(steps + rest, 0, true, TRY);
+            steps += rest + TRY;
+        }
     }
 
     #[test]
