@@ -26,14 +26,16 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use timely::worker::Worker;
 use volee_system::Flow;
-use volee_system::part::{Figures, Keepable, Outbox, Packet, Part, PartError, Work};
+use volee_system::part::{Figures, Keepable, Outbox, PACKET, Packet, Part, PartError, Work};
 
 use crate::exchange::{ACKNOWLEDGE, Exchange, Parcel, count_progress};
 
 /// Packets that a peer may leave unacknowledged, however many peers there are.
 const WINDOW: u32 = 64;
-/// Packets that all peers together may: two that work in turns would wait for each other with fewer.
-const WINDOWS: u32 = 256;
+/// Packets that all peers together may, as long as these are a small part of what a worker holds: two that work in
+/// turns would wait for each other with fewer.
+const WINDOWS: u64 = 256;
+const SMALL_PART: u64 = 16;
 /// Packets after which they are acknowledged even when nothing else goes that way.
 const OWED: u16 = (WINDOW / 4) as u16;
 const FIRST_QUANTUM: usize = 16;
@@ -348,7 +350,9 @@ impl<'d, 'a, 'e> Run<'d, 'a, 'e> {
     }
 
     fn is_held_back(&self) -> bool {
-        let window = WINDOW.max(WINDOWS / (self.peers.len() as u32).saturating_sub(1).max(1));
+        let room = self.driver.account.figures.memory / (SMALL_PART * PACKET as u64);
+        let others = self.peers.len().saturating_sub(1).max(1) as u64;
+        let window = WINDOW.max((WINDOWS.min(room) / others) as u32);
         self.peers.iter().any(|peer| peer.out >= window)
     }
 
