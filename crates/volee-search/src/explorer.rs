@@ -266,7 +266,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         at: usize,
     ) -> Flow {
         self.loaded = None;
-        let asks = self.reducing.asks();
+        let asks = self.reducing.asks(self.memo.is_on() && !self.memo.has_sets());
         let blind = self.questions.ignores_states() && self.visited.ignores_states() && self.memo.is_on();
         let expands = if blind { self.may_expand(depth) } else { self.meet(name, depth, paths, at)? };
         if !expands || asks && self.expand_reduced((name, parent, at), 0) {

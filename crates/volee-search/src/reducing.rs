@@ -70,10 +70,10 @@ impl Reducing {
         }
     }
 
-    /// Whether to ask for a reduced expansion.
+    /// Whether to ask for a reduced expansion, which costs more than others where it `is_costly`.
     #[inline]
-    pub(crate) fn asks(&mut self) -> bool {
-        self.kind.is_persistent() && (self.alone || self.effort.asks())
+    pub(crate) fn asks(&mut self, is_costly: bool) -> bool {
+        self.kind.is_persistent() && (self.alone || self.effort.asks(is_costly))
     }
 
     /// Whether reduced expansions have paid lately.

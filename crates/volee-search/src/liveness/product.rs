@@ -292,7 +292,7 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
                 self.reduced += 1;
                 return Ok(Enabled::default());
             }
-        } else if self.reduces && self.effort.asks() {
+        } else if self.reduces && self.effort.asks(false) {
             self.asked += 1;
             let found = match self.recall_persistent(name) {
                 Ok(found) => found,

@@ -219,6 +219,12 @@ impl<W: Word> Memo<W> {
         Ok(None)
     }
 
+    /// Whether persistent sets are remembered.
+    #[inline(always)]
+    pub(crate) fn has_sets(&self) -> bool {
+        self.sets.is_on()
+    }
+
     /// Brings what will be looked up for a state near, where there is so much of it that this pays.
     #[inline]
     pub(crate) fn prefetch(&self, tuples: &Tuples, name: StateRef) {

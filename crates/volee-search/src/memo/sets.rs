@@ -97,6 +97,11 @@ impl<W: Word> Sets<W> {
     }
 
     #[inline(always)]
+    pub fn is_on(&self) -> bool {
+        !self.off
+    }
+
+    #[inline(always)]
     pub fn get(&self, at: usize) -> ProcessSet {
         self.all[at]
     }

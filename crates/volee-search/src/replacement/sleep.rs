@@ -118,7 +118,7 @@ fn expand_reduced<S: System + ?Sized>(
     sleepy: &mut Sleepy<'_>,
     asleep: u64,
 ) -> ControlFlow<(), bool> {
-    if !explorer.reducing.asks() {
+    if !explorer.reducing.asks(false) {
         return ControlFlow::Continue(false);
     }
     let mut attempt = 0;
