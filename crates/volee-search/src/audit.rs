@@ -1,9 +1,10 @@
 //! Remembered steps against the system itself, state by state: a twin for tests and for whoever doubts.
 //!
 //! Walks the states of a system breadth-first. In each, what the search would stage from memory is compared
-//! with the targets of all steps, in order, and once more with their labels; what it would stage of each persistent set, with the steps that
-//! the system makes of it; and the steps that the system makes part by part with those that it makes at once:
-//! labels, faults, targets, order.
+//! with the targets of all steps, in order, and once more with their labels; what it would stage of each
+//! persistent set, with the steps that the system makes of it; and the steps that the system makes part by part
+//! with those that it makes at once: labels, faults, targets, order. Records are joined into groups sooner and
+//! more often than in a search.
 
 use volee_store::{Names, StateRef, Tuple, Tuples};
 use volee_system::{
@@ -20,6 +21,8 @@ pub struct Audit {
     pub states: u64,
     /// Those whose targets came from memory, or from parts that were executed for it.
     pub recalled: u64,
+    /// Those of them where some records were in groups.
+    pub grouped: u64,
     /// The same with the labels of steps.
     pub labelled: u64,
     /// Persistent sets that came from memory.
@@ -55,8 +58,8 @@ pub fn audit_remembered_steps<S: System + ?Sized>(system: &mut S, most: usize) -
     let mut audit = Audit::default();
     let mut kept = Kept {
         names: Names::new(system.components()),
-        memo: Memo::new(system),
-        wide: Memo::new(system),
+        memo: Memo::new(system).hasty(),
+        wide: Memo::new(system).hasty(),
         labelled: Memo::with_labels(system),
         labelled_wide: Memo::with_labels(system),
     };
@@ -78,6 +81,7 @@ pub fn audit_remembered_steps<S: System + ?Sized>(system: &mut S, most: usize) -
                 return differ(recalled.len());
             }
             audit.recalled += 1;
+            audit.grouped += u64::from(kept.memo.has_groups() || kept.wide.has_groups());
         }
         if let Some((recalled, labels)) = recall::<S, true>(system, &mut kept, &state) {
             if targets != recalled || steps.iter().map(|(step, _)| step.label).ne(labels) {

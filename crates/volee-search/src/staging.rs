@@ -88,7 +88,12 @@ impl<V: Visited> crate::memo::Stage for Unmet<'_, V> {
 
     #[inline(always)]
     fn up_to_two(&mut self, targets: [StateRef; 2], count: usize) {
-        targets[..count].iter().for_each(|&target| self.one(target));
+        if count > 0 {
+            self.one(targets[0]);
+        }
+        if count > 1 {
+            self.one(targets[1]);
+        }
     }
 }
 

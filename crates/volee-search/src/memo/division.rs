@@ -12,6 +12,9 @@ impl<W: Word> Memo<W> {
     pub(super) fn leave_what_does_not_pay(&mut self) -> bool {
         let mut any = false;
         for part in &mut self.parts {
+            if self.groups.has(usize::from(part.part.record)) {
+                continue;
+            }
             if part.memory != 0 && part.misses > LEAST_TRIAL && part.misses > part.lookups / WORTH {
                 part.give_up();
                 any = true;
@@ -82,7 +85,7 @@ impl<W: Word> Memo<W> {
     }
 
     /// Where the parts of a value are, unless they are left to the system.
-    fn listed(&self, record: usize, value: usize) -> Option<std::ops::Range<usize>> {
+    pub(super) fn listed(&self, record: usize, value: usize) -> Option<std::ops::Range<usize>> {
         let &(first, count) = self.values[record].get(value)?;
         let first = (first as usize).checked_sub(1)?;
         Some(first..first + count as usize)

@@ -19,6 +19,8 @@
 //! looked up. A part without steps there, of a process that waits for others to begin a rendezvous or stands
 //! at its end, is then not even asked.
 //!
+//! Neighbouring records are remembered together where that pays ([`groups`]).
+//!
 //! Where somebody looks at labels, the label of each step is kept beside its difference: a label tells what was
 //! done and with which values, and these an execution depends on.
 //!
@@ -28,6 +30,7 @@
 //! the state, as are states without any step: there the system may know of others (a `timeout`).
 
 mod division;
+mod groups;
 mod moved;
 mod part;
 mod sets;
@@ -37,6 +40,7 @@ mod word;
 use volee_store::{StateRef, Tuples};
 use volee_system::{Divisible, Flow, Label, Part, PersistentSet, Step, System, Touched};
 
+use groups::Groups;
 pub(crate) use moved::rename_steps;
 use part::{Doubt, Remembered};
 use sets::Sets;
@@ -77,6 +81,7 @@ pub(crate) struct Memo<W> {
     /// For each record and the number of its value, where its parts are: the first plus one, and how many.
     values: Vec<Vec<(u32, u32)>>,
     parts: Vec<Remembered<W>>,
+    groups: Groups<W>,
     /// For each record that is left to the system, a part that is all of it, plus one.
     left: Vec<u32>,
     /// For each record, misses of its parts so far.
@@ -153,6 +158,17 @@ impl<W: Word> Memo<W> {
         Memo { labels: Some(Vec::new()), ..Memo::new(system) }
     }
 
+    /// The same, but records are in groups from early on, and are divided and joined again and again.
+    pub(crate) fn hasty(mut self) -> Self {
+        self.groups.is_hasty = true;
+        self
+    }
+
+    /// Whether records are in groups that are remembered together.
+    pub(crate) fn has_groups(&self) -> bool {
+        self.groups.are_joined()
+    }
+
     /// Whether it is of use.
     #[inline(always)]
     pub(crate) fn is_on(&self) -> bool {
@@ -175,6 +191,9 @@ impl<W: Word> Memo<W> {
         self.begin(tuples);
         let mut loaded = Loaded { name, word: W::of(tuples, name), state, done: false };
         let mut any = false;
+        if self.groups.are_joined() {
+            return self.expand_groups(system, tuples, &mut loaded, stage);
+        }
         for record in (0..tuples.len() - tuples.fixed()).rev() {
             match self.expand_record(system, tuples, record, &mut loaded, stage) {
                 Some(moved) => any |= moved,
@@ -232,14 +251,17 @@ impl<W: Word> Memo<W> {
             return;
         }
         let word = W::of(tuples, name);
-        for (record, values) in self.values.iter().enumerate() {
-            let value = word.number(tuples.field(tuples.fixed() + record));
-            let (first, count) = values.get(value).copied().unwrap_or_default();
-            let parts = (first as usize)
-                .checked_sub(1)
-                .map_or(&[][..], |first| &self.parts[first..][..count as usize]);
-            for part in parts.iter().filter(|part| part.fixed.is_none()) {
-                self.steps.prefetch(word & part.mask, part.memory);
+        for at in 0..self.groups.len() {
+            let group = self.groups.get(at);
+            if group.memory != 0 {
+                continue;
+            }
+            for record in group.records() {
+                let value = word.number(tuples.field(tuples.fixed() + record));
+                let parts = self.listed(record, value).map_or(&[][..], |listed| &self.parts[listed]);
+                for part in parts.iter().filter(|part| part.fixed.is_none()) {
+                    self.steps.prefetch(word & part.mask, part.memory);
+                }
             }
         }
     }
@@ -251,11 +273,60 @@ impl<W: Word> Memo<W> {
             self.forget(tuples);
         }
         self.expansions += 1;
+        if self.expansions >= self.groups.next_look {
+            self.look_at_groups();
+        }
         if self.expansions.is_multiple_of(LONG_TRIAL) {
             // Where most of it is left to the system, the system does it better in one go.
             self.off = self.executions > LONG_TRIAL * 2 / 3 * self.values.len() as u64;
             self.executions = 0;
         }
+    }
+
+    /// The same, where records are in groups.
+    #[inline(never)]
+    fn expand_groups<S: System + ?Sized>(
+        &mut self,
+        system: &mut S,
+        tuples: &mut Tuples,
+        loaded: &mut Loaded<'_, W>,
+        stage: &mut impl Stage,
+    ) -> Recalled {
+        let mut any = false;
+        for at in 0..self.groups.len() {
+            match self.expand_group(system, tuples, at, loaded, stage) {
+                Some(moved) => any |= moved,
+                None => return Recalled::Ask,
+            }
+        }
+        if any { Recalled::All } else { Recalled::Ask }
+    }
+
+    /// The steps of a group of records; whether there are any. `None` when the system is to be asked for all.
+    #[inline(always)]
+    fn expand_group<S: System + ?Sized>(
+        &mut self,
+        system: &mut S,
+        tuples: &mut Tuples,
+        at: usize,
+        loaded: &mut Loaded<'_, W>,
+        stage: &mut impl Stage,
+    ) -> Option<bool> {
+        if self.groups.get(at).memory != 0 {
+            let found = self.groups.find(at, loaded.word);
+            if let Some(place) = found.or_else(|| self.compose(tuples, at, loaded.word)) {
+                let differences = self.groups.differences(place);
+                for &difference in differences {
+                    stage.one((loaded.word ^ difference).name(tuples)?);
+                }
+                return Some(!differences.is_empty());
+            }
+        }
+        let mut any = false;
+        for record in self.groups.get(at).records().rev() {
+            any |= self.expand_record(system, tuples, record, loaded, stage)?;
+        }
+        Some(any)
     }
 
     /// The steps of one record; whether there are any. `None` when the system is to be asked for all.
@@ -327,7 +398,7 @@ impl<W: Word> Memo<W> {
             let range = one.place()..one.place() + count as usize;
             let labels = &self.labels.as_ref()?[range.clone()];
             for (&difference, &label) in self.differences[range].iter().zip(labels) {
-                W::stage([word ^ difference; INLINE], 1, tuples, stage)?;
+                stage.one((word ^ difference).name(tuples)?);
                 stage.label(label);
             }
         } else if count <= INLINE as u32 {
@@ -337,7 +408,7 @@ impl<W: Word> Memo<W> {
         } else {
             let differences = &self.differences[one.place()..][..count as usize];
             for &difference in differences {
-                W::stage([word ^ difference; INLINE], 1, tuples, stage)?;
+                stage.one((word ^ difference).name(tuples)?);
             }
         }
         Some(count > 0)
@@ -405,7 +476,8 @@ impl<W: Word> Memo<W> {
         }
         let part = &mut self.parts[at];
         part.misses += 1;
-        if part.is_in_doubt() {
+        // In a group it is not known how often a part is met.
+        if part.is_in_doubt() && !self.groups.has(record) {
             return part.give_up();
         }
         if self.steps.is_full() && self.steps.bytes() >= PRESSURE && self.leave_what_does_not_pay() {
@@ -479,6 +551,7 @@ impl<W: Word> Memo<W> {
         self.values = vec![Vec::new(); records];
         self.kinds = (tuples.fixed()..tuples.len()).map(|record| tuples.kinds(record).to_vec()).collect();
         self.misses.resize(records, 0);
+        self.groups.reset(records, self.expansions);
         let left = std::mem::take(&mut self.left);
         self.left = vec![0; records];
         (0..left.len()).filter(|&record| left[record] != 0).for_each(|record| self.leave(record));
@@ -500,6 +573,6 @@ impl<W: Word> Memo<W> {
         let parts = self.parts.capacity() * size_of::<Remembered<W>>();
         let labels = self.labels.as_ref().map_or(0, |labels| labels.capacity() * size_of::<Label>());
         let differences = self.differences.capacity() * size_of::<W>() + labels;
-        self.steps.bytes() + self.sets.bytes() + (differences + values + parts) as u64
+        self.steps.bytes() + self.sets.bytes() + self.groups.bytes() + (differences + values + parts) as u64
     }
 }

@@ -66,6 +66,7 @@ impl<W: Word> Memo<W> {
                 inline(steps.count, &mut steps.differences);
             }
         }
+        self.groups.rename(mask);
         self.sets.rename(layouts);
     }
 }

@@ -24,6 +24,9 @@ pub(crate) trait Word:
     fn from_place(place: usize) -> Self;
     fn place(self) -> usize;
 
+    /// The name that stands for it, if there is one.
+    fn name(self, tuples: &mut Tuples) -> Option<StateRef>;
+
     /// Gives the first `count` of these to `stage`. `None` where one has no name.
     fn stage(words: [Self; INLINE], count: usize, tuples: &mut Tuples, stage: &mut impl Stage) -> Option<()>;
 }
@@ -69,6 +72,11 @@ impl Word for u64 {
 
     fn place(self) -> usize {
         self as usize
+    }
+
+    #[inline(always)]
+    fn name(self, _: &mut Tuples) -> Option<StateRef> {
+        Some(StateRef(self))
     }
 
     #[inline(always)]
@@ -122,6 +130,11 @@ impl Word for Tuple {
     }
 
     #[inline(always)]
+    fn name(self, tuples: &mut Tuples) -> Option<StateRef> {
+        tuples.name_of(self)
+    }
+
+    #[inline(always)]
     fn stage(
         words: [Tuple; INLINE],
         count: usize,
@@ -129,7 +142,7 @@ impl Word for Tuple {
         stage: &mut impl Stage,
     ) -> Option<()> {
         for &word in &words[..count] {
-            stage.one(tuples.name_of(word)?);
+            stage.one(word.name(tuples)?);
         }
         Some(())
     }

@@ -14,10 +14,11 @@ fn count() -> u64 {
     std::env::var("VOLEE_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(600)
 }
 
-/// What came from memory: states, the same with labels, with labels that are events, persistent sets.
+/// What came from memory: states, those where records were in groups, the same with labels, with labels that are events, persistent sets.
 #[derive(Debug, Default)]
 struct Recalled {
     states: u64,
+    grouped: u64,
     labelled: u64,
     events: u64,
     sets: u64,
@@ -38,6 +39,7 @@ fn compare(name: &str, text: &str, most: usize, all: &mut Recalled) {
             Ok(audit) if labels == LabelStyle::Events => all.events += audit.labelled,
             Ok(audit) => {
                 all.states += audit.recalled;
+                all.grouped += audit.grouped;
                 all.labelled += audit.labelled;
                 all.sets += audit.sets;
             }
@@ -54,7 +56,7 @@ fn random_programs_do_from_memory_what_they_do() {
         compare(&format!("seed {seed}"), &text, 60, &mut all);
     }
     assert!(all.states > count() * 5 && all.labelled >= all.states && all.events > count() * 3, "{all:?}");
-    assert!(all.sets > count(), "{all:?}");
+    assert!(all.sets > count() && all.grouped > count(), "{all:?}");
 }
 
 fn models(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -79,5 +81,9 @@ fn the_models_of_the_corpus_do_from_memory_what_they_do() {
         let bytes = std::fs::read(path).expect("it was found");
         compare(&path.display().to_string(), &String::from_utf8_lossy(&bytes), 150, &mut all);
     }
-    assert!(all.states > 5_000 && all.events > 5_000, "{all:?} of {} models", found.len());
+    assert!(
+        all.states > 5_000 && all.grouped > 5_000 && all.events > 5_000,
+        "{all:?} of {} models",
+        found.len()
+    );
 }
