@@ -173,6 +173,13 @@ impl<T: Copy> Pieces<T> {
         })
     }
 
+    /// Gives all elements away, in order, and memory back on the way.
+    pub fn consume(self, mut take: impl FnMut(T)) {
+        for piece in self.pieces {
+            piece.iter().for_each(|&element| take(element));
+        }
+    }
+
     #[inline(always)]
     pub fn prefetch(&self, at: usize) {
         if let Some(piece) = self.pieces.get(at / Self::EACH) {
@@ -224,6 +231,11 @@ mod tests {
             let all: Vec<(u32, u32)> = list.slices(from, to).flatten().copied().collect();
             assert!(all.into_iter().eq((from as u32..to as u32).map(|n| (n, !n))));
         }
+        let mut given = Vec::new();
+        copy.consume(|element| given.push(element));
+        assert!(
+            given.len() == list.len() && given.iter().enumerate().all(|(at, given)| given == list.get(at))
+        );
         *list.get_mut(7) = (1, 1);
         assert_eq!((*list.get(7), *list.get(count as usize + 999)), ((1, 1), (0, 0)));
         assert!(list.bytes() >= list.len() * 8);

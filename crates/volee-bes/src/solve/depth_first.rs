@@ -18,8 +18,9 @@ use serde::{Deserialize, Serialize};
 use volee_store::checkpoint::{Reader, Refused, Writer};
 use volee_system::{Meter, Progress};
 
+use super::cells::Cell;
 use super::keep::{Strategy, run_with};
-use super::table::{Cell, Table, narrow};
+use super::table::{Table, narrow};
 use super::{How, SolveError, Solved, Solver, Statistics};
 use crate::graph::{BooleanGraph, Sign};
 use crate::variables::Pushing;
@@ -154,7 +155,7 @@ impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
             && self.open.iter().all(|open| self.table.has(&[open.variable]))
             && self.open.iter().all(|open| open.head == NONE || (open.head as usize) < self.edges.len())
             && self.edges.iter().enumerate().all(edge)
-            && (0..self.table.cells.len() as u32).all(is_open)
+            && (0..self.table.len() as u32).all(is_open)
             && (!self.path.is_empty() || self.table.cell(self.root).value().is_some())
     }
 }

@@ -6,6 +6,7 @@
 
 mod acyclic;
 mod breadth_first;
+mod cells;
 pub mod confirm;
 mod crew;
 mod depth_first;

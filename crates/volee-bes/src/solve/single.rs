@@ -27,8 +27,9 @@ use serde::{Deserialize, Serialize};
 use volee_store::checkpoint::{Checkpoint, Reader, Refused, Writer};
 use volee_system::{Limit, Meter, Progress};
 
+use super::cells::Cell;
 use super::keep::{Strategy, run};
-use super::table::{Cell, Solution, narrow};
+use super::table::{Solution, narrow};
 use super::{SolveError, Solved, Solver, Statistics};
 use crate::graph::{BooleanGraph, Node, Operator, Sign};
 use crate::variables::{Batch, Lines, Pushing, Variables, unpack};

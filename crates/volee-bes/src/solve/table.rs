@@ -1,122 +1,20 @@
-//! Cells: what a depth-first strategy keeps per variable, and the solution it leaves behind.
-//!
-//! A cell has eight bytes: flags, block, and one number that is the position on a stack while the variable is
-//! open and the rank once it is decided.
+//! What a depth-first strategy knows of variables, and the solution it leaves behind.
 
 use std::io;
 
-use serde::{Deserialize, Serialize};
-use volee_store::Pieces;
 use volee_store::checkpoint::{Damaged, Reader, Refused, Writer};
 use volee_store::large::lengthen;
-use volee_store::prefetch_at as prefetch;
 use volee_system::{Flow, Limit, Meter};
 
+use super::cells::{Cell, Cells};
 use super::{SolveError, Statistics};
-use crate::graph::{BooleanGraph, Node, Operator, Successors};
+use crate::graph::{BooleanGraph, Node, Successors};
 use crate::variables::{Batch, Pushing, Variables};
-
-const MET: u16 = 1;
-const VISITED: u16 = 2;
-const STABLE: u16 = 4;
-const TRUE: u16 = 8;
-const CONJUNCTION: u16 = 16;
-
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-pub(super) struct Cell {
-    /// Position while open, rank once stable.
-    number: u32,
-    block: u16,
-    flags: u16,
-}
-
-impl Cell {
-    pub fn met(operator: Operator, block: u16) -> Self {
-        let conjunction = if operator == Operator::And { CONJUNCTION } else { 0 };
-        Cell { number: 0, block, flags: MET | conjunction }
-    }
-
-    /// A decided variable, for strategies that keep other records while they run.
-    pub fn decided(value: bool, rank: u32) -> Self {
-        Cell { number: rank, block: 0, flags: MET | STABLE | if value { TRUE } else { 0 } }
-    }
-
-    #[inline]
-    pub fn is_met(self) -> bool {
-        self.flags & MET != 0
-    }
-
-    #[inline]
-    pub fn is_visited(self) -> bool {
-        self.flags & VISITED != 0
-    }
-
-    #[inline]
-    pub fn value(self) -> Option<bool> {
-        (self.flags & STABLE != 0).then_some(self.flags & TRUE != 0)
-    }
-
-    #[inline]
-    pub fn operator(self) -> Operator {
-        if self.flags & CONJUNCTION != 0 { Operator::And } else { Operator::Or }
-    }
-
-    #[inline]
-    pub fn block(self) -> u16 {
-        self.block
-    }
-
-    #[inline]
-    pub fn number(self) -> u32 {
-        self.number
-    }
-}
-
-/// Cells by the number of their variable: in pieces while they become more, as one where whoever has found the
-/// values had them so.
-#[derive(Debug, Clone)]
-pub(super) enum Cells {
-    Growing(Pieces<Cell>),
-    Whole(Vec<Cell>),
-}
-
-impl Cells {
-    #[inline(always)]
-    fn len(&self) -> usize {
-        match self {
-            Cells::Growing(pieces) => pieces.len(),
-            Cells::Whole(cells) => cells.len(),
-        }
-    }
-
-    #[inline(always)]
-    fn get(&self, at: usize) -> Option<Cell> {
-        match self {
-            Cells::Growing(pieces) => (at < pieces.len()).then(|| *pieces.get(at)),
-            Cells::Whole(cells) => cells.get(at).copied(),
-        }
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, at: usize) {
-        match self {
-            Cells::Growing(pieces) => pieces.prefetch(at),
-            Cells::Whole(cells) => prefetch(cells, at),
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        match self {
-            Cells::Growing(pieces) => pieces.bytes(),
-            Cells::Whole(cells) => cells.capacity() * size_of::<Cell>(),
-        }
-    }
-}
 
 /// Variables, their cells, and how to expand one.
 pub(super) struct Table {
     variables: Variables,
-    pub cells: Pieces<Cell>,
+    cells: Cells,
     batch: Batch,
     next_rank: u32,
     pub statistics: Statistics,
@@ -128,10 +26,10 @@ impl Table {
         let (place, node) = graph.root()?;
         let mut variables = Variables::new(graph);
         let root = variables.insert(&place, node)?;
-        let mut cells = Pieces::new();
+        let mut cells = Cells::new();
         cells.lengthen(variables.len());
         let (operator, block) = graph.equation(&place, node);
-        *cells.get_mut(root as usize) = Cell::met(operator, block);
+        cells.set(root as usize, Cell::met(operator, block));
         let statistics = Statistics { variables: 1, ..Statistics::default() };
         Ok((Table { variables, cells, batch: Batch::default(), next_rank: 0, statistics }, root))
     }
@@ -158,10 +56,9 @@ impl Table {
             .resolve(&mut self.variables, 0..self.batch.len(), out, |found| cells.prefetch(found as usize))?;
         self.cells.lengthen(self.variables.len());
         for (at, &successor) in out[begin..].iter().enumerate() {
-            let cell = self.cells.get_mut(successor as usize);
-            if !cell.is_met() {
+            if !self.cell(successor).is_met() {
                 let (operator, block) = self.batch.equation(graph, &self.variables, at);
-                *cell = Cell::met(operator, block);
+                self.cells.set(successor as usize, Cell::met(operator, block));
                 self.statistics.variables += 1;
             }
         }
@@ -195,11 +92,10 @@ impl Table {
             self.cells.lengthen(self.variables.len());
         }
         for &successor in &out[begin..] {
-            let cell = self.cells.get_mut(successor as usize);
-            if !cell.is_met() {
+            if !self.cell(successor).is_met() {
                 let place = (successor / nodes).to_le_bytes();
                 let (operator, block) = graph.equation(&place, (successor % nodes) as Node);
-                *cell = Cell::met(operator, block);
+                self.cells.set(successor as usize, Cell::met(operator, block));
                 self.statistics.variables += 1;
             }
         }
@@ -208,23 +104,25 @@ impl Table {
 
     #[inline]
     pub fn cell(&self, variable: u32) -> Cell {
-        *self.cells.get(variable as usize)
+        self.cells.get(variable as usize)
+    }
+
+    /// How many variables have cells.
+    pub fn len(&self) -> usize {
+        self.cells.len()
     }
 
     /// Marks a variable as visited and notes its position.
     #[inline]
     pub fn visit(&mut self, variable: u32, position: u32) {
-        let cell = self.cells.get_mut(variable as usize);
-        cell.flags |= VISITED;
-        cell.number = position;
+        self.cells.set(variable as usize, self.cell(variable).visited(position));
     }
 
     /// Decides a variable.
     #[inline]
     pub fn decide(&mut self, variable: u32, value: bool) {
-        let cell = self.cells.get_mut(variable as usize);
-        cell.flags |= VISITED | STABLE | if value { TRUE } else { 0 };
-        cell.number = self.next_rank;
+        let cell = self.cell(variable).with_value(value, self.next_rank);
+        self.cells.set(variable as usize, cell);
         self.next_rank += 1;
     }
 
@@ -248,7 +146,7 @@ impl Table {
 
     pub fn write(&self, out: &mut Writer) -> io::Result<()> {
         self.variables.write(out)?;
-        out.list((0..self.cells.len()).map(|at| *self.cells.get(at)))?;
+        out.list((0..self.cells.len()).map(|at| self.cells.get(at)))?;
         out.number(u64::from(self.next_rank))?;
         out.value(&self.statistics)
     }
@@ -259,9 +157,10 @@ impl Table {
         let cells: Vec<Cell> = input.list(meter)?;
         self.next_rank = input.short()?;
         self.statistics = input.value()?;
-        let sound = cells.iter().all(|cell| usize::from(cell.block) < blocks);
-        self.cells = Pieces::new();
-        cells.into_iter().for_each(|cell| self.cells.push(cell));
+        let sound = cells.iter().all(|cell| usize::from(cell.block()) < blocks);
+        self.cells = Cells::new();
+        self.cells.lengthen(cells.len());
+        cells.into_iter().enumerate().for_each(|(at, cell)| self.cells.set(at, cell));
         if sound && self.cells.len() == self.variables.len() { Ok(()) } else { Err(Damaged.into()) }
     }
 
@@ -271,13 +170,13 @@ impl Table {
     }
 
     pub fn into_solution(self) -> Solution {
-        Solution { shares: vec![Valued { variables: self.variables, cells: Cells::Growing(self.cells) }] }
+        Solution { shares: vec![Valued { variables: self.variables, cells: self.cells }] }
     }
 }
 
 /// Receives a right-hand side of variables by number.
 struct Numbers<'a> {
-    cells: &'a Pieces<Cell>,
+    cells: &'a Cells,
     nodes: u32,
     out: &'a mut Vec<u32>,
     /// The largest number.
@@ -397,7 +296,7 @@ impl Solution {
     #[inline]
     pub fn value(&self, number: u32) -> Option<(bool, u32)> {
         let (share, number) = self.within(number);
-        let cell = share.cells.get(number as usize)?;
+        let cell = share.cells.known(number as usize)?;
         cell.value().map(|value| (value, cell.number()))
     }
 
