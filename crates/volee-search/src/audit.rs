@@ -4,7 +4,7 @@
 //! with the targets of all steps, in order, and once more with their labels; what it would stage of each
 //! persistent set, with the steps that the system makes of it; and the steps that the system makes part by part
 //! with those that it makes at once: labels, faults, targets, order. Records are joined into groups sooner and
-//! more often than in a search.
+//! more often than in a search, and in the end no more, as where memory is short.
 
 use volee_store::{Names, StateRef, Tuple, Tuples};
 use volee_system::{
@@ -69,6 +69,10 @@ pub fn audit_remembered_steps<S: System + ?Sized>(system: &mut S, most: usize) -
     let mut steps_left = most.saturating_mul(16);
     while at < queue.len() && at < most && steps_left > 0 {
         let state = queue[at].clone();
+        if at == most / 4 * 3 {
+            kept.memo.close_groups();
+            kept.wide.close_groups();
+        }
         let steps = collect_steps(system, &state);
         steps_left = steps_left.saturating_sub(steps.len());
         compare_parts(system, &mut kept, &state, &steps)?;

@@ -137,6 +137,12 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
         self.wide_memo.close();
     }
 
+    /// The steps of each process are remembered for themselves from now on, which takes less memory.
+    pub(crate) fn forget_groups(&mut self) {
+        self.memo.close_groups();
+        self.wide_memo.close_groups();
+    }
+
     /// The memory budget in bytes.
     pub(crate) fn budget(&self) -> u64 {
         self.meter.budget().memory.unwrap_or(u64::MAX)

@@ -37,6 +37,11 @@ impl<S: System + ?Sized, V> Explorer<'_, '_, S, V> {
         4 * usize::try_from(self.tick).unwrap_or(usize::MAX) + super::BATCH
     }
 
+    /// What is remembered of steps takes so many bytes.
+    fn remembered(&self) -> u64 {
+        self.memo.bytes() + self.wide_memo.bytes()
+    }
+
     /// What names, batch and traversal may take until the next look, about: it is left free. That they do not
     /// take more is looked at where they do ([`Explorer::claim`], `Names::hold_to`).
     pub(crate) fn headroom(&self) -> u64 {
@@ -44,7 +49,7 @@ impl<S: System + ?Sized, V> Explorer<'_, '_, S, V> {
             return 0;
         }
         let batch = (self.staged.capacity() * size_of::<Staged>()) as u64 * 2 + self.reducing.batch_bytes();
-        let remembered = self.memo.bytes() + self.wide_memo.bytes();
+        let remembered = self.remembered();
         let traversal = self.traversal_growth.max(LEAST_GROWTH);
         self.names.growth(self.named_soon()) + batch + traversal + remembered + self.reducing.proviso.growth()
     }
@@ -223,16 +228,15 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
 
     /// Keeps below the budget, and a little below where the store can: what is used grows until the next
     /// look.
-    fn keep_budget(&mut self, memory: u64) -> Result<(), Limit> {
+    fn keep_budget(&mut self, mut memory: u64) -> Result<(), Limit> {
         let Some(budget) = self.meter.budget().memory else { return Ok(()) };
-        let remembered = self.memo.bytes() + self.wide_memo.bytes();
-        let memory = match remembered > budget / MOST_REMEMBERED {
-            true => {
-                self.forget_steps();
-                memory - remembered
+        for forget in [Self::forget_groups, Self::forget_steps] {
+            let remembered = self.remembered();
+            if remembered > budget / MOST_REMEMBERED {
+                forget(self);
+                memory -= remembered - self.remembered();
             }
-            false => memory,
-        };
+        }
         let enough = budget.saturating_sub(self.visited.margin(budget).max(self.headroom()));
         let has_room = match memory <= enough {
             true => {

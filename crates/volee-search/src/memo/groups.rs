@@ -84,6 +84,8 @@ pub(super) struct Groups<W> {
     pub next_look: u64,
     /// Looks come soon after one another: for those who compare.
     pub is_hasty: bool,
+    /// Off for good.
+    is_off: bool,
 }
 
 impl<W: Word> Groups<W> {
@@ -101,6 +103,11 @@ impl<W: Word> Groups<W> {
     pub fn rename(&mut self, mask: impl Fn(W) -> W) {
         self.all.iter_mut().for_each(|group| group.mask = mask(group.mask));
         self.entries.fill(Entry::default());
+    }
+
+    /// Gives their memory back; each record is for itself from now on.
+    pub fn close(&mut self) {
+        *self = Groups { is_off: true, ..Groups::default() };
     }
 
     fn least_pause(&self) -> u64 {
@@ -225,7 +232,7 @@ impl<W: Word> Memo<W> {
         let now = self.expansions;
         let pause = (now / 4).clamp(self.groups.least_pause(), LOOKS.1);
         // There is no room for labels in an entry.
-        if self.labels.is_some() || self.groups.joined.len() < 2 {
+        if self.labels.is_some() || self.groups.is_off || self.groups.joined.len() < 2 {
             self.groups.next_look = u64::MAX;
             return;
         }

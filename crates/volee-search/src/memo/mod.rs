@@ -563,6 +563,13 @@ impl<W: Word> Memo<W> {
         Memo { sets: self.sets.for_another_system(), ..self.clone() }
     }
 
+    /// Remembers the steps of each record for itself from now on, in less memory.
+    pub(crate) fn close_groups(&mut self) {
+        let records = self.values.len();
+        self.groups.close();
+        self.groups.reset(records, self.expansions);
+    }
+
     /// Gives all memory back and is off for good: where memory is short, states need it more.
     pub(crate) fn close(&mut self) {
         *self = Memo { off: true, ..Memo::default() };
