@@ -567,5 +567,5 @@ fn note_forgetting<S: System + ?Sized>(explorer: &mut Explorer<'_, '_, S, Bounde
     }
     path.sketched = true;
     explorer.questions.note_forgetting();
-    explorer.visited.foresee_loss(&mut explorer.names);
+    explorer.visited.foresee_loss(u64::MAX, &mut explorer.names);
 }

@@ -270,7 +270,7 @@ impl Bounded {
         let hash = self.encode(name)?;
         let known = self.table.meet(hash);
         if !known {
-            if self.fits && self.table.put_in_room(hash).is_none() {
+            if self.fits && self.table.put_in_room(hash).is_none() && !self.put_after_all(hash) {
                 self.stop_fitting()?;
             }
             self.path.wait(hash);
@@ -357,6 +357,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::Names;
     use crate::hash::mix;
 
     const ALL: [Replacement; 6] = [
@@ -536,5 +537,40 @@ mod tests {
         assert_eq!((bounded.waiting_len(), bounded.table.lines()), (100, lines));
         assert!(bounded.give_room(5000));
         assert!(bounded.table.lines() < lines);
+    }
+
+    #[test]
+    fn a_table_takes_what_the_path_has_in_vain_before_anything_is_forgotten() {
+        let fitting = |reserved: u64| {
+            let mut bounded = filled((0..0).map(short), 1 << 10, 2000, Replacement::Random);
+            bounded.table.resize(64).expect("small");
+            bounded.table.most_lines = 64;
+            (0..reserved).for_each(|i| bounded.wait(short(i)).expect("small"));
+            while bounded.take_waiting().is_some() {}
+            let before = bounded.bytes();
+            let fits = |i| {
+                assert_eq!(bounded.wait_unless_known(short(i)), Some(true));
+                assert_eq!(bounded.take_waiting(), Some(short(i)));
+                bounded.fits()
+            };
+            let fitting = (0..5000).map(fits).take_while(|&fits| fits).count();
+            (fitting, before, bounded.bytes())
+        };
+        let (alone, ..) = fitting(0);
+        let (with_room, before, after) = fitting(5_000);
+        assert!(with_room > alone + alone / 8, "{with_room} after {alone}");
+        assert!(after <= before, "{after} bytes after {before}");
+    }
+
+    #[test]
+    fn room_that_is_not_used_is_given_without_a_look_at_all_states() {
+        let mut names = Names::lasting();
+        let mut bounded = filled((0..0).map(short), 64, 2000, Replacement::Random);
+        bounded.table.resize(20).expect("small");
+        bounded.take_room(2000);
+        bounded.foresee_loss(1000, &mut names);
+        assert!(bounded.ignores_states(), "nothing will be lost");
+        bounded.foresee_loss(bounded.table.growth() + 1, &mut names);
+        assert!(!bounded.ignores_states());
     }
 }

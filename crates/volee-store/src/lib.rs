@@ -102,8 +102,9 @@ pub trait Visited {
     /// Grows as announced, once. `None` when there is no memory.
     fn grow(&mut self) -> Option<()>;
 
-    /// States will perhaps be forgotten: what is to be known of all is noted now.
-    fn foresee_loss(&mut self, _names: &mut Names) {}
+    /// This many bytes will have to be given ([`Visited::give_room`]). Where states will perhaps be forgotten for
+    /// that, what is to be known of all is noted now.
+    fn foresee_loss(&mut self, _bytes: u64, _names: &mut Names) {}
 
     /// There is no room to grow, or others need this many bytes of the common budget. `false` when the store
     /// cannot do with less, and the search must end.

@@ -305,6 +305,17 @@ impl Table {
         lines > self.count + self.count / 8 && self.resize(lines).is_some()
     }
 
+    /// Makes the table as large as it may be, be it by little, because there is no place in the reach of a name;
+    /// whether that is worth something. Moving everything for less than one part in 64 is not.
+    #[cold]
+    pub(crate) fn stretch(&mut self) -> bool {
+        let most = self.most_lines.min(self.lines.len());
+        self.turnover.replaced == 0
+            && most > self.count + self.count / 64
+            && self.resize(most).is_some()
+            && self.turnover.replaced == 0
+    }
+
     /// Makes it a table of this many lines, in place; what does not fit is forgotten. `None` when not even
     /// what is pinned fits.
     ///

@@ -113,7 +113,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         let used = |search: &Self| search.visited.reserved() + search.own_bytes(traversal) + bytes;
         let lacks = used(self).saturating_sub(budget);
         if lacks > 0 {
-            self.visited.foresee_loss(&mut self.names);
+            self.visited.foresee_loss(lacks, &mut self.names);
         }
         if lacks > 0 && (!self.visited.give_room(lacks) || used(self) > budget) {
             return self.stop_on_memory();
@@ -244,7 +244,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
                 true
             }
             false => {
-                self.visited.foresee_loss(&mut self.names);
+                self.visited.foresee_loss(memory - enough, &mut self.names);
                 self.visited.give_room(memory - enough)
             }
         };

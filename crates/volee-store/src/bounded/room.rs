@@ -25,6 +25,23 @@ impl Bounded {
         before.saturating_sub(self.path.bytes())
     }
 
+    /// Gives back what the path has reserved and does not use, if that is much; how many bytes that frees.
+    pub(super) fn trim(&mut self) -> u64 {
+        let (used, before) = (self.path.used(), self.path.bytes());
+        if before > used + used / 4 + 1024 {
+            self.path.shrink();
+        }
+        before.saturating_sub(self.path.bytes())
+    }
+
+    /// There is no place in the reach of a name: the table grows into what the path has reserved in vain, be it
+    /// little, before anything is forgotten. Whether there is a place then.
+    #[cold]
+    pub(super) fn put_after_all(&mut self, hash: u64) -> bool {
+        self.table.most_lines += self.trim() as usize / size_of::<Line>();
+        self.table.stretch() && self.table.put_in_room(hash).is_some()
+    }
+
     /// Frees at least this many bytes by shrinking the table. `None` when the path needs what is left.
     pub(super) fn shrink(&mut self, bytes: u64) -> Option<()> {
         // A part of the table more, so that it is not moved too often; a larger one where places are free.

@@ -65,8 +65,8 @@ impl Visited for Bounded {
         self.bytes() + self.table.growth()
     }
 
-    fn foresee_loss(&mut self, names: &mut Names) {
-        if self.sketched {
+    fn foresee_loss(&mut self, bytes: u64, names: &mut Names) {
+        if self.sketched || bytes <= self.table.growth() {
             return;
         }
         self.sketched = true;
@@ -83,8 +83,8 @@ impl Visited for Bounded {
             self.table.most_lines = self.table.lines();
             return unused >= bytes || self.give_room(bytes - unused);
         }
-        let purged = self.purge();
-        purged >= bytes || self.shrink(bytes - purged).is_some()
+        let freed = self.trim() + self.purge();
+        freed >= bytes || self.shrink(bytes - freed).is_some()
     }
 
     fn take_room(&mut self, bytes: u64) {
