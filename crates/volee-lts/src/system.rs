@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use volee_system::{Flow, Label, Sink, Step, System, Variable};
 
 use crate::{LabelId, Lts, StateId};
+use volee_store::prefetch;
 
 /// The packed state of a state number.
 pub fn pack(state: StateId) -> [u8; 4] {
@@ -38,6 +39,13 @@ impl System for &Lts {
         u32::try_from(self.state_count()).ok()
     }
 
+    fn prefetch(&self, state: &[u8]) {
+        if let [first, .., last] | [first @ last] = self.edges(unpack(state)) {
+            prefetch(first);
+            prefetch(last);
+        }
+    }
+
     fn variables(&self, state: &[u8]) -> Vec<Variable> {
         vec![Variable { name: "state".into(), value: unpack(state).0.to_string() }]
     }
@@ -58,6 +66,10 @@ impl System for Lts {
 
     fn numbered(&self) -> Option<u32> {
         (&self).numbered()
+    }
+
+    fn prefetch(&self, state: &[u8]) {
+        System::prefetch(&self, state);
     }
 
     fn variables(&self, state: &[u8]) -> Vec<Variable> {

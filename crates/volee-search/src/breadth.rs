@@ -181,7 +181,7 @@ fn expand_batch<S: System + ?Sized, V: Visited>(
     }
     let mut at = first;
     for parent in 0.. {
-        if let Some(&next) = queue.names.get(at + 1) {
+        if let Some(&next) = queue.names.get(at + explorer.foresight()) {
             explorer.soon(next);
         }
         explorer.visit(queue.names[at], parent, depth, queue, at)?;

@@ -415,11 +415,13 @@ fn expand_group<S: System + ?Sized, V: Visited>(
 ) -> Flow {
     let depth = stack.depth();
     explorer.statistics.max_depth = explorer.statistics.max_depth.max(depth);
-    let mut at = top.rest;
+    let (mut at, foresight) = (top.rest, explorer.foresight());
+    let mut told = top.rest - 1;
     for parent in 0..LARGEST_GROUP {
         at -= 1;
-        if at > top.start {
-            explorer.soon(stack.waiting.name(at - 1));
+        while told > top.start && told + foresight > at {
+            told -= 1;
+            explorer.soon(stack.waiting.name(told));
         }
         explorer.visit(stack.waiting.name(at), parent, depth, stack, at)?;
         explorer.tick(depth, stack.waiting.len() as u64, stack.bytes())?;

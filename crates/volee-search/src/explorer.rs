@@ -28,6 +28,8 @@ use volee_store::{Names, StateRef, Tuple, Visited};
 
 /// Look-ups that are worth settling together.
 const BATCH: usize = 32;
+/// States that a system which has all its steps in memory is told of before their turn comes.
+const AHEAD: usize = 12;
 /// Expansions between two looks at clock and budget, at most; fewer where the budget is small.
 const MAX_TICK: u64 = 256;
 const MIN_TICK: u64 = 1;
@@ -46,6 +48,8 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     /// The state that was loaded last, and its name if that is known.
     pub(crate) state: Vec<u8>,
     pub(crate) loaded: Option<StateRef>,
+    /// The states of the system are numbers: see [`System::prefetch`].
+    pub(crate) has_numbers: bool,
     pub(crate) staged: Vec<Staged>,
     pub(crate) recent: Recent,
     /// Who may sleep in the staged states, where processes sleep.
@@ -101,6 +105,7 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             wide_memo: self.wide_memo,
             state: self.state,
             loaded: None,
+            has_numbers: self.has_numbers,
             staged: self.staged,
             recent: Recent::default(),
             sleeps: self.sleeps,
@@ -187,6 +192,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         let tick = meter.budget().memory.map_or(MAX_TICK, |bytes| (bytes >> 14).clamp(MIN_TICK, MAX_TICK));
         let names = if V::RENAMES { Names::new(system.components()) } else { Names::lasting() };
         let counting = questions.check().counting;
+        let has_numbers = system.numbered().is_some();
         let keeper = questions.check().checkpoint.clone().map(|kept| Keeper::new(kept, meter));
         // Where memory is short, steps are not remembered: see `limits.rs`.
         let forgetful = counting || !limits::remembers(meter);
@@ -208,6 +214,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             visited,
             state: Vec::new(),
             loaded: None,
+            has_numbers,
             staged: Vec::new(),
             recent: Recent::default(),
             sleeps: Vec::new(),
@@ -299,10 +306,21 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         ControlFlow::Continue(self.may_expand(depth))
     }
 
-    /// A state will be visited next: what is remembered of its steps is brought near.
+    /// How many states before its turn comes a state is to be told of by [`Explorer::soon`].
+    #[inline]
+    pub(crate) fn foresight(&self) -> usize {
+        if self.has_numbers { AHEAD } else { 1 }
+    }
+
+    /// A state will be visited soon: what is remembered of its steps, or what its system has of them, is
+    /// brought near.
     #[inline]
     pub(crate) fn soon(&mut self, name: StateRef) {
-        if let Some(tuples) = self.names.tuples() {
+        if self.has_numbers {
+            self.load(name);
+            self.system.prefetch(&self.state);
+            self.loaded = None;
+        } else if let Some(tuples) = self.names.tuples() {
             match tuples.is_wide() {
                 true => self.wide_memo.prefetch(tuples, name),
                 false => self.memo.prefetch(tuples, name),

@@ -467,6 +467,9 @@ fn descend<S: System + ?Sized>(
     if explorer.reducing.proviso.is_on() && !path.fits {
         group.iter().for_each(|&name| explorer.reducing.proviso.hold(name));
     }
+    if explorer.has_numbers {
+        group.iter().for_each(|&name| explorer.soon(name));
+    }
     for (at, &name) in group.iter().enumerate() {
         explorer.visit(name, at as u32, depth, path, at)?;
         explorer.tick(depth, explorer.visited.waiting_len(), path.bytes())?;

@@ -409,7 +409,7 @@ fn expand_batch<S: System + ?Sized>(
     for parent in 0.. {
         let name = disk.name(at);
         let name = on_disk(explorer, &disk.folder, name)?;
-        if let Some(&next) = disk.piece.get(at + 1 - disk.piece_start) {
+        if let Some(&next) = disk.piece.get(at + explorer.foresight() - disk.piece_start) {
             explorer.soon(next);
         }
         explorer.visit(name, parent, depth, disk, at)?;

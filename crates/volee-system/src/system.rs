@@ -138,6 +138,10 @@ pub trait System {
         None
     }
 
+    /// The steps of a state will be asked for soon: a system that has them in memory may bring them near. Only
+    /// one that is [`System::numbered`] is told.
+    fn prefetch(&self, _state: &[u8]) {}
+
     /// How the bytes of states are cut into components, where the system can tell. It stays so once a state
     /// was asked for.
     fn components(&self) -> Option<Components> {

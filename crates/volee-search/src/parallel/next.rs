@@ -102,9 +102,10 @@ impl Waiting {
         self.names.swap_remove_back(at).zip(self.depths.swap_remove_back(at))
     }
 
-    /// The one that will probably be next.
-    pub fn soon(&self, next: Next) -> Option<StateRef> {
-        if next == Next::First { self.names.front().copied() } else { self.names.back().copied() }
+    /// The one whose turn will probably come after so many others, itself counted.
+    pub fn soon(&self, next: Next, after: usize) -> Option<StateRef> {
+        let at = if next == Next::First { after.checked_sub(1) } else { self.names.len().checked_sub(after) };
+        at.and_then(|at| self.names.get(at).copied())
     }
 
     /// How deep the one is that was met first.

@@ -204,7 +204,7 @@ impl Worker<'_, '_> {
         self.batch.clear();
         for parent in 0..LARGEST_BATCH {
             let Some((name, depth)) = self.stack.pop(&mut self.next) else { break };
-            if let Some(soon) = self.stack.soon(self.next) {
+            if let Some(soon) = self.stack.soon(self.next, self.explorer.foresight()) {
                 self.explorer.soon(soon);
             }
             self.batch.push((name, depth));
