@@ -412,10 +412,11 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         true
     }
 
-    /// Looks whether it pays not to look up what was met lately.
+    /// Looks whether it pays not to look up what was met lately. Only full expansions leave such targets out: whether
+    /// a reduced one is enough is decided by all of its own.
     #[cold]
     fn look_at_recent(&mut self) {
-        let may = V::LASTING && !self.reducing.kind.is_persistent() && self.may_hold(Recent::BYTES).is_ok();
+        let may = V::LASTING && self.may_hold(Recent::BYTES).is_ok();
         let far = self.visited.bytes() >= self.questions.check().near;
         self.recent.look(self.statistics.transitions, far, may);
     }

@@ -243,11 +243,16 @@ impl Searches<'_> {
         by_two.map_or(Ok(()), |search| self.by_two(search, &breadth))
     }
 
+    /// What was met lately is not looked up again, from the beginning in every other program.
+    fn near(&self) -> u64 {
+        if self.seed.is_multiple_of(2) { 0 } else { Check::default().near }
+    }
+
     /// Threads over one table, from early on, have the answers of one thread; what they find as a hunt is
     /// there, and where they find nothing there is nothing.
     fn by_threads(&self, alone: &Outcome) -> Result<(), String> {
         let (machine, predicate) = (self.watching)(false);
-        let usual = Check::new().invariant(self.invariant, predicate).seed(self.seed);
+        let usual = Check::new().invariant(self.invariant, predicate).seed(self.seed).near(self.near());
         for workers in [1, 2, 3, 8] {
             let search = |how: &Check| {
                 let another = || Some((Box::new(machine.clone()) as Box<dyn System>, how.clone()));
@@ -293,7 +298,7 @@ impl Searches<'_> {
 
     fn search(&self, name: &str, plain: bool, how: Check, memory: u64) -> Result<Outcome, String> {
         let (mut machine, predicate) = (self.watching)(plain);
-        let how = how.all_errors(true).invariant(self.invariant, predicate);
+        let how = how.all_errors(true).invariant(self.invariant, predicate).near(self.near());
         let outcome = check(&mut machine, &how, &meter(memory), &mut Quiet);
         if outcome.statistics.memory_bytes > memory {
             return Err(format!("{name}: {} bytes of {memory}", outcome.statistics.memory_bytes));
