@@ -214,7 +214,7 @@ fn solve(
         let trouble = volee::system::part::PartError::Trouble;
         let mut system = open().map_err(trouble)?;
         let graph = ModelGraph::of(&mut system, Equations::new(normal.clone()));
-        equations::work(driver, graph.map_err(|d| trouble(d.to_string()))?)
+        equations::work(driver, graph.map_err(|d| trouble(d.to_string()))?.as_graph())
     });
     let joint = JointAnswer::new(parts.map_err(|f| f.to_string())?).map_err(|e| e.to_string())?;
     let mut system = open()?;

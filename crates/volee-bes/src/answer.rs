@@ -149,8 +149,8 @@ fn by_equations<S: System + ?Sized>(
 ///
 /// # Errors
 /// It does not, or a limit was hit.
-pub fn confirm<S: System + ?Sized>(
-    graph: &mut ModelGraph<'_, S>,
+pub fn confirm(
+    graph: &mut ModelGraph<'_, dyn System + '_>,
     solution: &Solution,
     value: bool,
     most: usize,

@@ -1,6 +1,12 @@
 //! Explicit systems of equations: what files hold and generators make.
 
+use volee_store::checkpoint::Checkpoint;
+use volee_system::{Meter, Progress};
+
+use crate::certificate::{CheckError, Nobody, check};
+use crate::game::{Built, build};
 use crate::graph::{BooleanGraph, Node, Operator, Shape, Sign, Successors, Trouble};
+use crate::solve::{How, Solution, SolveError, Solved, solve};
 
 /// An equation: its operator, its block, and its right-hand side as a range of `Explicit::successors`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +124,48 @@ fn number(place: &[u8]) -> u32 {
     let mut bytes = [0; 4];
     bytes.copy_from_slice(&place[..4]);
     u32::from_le_bytes(bytes)
+}
+
+/// What is asked of equations in a file; its code is made here, where it is optimised.
+impl Explicit {
+    /// Finds the value of the main variable ([`crate::solve()`]).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn solve(
+        &self,
+        how: How<'_>,
+        meter: &Meter,
+        progress: &mut dyn Progress,
+    ) -> Result<Solved, SolveError> {
+        solve(&mut &*self, how, meter, progress)
+    }
+
+    /// Checks a solution ([`crate::certificate::check`]).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn check(&self, solution: &Solution, value: bool, meter: &Meter) -> Result<(), CheckError> {
+        check(&mut &*self, solution, value, meter, &mut Nobody)
+    }
+
+    /// Explores the equations as a parity game ([`crate::game::build`]).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn game(
+        &self,
+        kept: Option<&Checkpoint>,
+        meter: &Meter,
+        progress: &mut dyn Progress,
+    ) -> Result<Built, SolveError> {
+        build(&mut &*self, kept, meter, progress)
+    }
+
+    /// Lends the graph to whoever takes any.
+    pub fn as_graph<'g>(system: &'g mut &Self) -> &'g mut dyn BooleanGraph {
+        system
+    }
 }
 
 impl BooleanGraph for &Explicit {

@@ -82,6 +82,13 @@ impl<'s> ModelGraph<'s, dyn System + 's> {
     }
 }
 
+impl ModelGraph<'_, dyn System + '_> {
+    /// The graph for whoever takes any; its code is made here, where it is optimised.
+    pub fn as_graph(&mut self) -> &mut dyn BooleanGraph {
+        self
+    }
+}
+
 impl<'s, S: System + ?Sized> ModelGraph<'s, S> {
     /// Joins a system and a formula whose state predicates it knows, in the formula's order.
     ///

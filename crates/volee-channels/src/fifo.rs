@@ -2,6 +2,7 @@
 
 use std::borrow::{Borrow, Cow};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use volee_system::{Action, Event, EventKind, Flow, Label, Sink, Step, System, Variable};
 
@@ -73,6 +74,16 @@ impl Configuration {
             .collect();
         Configuration { control, contents }
     }
+}
+
+/// The machines as a system that can be kept; all its code is made here, where it is optimised.
+pub fn system(machines: Arc<Machines>) -> Box<dyn System> {
+    Box::new(Fifo::new(machines))
+}
+
+/// The machines as a source of configurations; as above.
+pub fn queues(machines: &Machines) -> Box<dyn Queued + '_> {
+    Box::new(Fifo::new(machines))
 }
 
 /// The machines as a [`System`]: machines in order, moves as written.

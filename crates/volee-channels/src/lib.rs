@@ -16,7 +16,7 @@ mod scm;
 mod search;
 mod shorter;
 
-pub use fifo::{Configuration, Fifo};
+pub use fifo::{Configuration, Fifo, queues, system};
 pub use generate::random_machines;
 pub use machines::{Automaton, Machines, Move, Operation};
 pub use program::{Buffered, MOST};

@@ -217,7 +217,7 @@ impl<'a> Driver<'a> {
     ///
     /// # Errors
     /// The part cannot go on, or somebody else cannot.
-    pub fn run<P: Part>(&mut self, part: &mut P) -> Result<(), Stop> {
+    pub fn run(&mut self, part: &mut dyn Part) -> Result<(), Stop> {
         let mut exchange = Exchange::new(self.worker);
         let ran = Run::new(self, &mut exchange).stages(part);
         self.note(part.figures());
@@ -288,7 +288,7 @@ impl<'d, 'a, 'e> Run<'d, 'a, 'e> {
         }
     }
 
-    fn stages<P: Part>(mut self, part: &mut P) -> Result<(), Stop> {
+    fn stages(mut self, part: &mut dyn Part) -> Result<(), Stop> {
         let mut work = Work::More;
         loop {
             self.step(work);
@@ -357,7 +357,7 @@ impl<'d, 'a, 'e> Run<'d, 'a, 'e> {
     }
 
     /// Takes all that has arrived; tells whether anything did that a part cares about.
-    fn receive<P: Part>(&mut self, part: &mut P) -> Result<bool, Stop> {
+    fn receive(&mut self, part: &mut dyn Part) -> Result<bool, Stop> {
         let mut any = false;
         while let Some(parcel) = self.exchange.take() {
             let from = usize::from(parcel.from);
@@ -424,7 +424,7 @@ impl<'d, 'a, 'e> Run<'d, 'a, 'e> {
     }
 
     /// Hands out what the part has, now that nothing is in flight.
-    fn hand_out<P: Part>(&mut self, part: &mut P, number: u32) -> Result<(), Stop> {
+    fn hand_out(&mut self, part: &mut dyn Part, number: u32) -> Result<(), Stop> {
         let overseer = &mut *self.driver.overseer;
         let mut handed = Ok(());
         let _ = part.hand_out(&mut |piece| {

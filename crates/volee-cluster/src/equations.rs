@@ -66,7 +66,7 @@ pub struct JointAnswer {
 ///
 /// # Errors
 /// A limit, an equation without meaning, or somebody else has a reason to stop.
-pub fn work<G: BooleanGraph>(driver: &mut Driver<'_>, graph: G) -> Result<PartialAnswer, Stop> {
+pub fn work(driver: &mut Driver<'_>, graph: &mut dyn BooleanGraph) -> Result<PartialAnswer, Stop> {
     let share = Share { me: driver.me() as u16, peers: driver.peers() as u16 };
     let trouble = |error: SolveError| PartError::Trouble(error.to_string());
     let mut part = match driver.resumes() {
@@ -96,8 +96,8 @@ pub fn work<G: BooleanGraph>(driver: &mut Driver<'_>, graph: G) -> Result<Partia
 ///
 /// # Errors
 /// The file is damaged, or there is no room for it.
-pub fn sorting<G: BooleanGraph>(
-    graph: G,
+pub fn sorting(
+    graph: &mut dyn BooleanGraph,
     path: &Path,
     peers: usize,
     meter: &Meter,
@@ -133,7 +133,7 @@ impl JointAnswer {
     ///
     /// # Errors
     /// There are too many variables.
-    pub fn certificate<G: BooleanGraph + ?Sized>(&self, graph: &G) -> Result<Option<Solution>, SolveError> {
+    pub fn certificate(&self, graph: &dyn BooleanGraph) -> Result<Option<Solution>, SolveError> {
         let Some(evidence) = &self.evidence else { return Ok(None) };
         Ok(Some(assemble(graph, evidence.iter().map(Vec::as_slice))?))
     }
@@ -142,7 +142,7 @@ impl JointAnswer {
     ///
     /// # Errors
     /// It does not prove the value, or a limit.
-    pub fn check<G: BooleanGraph + ?Sized>(&self, graph: &mut G, meter: &Meter) -> Result<(), SolveError> {
+    pub fn check(&self, graph: &mut dyn BooleanGraph, meter: &Meter) -> Result<(), SolveError> {
         let Some(solution) = self.certificate(graph)? else { return Ok(()) };
         Ok(check(graph, &solution, self.value, meter, &mut Nobody)?)
     }

@@ -272,7 +272,7 @@ fn open_machines(path: &Path, _: &Options) -> Result<Opened, Vec<Diagnostic>> {
     let bytes = read_bytes(path).map_err(|d| vec![d])?;
     let machines = volee_channels::read_scm(&path.display().to_string(), &String::from_utf8_lossy(&bytes))?;
     let machines = Arc::new(machines);
-    Ok(Opened::made(move || draft(volee_channels::Fifo::new(Arc::clone(&machines)))))
+    Ok(Opened::made(move || Box::new(volee_channels::system(Arc::clone(&machines)))))
 }
 
 /// A system that needs to be told nothing.

@@ -8,13 +8,12 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 pub use volee_bes::How;
-use volee_bes::certificate::{Nobody, check};
 use volee_bes::explicit::Explicit;
 use volee_bes::format::{game_to_equations, read_bes, read_gm, write_bes, write_gm};
-use volee_bes::game::{Game, Player, build, verify, zielonka};
+use volee_bes::game::{Game, Player, verify, zielonka};
 pub use volee_bes::random::Shape;
 use volee_bes::random::equations;
-use volee_bes::{BooleanGraph as _, SolveError, Solver, Trouble, solve};
+use volee_bes::{BooleanGraph as _, SolveError, Solver, Trouble};
 use volee_store::checkpoint::{self, Checkpoint};
 use volee_system::{Diagnostic, Limit, Meter, Progress};
 
@@ -155,7 +154,7 @@ impl Equations {
             }
             (Some("gm" | "pg"), Equations::Game(game, start)) => write_gm(game, *start),
             (Some("gm" | "pg"), Equations::System(system, _)) => {
-                let built = build(&mut &*system, None, meter, progress).map_err(|e| wrong(e.to_string()))?;
+                let built = system.game(None, meter, progress).map_err(|e| wrong(e.to_string()))?;
                 write_gm(&built.game, 0)
             }
             _ => return Err(wrong(format!("`{}`: systems are written as .bes or .gm", path.display()))),
@@ -170,13 +169,12 @@ fn alone(
     meter: &Meter,
     progress: &mut dyn Progress,
 ) -> Result<Resolution, SolveError> {
-    let mut graph = system;
-    if !graph.alternation_free() {
-        let built = build(&mut graph, how.kept, meter, progress)?;
+    if !(&system).alternation_free() {
+        let built = system.game(how.kept, meter, progress)?;
         return winner(&built.game, 0, meter);
     }
-    let solved = solve(&mut graph, how, meter, progress)?;
-    check(&mut graph, &solved.solution, solved.value, meter, &mut Nobody)?;
+    let solved = system.solve(how, meter, progress)?;
+    system.check(&solved.solution, solved.value, meter)?;
     let (s, method) = (solved.statistics, solved.solver.name());
     Ok(Resolution { value: solved.value, method, variables: s.variables, edges: s.edges, memory: s.memory })
 }
@@ -199,7 +197,7 @@ fn shared(
         Ok(Err(limit)) => return Err(SolveError::Limit(limit)),
         Err(error) => return Err(trouble(error.to_string())),
     };
-    joint.check(&mut &*system, meter)?;
+    joint.check(Explicit::as_graph(&mut &*system), meter)?;
     let s = joint.statistics;
     let (value, method) = (joint.value, "workers");
     Ok(Resolution { value, method, variables: s.variables, edges: s.edges, memory: s.memory })

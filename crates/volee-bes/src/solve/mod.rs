@@ -191,6 +191,19 @@ pub fn solve<'k, G: BooleanGraph + ?Sized>(
     crew::known::told_alike(graph, solved, meter, progress)
 }
 
+/// The same for any graph: one copy of the strategies for all that are not worth one of their own.
+///
+/// # Errors
+/// As above.
+pub fn solve_any(
+    graph: &mut dyn BooleanGraph,
+    how: How<'_>,
+    meter: &Meter,
+    progress: &mut dyn Progress,
+) -> Result<Solved, SolveError> {
+    solve(graph, how, meter, progress)
+}
+
 /// Without edges where the shape allows it; else depth-first, which decides components as soon as they are
 /// complete: breadth-first decides what depends on a default only when everything is explored.
 fn choose<G: BooleanGraph + ?Sized>(graph: &G) -> Solver {

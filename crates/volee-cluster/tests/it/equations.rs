@@ -17,7 +17,7 @@ pub fn cases(usual: u64) -> u64 {
 
 fn solve_on<G: BooleanGraph>(workers: usize, context: &str, graph: impl Fn() -> G + Sync) -> JointAnswer {
     let meter = Meter::start(Budget::default());
-    let parts = on_threads(workers, &meter, &mut |_| {}, |driver| work(driver, graph()));
+    let parts = on_threads(workers, &meter, &mut |_| {}, |driver| work(driver, &mut graph()));
     let parts = parts.unwrap_or_else(|failure| panic!("{failure}: {context}, {workers} workers"));
     let joint = JointAnswer::new(parts).expect("there is a value");
     let checked = joint.check(&mut graph(), &meter);
@@ -148,8 +148,8 @@ fn solve_in_pieces<G: BooleanGraph>(
 ) -> (JointAnswer, usize) {
     let ended = interrupted(
         numbers,
-        |path, peers, meter| sorting(graph(), path, peers, meter),
-        |driver| work(driver, graph()),
+        |path, peers, meter| sorting(&mut graph(), path, peers, meter),
+        |driver| work(driver, &mut graph()),
     );
     let joint = JointAnswer::new(ended.parts).expect("there is a value");
     let checked = joint.check(&mut graph(), &Meter::start(Budget::default()));

@@ -36,9 +36,10 @@ fn part(driver: &mut Driver<'_>, payload: &[u8]) -> Result<Vec<u8>, Stop> {
     let (what, rest) = payload.split_once(' ').unwrap_or((&payload, ""));
     let mine = driver.me() == 1;
     let answer = match what {
-        "solve" => {
-            work(driver, &equations(shape(rest.parse().expect("a seed")), rest.parse().expect("a seed")))?
-        }
+        "solve" => work(
+            driver,
+            &mut &equations(shape(rest.parse().expect("a seed")), rest.parse().expect("a seed")),
+        )?,
         "panic" if mine => panic!("something impossible happened"),
         "exit" if mine => std::process::exit(7),
         "stop" if mine => {
@@ -49,7 +50,7 @@ fn part(driver: &mut Driver<'_>, payload: &[u8]) -> Result<Vec<u8>, Stop> {
             std::process::exit(8)
         }
         // Larger than any test waits for.
-        _ => work(driver, Implicit { variables: u32::MAX - 1, degree: 3, constants: 0 })?,
+        _ => work(driver, &mut Implicit { variables: u32::MAX - 1, degree: 3, constants: 0 })?,
     };
     Ok(postcard::to_stdvec(&answer).expect("it can be written"))
 }

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 use volee_channels::{
-    Automaton, Boundedness, Buffered, Fifo, MOST, Machines, Operation, Pump, Queued, read_scm, search,
+    Automaton, Boundedness, Buffered, Fifo, MOST, Machines, Operation, Pump, Queued, queues as queues_of,
+    read_scm, search,
 };
 use volee_report::{count, counted, seconds};
 use volee_system::{Diagnostic, Reason, ReasonKind, Run, Verdict, Witness, replay_end};
@@ -25,7 +26,7 @@ enum Queues {
 pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, AskError> {
     let mut queues = open(job)?;
     let found = match &mut queues {
-        Queues::Machines(machines) => search(&mut Fifo::new(&*machines), job.meter, job.progress),
+        Queues::Machines(machines) => search(queues_of(machines).as_mut(), job.meter, job.progress),
         Queues::Program(program) => search(program.as_mut(), job.meter, job.progress),
     };
     let mut part = Part::default();
@@ -166,7 +167,7 @@ impl Queues {
     /// The ordinals of the prefix and this many rounds.
     fn rounds(&mut self, pump: &Pump, rounds: usize) -> Option<Vec<u32>> {
         match self {
-            Queues::Machines(machines) => pump.replay(&mut Fifo::new(&*machines), rounds),
+            Queues::Machines(machines) => pump.replay(queues_of(machines).as_mut(), rounds),
             Queues::Program(program) => pump.replay(program.as_mut(), rounds),
         }
     }

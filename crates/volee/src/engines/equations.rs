@@ -45,7 +45,7 @@ pub(crate) fn answer(job: &mut Job<'_>, question: &Question) -> Result<Part, Ask
         let Some(mut draft) = again.map(|make| make()) else { return };
         let Ok(mut graph) = ModelGraph::of(draft.as_mut(), equations.clone()) else { return };
         graph.remember_steps();
-        work(&mut graph);
+        work(graph.as_graph());
         unheard.lock().unwrap_or_else(PoisonError::into_inner).push(graph.unheard());
     };
     let threads = workers(job.engine)?;
@@ -189,7 +189,7 @@ pub(super) fn explanation(
     most: usize,
     meter: &Meter,
 ) -> Result<Explanation, SolveError> {
-    if let Some(solution) = joint.certificate(graph)? {
+    if let Some(solution) = joint.certificate(graph.as_graph())? {
         return answer::confirm(graph, &solution, joint.value, most, meter);
     }
     let (place, node) = graph.root()?;

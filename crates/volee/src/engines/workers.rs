@@ -246,9 +246,9 @@ pub(crate) fn equations(job: &mut Job<'_>, question: &Question) -> Result<Part, 
         (kept::prepare(job, &model, std::slice::from_ref(question))?, included(&model), job.meter);
     let length = length(model.draft.system());
     let mut sort = |path: &Path, peers| {
-        let graph = ModelGraph::of(model.draft.as_mut(), equations.clone())
+        let mut graph = ModelGraph::of(model.draft.as_mut(), equations.clone())
             .map_err(|wrong| Refused::Limit(Limit::Other { message: wrong.to_string() }))?;
-        equations::sorting(graph, path, peers, meter)
+        equations::sorting(graph.as_graph(), path, peers, meter)
     };
     let safe = kept.clone().map(|checkpoint| Safe { checkpoint, length, sort: &mut sort });
     let results = match run(job, &files, &what, safe) {
@@ -308,7 +308,8 @@ pub(crate) fn solve(
     let subject = Subject::Source(&source);
     let settings = crate::Settings::default();
     let mut job = Job { subject: &subject, engine, settings: &settings, meter, progress, read: None };
-    let mut sort = |path: &Path, peers| equations::sorting(system, path, peers, meter);
+    let mut sort =
+        |path: &Path, peers| equations::sorting(Explicit::as_graph(&mut &*system), path, peers, meter);
     // Variables are numbers.
     let length = size_of::<u32>();
     let safe = kept.map(|checkpoint| Safe { checkpoint: checkpoint.clone(), length, sort: &mut sort });
@@ -483,7 +484,7 @@ fn work(
             let mut model = open(&options.step_by_step())?;
             opened();
             let mut graph = ModelGraph::of(model.draft.as_mut(), equations).map_err(|d| first(d.into()))?;
-            let part = equations::work(driver, &mut graph)?;
+            let part = equations::work(driver, graph.as_graph())?;
             encode(&(part, graph.silent()))
         }
         What::Equations => {
@@ -491,7 +492,7 @@ fn work(
             let text = std::fs::read_to_string(path).map_err(|error| trouble(&error.to_string()))?;
             opened();
             let file = read_bes(&path.display().to_string(), &text).map_err(|d| first(d.into()))?;
-            encode(&equations::work(driver, &file.system)?)
+            encode(&equations::work(driver, Explicit::as_graph(&mut &file.system))?)
         }
         What::Tests { contract, goal } => {
             let mut model = open(&Contract::options(&options))?;

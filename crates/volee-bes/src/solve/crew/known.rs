@@ -9,7 +9,7 @@
 use volee_system::{Flow, Limit, Meter, Progress};
 
 use crate::graph::{BooleanGraph, Node, Operator, Shape, Sign, Successors, Trouble};
-use crate::solve::{Proof, Solution, SolveError, Solved, Solver, solve};
+use crate::solve::{Proof, Solution, SolveError, Solved, Solver, solve_any};
 
 /// A system some of whose values are known.
 struct Known<'g, G: ?Sized> {
@@ -90,7 +90,7 @@ pub(in crate::solve) fn told_alike<G: BooleanGraph + ?Sized>(
         return Ok(solved);
     }
     let mut known = Known { graph, solution: &solved.solution, scratch: Vec::new() };
-    let again = solve(&mut known as &mut dyn BooleanGraph, Solver::Auto, meter, progress)?;
+    let again = solve_any(&mut known, Solver::Auto.into(), meter, progress)?;
     if again.value != solved.value {
         let message =
             "several threads and one have different answers; this is a defect of volee, please report it";
