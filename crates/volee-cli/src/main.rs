@@ -21,9 +21,8 @@ mod witness;
 
 use std::process::ExitCode;
 
-/// Counts what is held, so that `--memory` binds every verb and every phase.
-#[global_allocator]
-static ALLOCATOR: volee::store::Counting = volee::store::Counting;
+// Counts what is held, so that `--memory` binds every verb and every phase.
+use volee_allocator as _;
 
 fn main() -> ExitCode {
     volee::store::return_freed_memory();
