@@ -86,7 +86,7 @@ pub enum ReplayError {
 /// # Errors
 /// The witness is not a run of this system.
 pub fn replay<S: System + ?Sized>(system: &mut S, witness: &Witness) -> Result<Run, ReplayError> {
-    replay_end(system, witness, usize::MAX)
+    replay_any(system, witness, usize::MAX)
 }
 
 /// Re-executes a witness and tells only its last `longest` steps: a run of millions of steps would not fit in
@@ -94,7 +94,11 @@ pub fn replay<S: System + ?Sized>(system: &mut S, witness: &Witness) -> Result<R
 ///
 /// # Errors
 /// The witness is not a run of this system.
-pub fn replay_end<S: System + ?Sized>(
+pub fn replay_end(system: &mut dyn System, witness: &Witness, longest: usize) -> Result<Run, ReplayError> {
+    replay_any(system, witness, longest)
+}
+
+fn replay_any<S: System + ?Sized>(
     system: &mut S,
     witness: &Witness,
     longest: usize,

@@ -184,6 +184,10 @@ impl<'t> Reader<'t> {
 
 /// Writes a system of equations; `name` names its variables.
 pub fn write_bes(system: &Explicit, name: impl Fn(u32) -> String) -> String {
+    written(system, &name)
+}
+
+fn written(system: &Explicit, name: &dyn Fn(u32) -> String) -> String {
     let mut text = String::new();
     for (block, sign) in BooleanGraph::blocks(&system).iter().enumerate() {
         let _ = writeln!(text, "block {} is", if *sign == Sign::Mu { "mu" } else { "nu" });
