@@ -28,6 +28,9 @@ pub struct Coding {
     varies: u64,
     runs: Vec<Run>,
     width: u32,
+    /// All bits of a code, and half of their number: every look-up needs them.
+    all: u64,
+    half: u32,
     inverses: [u64; 2],
 }
 
@@ -46,7 +49,8 @@ impl Coding {
             rest &= !(mask << from);
             to += length;
         }
-        Coding { base, varies, runs, width: to, inverses: FACTORS.map(inverse) }
+        let (all, half) = (low_bits(to), to.div_ceil(2));
+        Coding { base, varies, runs, width: to, all, half, inverses: FACTORS.map(inverse) }
     }
 
     /// For names below 2 to this power.
@@ -89,20 +93,18 @@ impl Coding {
     /// The scrambled form of a code.
     #[inline(always)]
     pub(crate) fn scramble(&self, code: u64) -> u64 {
-        let all = low_bits(self.width);
-        FACTORS.iter().fold(self.fold(code), |code, factor| self.fold(code.wrapping_mul(*factor) & all))
+        FACTORS.iter().fold(self.fold(code), |code, factor| self.fold(code.wrapping_mul(*factor) & self.all))
     }
 
     fn unscramble(&self, hash: u64) -> u64 {
-        let all = low_bits(self.width);
         let inverses = self.inverses.iter().rev();
-        self.fold(inverses.fold(hash, |hash, inverse| self.fold(hash).wrapping_mul(*inverse) & all))
+        self.fold(inverses.fold(hash, |hash, inverse| self.fold(hash).wrapping_mul(*inverse) & self.all))
     }
 
     /// Adds the high half to the low half; doing it twice changes nothing.
     #[inline(always)]
     fn fold(&self, code: u64) -> u64 {
-        code ^ code >> self.width.div_ceil(2)
+        code ^ code >> self.half
     }
 }
 

@@ -310,10 +310,11 @@ impl Table {
     #[cold]
     pub(crate) fn stretch(&mut self) -> bool {
         let most = self.most_lines.min(self.lines.len());
-        self.turnover.replaced == 0
-            && most > self.count + self.count / 64
-            && self.resize(most).is_some()
-            && self.turnover.replaced == 0
+        if self.turnover.replaced > 0 || most <= self.count + self.count / 64 {
+            return false;
+        }
+        // Names that had a place may have none in the larger table, if that is rare.
+        self.resize(most).is_some() && self.turnover.replaced == 0
     }
 
     /// Makes it a table of this many lines, in place; what does not fit is forgotten. `None` when not even
