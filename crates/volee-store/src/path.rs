@@ -319,7 +319,13 @@ impl PackedPath {
     /// Gives back most of what is reserved.
     #[cold]
     pub(crate) fn shrink(&mut self) {
-        self.codes.shrink_to(self.codes.len() + self.codes.len() / 8 + 64);
+        self.shrink_to(64);
+    }
+
+    /// Gives back most of what is reserved, but for an eighth of what is used and this many bytes.
+    #[cold]
+    pub(crate) fn shrink_to(&mut self, left: usize) {
+        self.codes.shrink_to(self.codes.len() + self.codes.len() / 8 + left);
     }
 }
 

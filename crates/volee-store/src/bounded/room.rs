@@ -11,6 +11,9 @@ use crate::exact::Exact;
 use crate::line::Line;
 use crate::table::{FIRST_LINES, Table, Turnover};
 
+/// Bytes that the successors of a batch take on the path, unless a state has thousands of them.
+const OF_A_BATCH: u64 = 1 << 14;
+
 impl Bounded {
     /// Drops what waits in vain, if the path has grown since that was last done; how many bytes that frees.
     pub(super) fn purge(&mut self) -> u64 {
@@ -25,11 +28,12 @@ impl Bounded {
         before.saturating_sub(self.path.bytes())
     }
 
-    /// Gives back what the path has reserved and does not use, if that is much; how many bytes that frees.
+    /// Gives back what the path has reserved and does not use, if that is much; how many bytes that frees. What the
+    /// batch under way may still need stays: it was claimed already.
     pub(super) fn trim(&mut self) -> u64 {
         let (used, before) = (self.path.used(), self.path.bytes());
-        if before > used + used / 4 + 1024 {
-            self.path.shrink();
+        if before > used + used / 4 + 2 * OF_A_BATCH {
+            self.path.shrink_to(OF_A_BATCH as usize);
         }
         before.saturating_sub(self.path.bytes())
     }
