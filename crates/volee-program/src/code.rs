@@ -217,6 +217,8 @@ pub(crate) struct Compiled {
     pub too_long: FaultId,
     /// Some process may be kept from moving by a `provided` clause or by priorities.
     pub restricted: bool,
+    /// Somebody asks whether nobody can move; where nobody does, a state without steps has none.
+    pub asks_for_timeout: bool,
     /// For each transition number: proctype, node, index in the node.
     pub transitions: Vec<(u8, u32, u32)>,
 }

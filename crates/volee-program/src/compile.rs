@@ -25,11 +25,19 @@ pub(crate) struct Compiler<'a> {
     pub first_fault: u32,
     /// Channel variables that nobody ever assigns: the offset among the globals, and the channel's number.
     pub fixed_channels: BTreeMap<u32, i32>,
+    /// Some expression was a `timeout`.
+    pub asks_for_timeout: bool,
 }
 
 impl<'a> Compiler<'a> {
     pub fn new(layout: &'a Layout) -> Self {
-        Compiler { layout, faults: Vec::new(), first_fault: 0, fixed_channels: BTreeMap::new() }
+        Compiler {
+            layout,
+            faults: Vec::new(),
+            first_fault: 0,
+            fixed_channels: BTreeMap::new(),
+            asks_for_timeout: false,
+        }
     }
 
     /// Whether a channel expression always means a rendezvous channel.
@@ -143,7 +151,10 @@ impl<'a> Compiler<'a> {
             Expr::Pid => Code::Pid,
             Expr::ProcessCount => Code::ProcessCount,
             Expr::Last => Code::Last,
-            Expr::Timeout => Code::Timeout,
+            Expr::Timeout => {
+                self.asks_for_timeout = true;
+                Code::Timeout
+            }
             Expr::NonProgress => Code::NonProgress,
             Expr::Enabled(e, place) => {
                 let circular = self.runtime(CIRCULAR, place);
@@ -447,6 +458,16 @@ pub(crate) fn compile(program: &Program) -> Compiled {
         matched: compiler.runtime("the forbidden trace (notrace) was matched to its end", &m.place),
     });
     let faults = std::mem::take(&mut compiler.faults);
+    let asks_for_timeout = compiler.asks_for_timeout;
     let restricted = layout.has_priority || program.proctypes.iter().any(|p| p.provided.is_some());
-    Compiled { layout, bodies, monitor, faults, too_long: FaultId(u32::MAX), restricted, transitions }
+    Compiled {
+        layout,
+        bodies,
+        monitor,
+        faults,
+        too_long: FaultId(u32::MAX),
+        restricted,
+        asks_for_timeout,
+        transitions,
+    }
 }

@@ -192,7 +192,7 @@ impl Enumerator {
         self.load(compiled, state);
         self.levels[0].restart(None, false);
         let moved = self.explore(compiled, visitor)?;
-        if !moved {
+        if !moved && compiled.asks_for_timeout {
             self.levels[0].restart(None, true);
             self.explore(compiled, visitor)?;
         }
