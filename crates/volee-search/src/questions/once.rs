@@ -3,7 +3,7 @@
 //! A store that forgets meets states again, and an error is one of its state. Hashes of those that were
 //! counted are kept, as many as a share of the memory holds: the search does with the rest.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use volee_store::{hash_state, mix};
 
 /// Errors that are remembered so as to be counted once.
 pub(super) struct Counted {
@@ -54,9 +54,8 @@ impl Counted {
 
     /// Whether an error was counted before; the next time it was, if there is room.
     pub fn meet(&mut self, kind: (u32, u32), state: &[u8]) -> Met {
-        let mut hasher = DefaultHasher::new();
-        (kind, state).hash(&mut hasher);
-        let hash = hasher.finish().max(1);
+        let kind = u64::from(kind.0) << 32 | u64::from(kind.1);
+        let hash = mix(hash_state(state) ^ mix(kind)).max(1);
         if self.place(hash).is_some_and(|at| self.places[at] == hash) {
             return Met::Again;
         }
