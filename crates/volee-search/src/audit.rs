@@ -44,6 +44,10 @@ impl<const L: bool> Stage for Targets<L> {
         self.0.push(target);
     }
 
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
     fn up_to_two(&mut self, targets: [StateRef; 2], count: usize) {
         self.0.extend_from_slice(&targets[..count]);
     }

@@ -419,7 +419,7 @@ fn expand_group<S: System + ?Sized, V: Visited>(
     let mut told = top.rest - 1;
     for parent in 0..LARGEST_GROUP {
         at -= 1;
-        while told > top.start && told + foresight > at {
+        while foresight > 0 && told > top.start && told + foresight > at {
             told -= 1;
             explorer.soon(stack.waiting.name(told));
         }

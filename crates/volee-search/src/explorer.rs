@@ -22,7 +22,7 @@ use crate::paths::Paths;
 use crate::questions::Questions;
 use crate::recent::Recent;
 use crate::reducing::Reducing;
-use crate::staging::{Stage, Staged, Targets, Unmet, put};
+use crate::staging::{Stage, Staged, Targets, approach, make_room, put};
 use volee_store::checkpoint::Keeper;
 use volee_store::{Names, StateRef, Tuple, Visited};
 
@@ -51,6 +51,7 @@ pub(crate) struct Explorer<'a, 'c, S: System + ?Sized, V> {
     /// The states of the system are numbers: see [`System::prefetch`].
     pub(crate) has_numbers: bool,
     pub(crate) staged: Vec<Staged>,
+    targets: Targets,
     pub(crate) recent: Recent,
     /// Who may sleep in the staged states, where processes sleep.
     pub(crate) sleeps: Vec<SleepSet>,
@@ -107,6 +108,7 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             loaded: None,
             has_numbers: self.has_numbers,
             staged: self.staged,
+            targets: self.targets,
             recent: Recent::default(),
             sleeps: self.sleeps,
             reducing: self.reducing,
@@ -171,6 +173,7 @@ impl<'a, 'c, S: System + ?Sized, V> Explorer<'a, 'c, S, V> {
             + self.recent.bytes()
             + self.reducing.proviso.bytes()
             + (self.staged.capacity() * size_of::<Staged>()) as u64
+            + self.targets.bytes()
             + (self.sleeps.capacity() * size_of::<SleepSet>()) as u64
             + self.reducing.batch_bytes()
     }
@@ -216,6 +219,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             loaded: None,
             has_numbers,
             staged: Vec::new(),
+            targets: Targets::default(),
             recent: Recent::default(),
             sleeps: Vec::new(),
             faults: Vec::new(),
@@ -256,7 +260,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         let (names, staged, most_staged) = (&mut self.names, &mut self.staged, self.most_staged);
         let mut pushed: u32 = 0;
         let _ = self.system.initial(&mut |state| {
-            if !put(staged, most_staged, Staged { name: names.name(state), parent: 0 }) {
+            if !put(staged, most_staged, Staged { name: names.name(state), near: 0, parent: 0 }) {
                 names.give_up();
                 return Flow::Break(());
             }
@@ -264,6 +268,13 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             Flow::Continue(())
         });
         self.statistics.transitions += u64::from(pushed);
+        self.approach(0);
+    }
+
+    /// The store is told of what is staged from here on.
+    #[inline(always)]
+    pub(crate) fn approach(&mut self, from: usize) {
+        approach(&self.visited, &mut self.staged[from..]);
     }
 
     /// Asks the questions about a state and stages its targets. The traversal calls it `at`; its targets will
@@ -309,7 +320,8 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     /// How many states before its turn comes a state is to be told of by [`Explorer::soon`].
     #[inline]
     pub(crate) fn foresight(&self) -> usize {
-        if self.has_numbers { AHEAD } else { 1 }
+        let is_worth = self.memo.is_far() || self.wide_memo.is_far();
+        if self.has_numbers { AHEAD } else { usize::from(is_worth) }
     }
 
     /// A state will be visited soon: what is remembered of its steps, or what its system has of them, is
@@ -354,62 +366,48 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     }
 
     /// Stages the targets of a state from what is remembered of its steps; whether that was possible.
-    #[inline]
-    fn expand_from_memory(&mut self, name: StateRef, parent: u32) -> bool {
-        if self.recent.is_on() {
-            return self.expand_unmet(name, parent);
-        }
-        let Some(tuples) = self.names.tuples() else { return false };
-        let before = self.staged.len();
-        self.loaded = None;
-        let mut stage = Targets::new(&self.visited, (&mut self.staged, self.most_staged), parent);
-        let state = (name, &mut self.state);
-        let recalled = if tuples.is_wide() {
-            self.wide_memo.expand(self.system, tuples, state, &mut stage)
-        } else {
-            self.memo.expand(self.system, tuples, state, &mut stage)
-        };
-        let is_overfull = stage.is_overfull;
-        self.is_staged(before, is_overfull, recalled, parent)
-    }
-
-    /// The same, but for targets that were met lately.
-    #[inline(never)]
-    fn expand_unmet(&mut self, name: StateRef, parent: u32) -> bool {
-        let (Some(tuples), Some(recent)) = (self.names.tuples(), self.recent.names()) else { return false };
-        let before = self.staged.len();
-        self.loaded = None;
-        let targets = Targets::new(&self.visited, (&mut self.staged, self.most_staged), parent);
-        let mut stage = Unmet { targets, recent, met: 0 };
-        let state = (name, &mut self.state);
-        let recalled = if tuples.is_wide() {
-            self.wide_memo.expand(self.system, tuples, state, &mut stage)
-        } else {
-            self.memo.expand(self.system, tuples, state, &mut stage)
-        };
-        let (is_overfull, met) = (stage.targets.is_overfull, stage.met as u64);
-        // Where the system is to be asked, all that was noted as met is staged by its own steps.
-        let is_staged = self.is_staged(before, is_overfull, recalled, parent);
-        if is_staged {
-            self.statistics.transitions += met;
-            self.recent.found(met);
-        }
-        is_staged
-    }
-
-    /// Whether the steps of a state were staged from memory; if not, none are.
     #[inline(always)]
-    fn is_staged(&mut self, before: usize, is_overfull: bool, recalled: Recalled, parent: u32) -> bool {
-        if is_overfull {
-            self.names.give_up();
-        }
+    fn expand_from_memory(&mut self, name: StateRef, parent: u32) -> bool {
+        let Some(tuples) = self.names.tuples() else { return false };
+        self.loaded = None;
+        self.targets.begin(self.most_staged);
+        let (state, targets) = ((name, &mut self.state), &mut self.targets);
+        let recalled = if tuples.is_wide() {
+            self.wide_memo.expand(self.system, tuples, state, targets)
+        } else {
+            self.memo.expand(self.system, tuples, state, targets)
+        };
         if recalled == Recalled::Ask {
-            self.staged.truncate(before);
             return false;
         }
         self.reducing.satisfy(parent);
-        self.statistics.transitions += (self.staged.len() - before) as u64;
+        self.statistics.transitions += self.targets.names().len() as u64;
+        if self.recent.is_on() {
+            self.leave_out_met();
+        }
+        self.stage_targets(parent);
         true
+    }
+
+    /// Targets that were met lately are not looked up again.
+    #[inline]
+    fn leave_out_met(&mut self) {
+        let Some(recent) = self.recent.names() else { return };
+        let all = self.targets.names().len();
+        self.targets.leave_out_met(recent);
+        self.recent.found((all - self.targets.names().len()) as u64);
+    }
+
+    /// Stages the targets that are there.
+    #[inline]
+    fn stage_targets(&mut self, parent: u32) {
+        let names = self.targets.names();
+        if self.targets.is_overfull || !make_room(&mut self.staged, self.most_staged, names.len()) {
+            return self.names.give_up();
+        }
+        let visited = &self.visited;
+        let staged = |&name: &StateRef| Staged { name, near: visited.approach(name), parent };
+        self.staged.extend(names.iter().map(staged));
     }
 
     /// Looks whether it pays not to look up what was met lately. Only full expansions leave such targets out: whether
@@ -430,20 +428,16 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         attempt: u32,
     ) -> Result<Option<PersistentSet>, Recalled> {
         let tuples = self.names.tuples().ok_or(Recalled::Ask)?;
-        let before = self.staged.len();
         self.loaded = None;
-        let mut stage = Targets::new(&self.visited, (&mut self.staged, self.most_staged), parent);
-        let state = ((name, &mut self.state), attempt);
+        self.targets.begin(self.most_staged);
+        let (state, targets) = (((name, &mut self.state), attempt), &mut self.targets);
         let answer = if tuples.is_wide() {
-            self.wide_memo.expand_set(self.system, tuples, state, &mut stage)
+            self.wide_memo.expand_set(self.system, tuples, state, targets)
         } else {
-            self.memo.expand_set(self.system, tuples, state, &mut stage)
+            self.memo.expand_set(self.system, tuples, state, targets)
         };
-        if stage.is_overfull {
-            self.names.give_up();
-        }
-        if answer.is_err() {
-            self.staged.truncate(before);
+        if answer.is_ok() {
+            self.stage_targets(parent);
         }
         answer
     }
@@ -492,9 +486,9 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
     #[inline]
     fn expand(&mut self, parent: u32) -> u32 {
         self.faults.clear();
+        let before = self.staged.len();
         let mut stage = Stage {
             names: &mut self.names,
-            visited: &self.visited,
             staged: &mut self.staged,
             most_staged: self.most_staged,
             faults: &mut self.faults,
@@ -506,6 +500,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         let _ = self.system.steps(&self.state, &mut stage);
         let (pushed, staying) = (stage.pushed, stage.staying);
         self.statistics.transitions += u64::from(pushed - staying);
+        self.approach(before);
         pushed
     }
 
@@ -549,6 +544,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         self.reducing.rename(&mut translate);
         keeps(width, &mut |name| *name = translate(*name));
         let renamed = self.visited.rename(width, &mut translate);
+        self.approach(0);
         match renamed {
             Some(()) => ControlFlow::Continue(true),
             None => self.stop_on_memory().map_continue(|()| true),
@@ -567,6 +563,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         self.check_names()?;
         if self.visited.growth(self.staged.len()).is_some() {
             self.make_room()?;
+            self.approach(0);
         }
         self.is_clean = false;
         if self.recent.is_due(self.statistics.transitions) {
@@ -574,7 +571,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         }
         self.reducing.rewind();
         for &staged in &self.staged {
-            let new = self.visited.insert(staged.name);
+            let new = self.visited.insert_near(staged.name, staged.near);
             if new {
                 keep(staged);
             }

@@ -144,7 +144,8 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
     /// Stages a state that was kept.
     pub(crate) fn stage_kept(&mut self, state: &[u8], parent: u32) {
         let name = self.names.name(state);
-        self.staged.push(Staged { name, parent });
+        self.staged.push(Staged { name, near: 0, parent });
+        self.approach(self.staged.len() - 1);
     }
 
     /// Writes a state.

@@ -40,6 +40,11 @@ impl<const L: bool> Stage for Targets<'_, L> {
     }
 
     #[inline(always)]
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
     fn up_to_two(&mut self, targets: [StateRef; 2], count: usize) {
         targets[..count].iter().for_each(|&target| self.one(target));
     }

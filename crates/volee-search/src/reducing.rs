@@ -216,9 +216,9 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
     fn ask_for_set(&mut self, name: StateRef, parent: u32, attempt: u32) -> Option<PersistentSet> {
         self.load(name);
         self.faults.clear();
+        let before = self.staged.len();
         let mut stage = Stage {
             names: &mut self.names,
-            visited: &self.visited,
             staged: &mut self.staged,
             most_staged: self.most_staged,
             faults: &mut self.faults,
@@ -228,6 +228,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
             staying: 0,
         };
         let answer = self.system.reducible()?.persistent_steps(&self.state, attempt, &mut stage);
+        self.approach(before);
         answer.continue_value().flatten()
     }
 
@@ -260,8 +261,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
     /// Stages the targets of the loaded state that processes lead to which are not asleep, or at an attempt
     /// some of them. Where a step has a fault nothing is staged, as where the system cannot tell.
     pub(crate) fn expand_awake(&mut self, asleep: u64, attempt: Option<u32>) -> Awake {
-        let (names, visited, staged, sleeps) =
-            (&mut self.names, &self.visited, &mut self.staged, &mut self.sleeps);
+        let (names, staged, sleeps) = (&mut self.names, &mut self.staged, &mut self.sleeps);
         let most_staged = self.most_staged;
         let before = staged.len();
         let Some(system) = self.system.reducible() else { return Awake::Unknown };
@@ -270,8 +270,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
                 return Flow::Break(());
             }
             let name = names.name(target);
-            visited.prefetch(name);
-            if !put(staged, most_staged, Staged { name, parent: 0 }) {
+            if !put(staged, most_staged, Staged { name, near: 0, parent: 0 }) {
                 names.give_up();
                 return Flow::Continue(());
             }
@@ -282,6 +281,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         match answer {
             ControlFlow::Continue(awake) => {
                 self.statistics.transitions += pushed as u64;
+                self.approach(before);
                 awake
             }
             ControlFlow::Break(()) => {

@@ -1,5 +1,5 @@
-//! Targets of steps on their way to the store: named, their lines of the table prefetched, in the order of
-//! the steps.
+//! Targets of steps on their way to the store, in the order of the steps: named, and when all of a state are
+//! there, their lines of the table prefetched.
 
 use volee_store::{Names, StateRef, Visited};
 use volee_system::{FaultId, Flow, Sink, Step};
@@ -11,8 +11,18 @@ use crate::recent;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Staged {
     pub(crate) name: StateRef,
+    /// What the store has told of it: see [`Visited::approach`].
+    pub(crate) near: u64,
     /// The place of its parent in the batch.
     pub(crate) parent: u32,
+}
+
+/// Brings what the store knows of staged states near.
+#[inline(always)]
+pub(crate) fn approach<V: Visited>(visited: &V, staged: &mut [Staged]) {
+    for staged in staged {
+        staged.near = visited.approach(staged.name);
+    }
 }
 
 /// Stages a target, if there is room; as many may be staged as there is room for.
@@ -25,82 +35,105 @@ pub(crate) fn put(staged: &mut Vec<Staged>, most: usize, target: Staged) -> bool
     true
 }
 
+/// Makes room for so many more; whether there may be.
+#[inline(always)]
+pub(crate) fn make_room(staged: &mut Vec<Staged>, most: usize, more: usize) -> bool {
+    while staged.capacity() - staged.len() < more {
+        if !grow(staged, most) {
+            return false;
+        }
+    }
+    true
+}
+
 #[cold]
 fn grow(staged: &mut Vec<Staged>, most: usize) -> bool {
     let more = staged.capacity().max(32).min(most.saturating_sub(staged.capacity()));
-    staged.reserve_exact(more);
+    staged.reserve_exact(staged.capacity() - staged.len() + more);
     more > 0
 }
 
-/// Stages targets whose names are known.
-pub(crate) struct Targets<'e, V> {
-    visited: &'e V,
-    staged: &'e mut Vec<Staged>,
+/// The targets of one state's remembered steps, in order. They are staged when all are there, so that the many
+/// small steps on the way to that write nothing but names.
+#[derive(Debug, Default)]
+pub(crate) struct Targets {
+    /// Those that are there, and room for more.
+    names: Vec<StateRef>,
+    count: usize,
     most: usize,
-    parent: u32,
     /// There was no room for some.
     pub(crate) is_overfull: bool,
 }
 
-impl<'e, V> Targets<'e, V> {
-    /// For the steps of one state: where they are staged, and how many may be.
-    pub(crate) fn new(visited: &'e V, (staged, most): (&'e mut Vec<Staged>, usize), parent: u32) -> Self {
-        Targets { visited, staged, most, parent, is_overfull: false }
+impl Targets {
+    /// There are none; no more than `most` may come.
+    pub(crate) fn begin(&mut self, most: usize) {
+        (self.count, self.most) = (0, most);
+    }
+
+    /// Those that came.
+    #[inline(always)]
+    pub(crate) fn names(&self) -> &[StateRef] {
+        &self.names[..self.count]
+    }
+
+    /// Leaves out those that were met lately.
+    #[inline]
+    pub(crate) fn leave_out_met(&mut self, recent: &mut recent::Names) {
+        let mut left = 0;
+        for at in 0..self.count {
+            let name = self.names[at];
+            let slot = &mut recent[recent::place(name)];
+            // Nobody can foresee which were met.
+            self.names[left] = name;
+            left += usize::from(*slot != name.0);
+            *slot = name.0;
+        }
+        self.count = left;
+    }
+
+    /// Makes room for two more, if there may be.
+    #[cold]
+    fn grow(&mut self) -> bool {
+        let room = (2 * self.names.len()).max(32).min(self.most);
+        let is_more = room >= self.count + 2;
+        if is_more {
+            self.names.reserve_exact(room - self.names.len());
+            self.names.resize(room, StateRef(0));
+        }
+        is_more
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.names.capacity() * size_of::<StateRef>()) as u64
     }
 }
 
-impl<V: Visited> crate::memo::Stage for Targets<'_, V> {
+impl crate::memo::Stage for Targets {
     #[inline(always)]
     fn one(&mut self, target: StateRef) {
-        self.visited.prefetch(target);
-        self.is_overfull |= !put(self.staged, self.most, Staged { name: target, parent: self.parent });
+        self.up_to_two([target, target], 1);
     }
 
     #[inline(always)]
     fn up_to_two(&mut self, targets: [StateRef; 2], count: usize) {
-        let length = self.staged.len();
-        self.one(targets[0]);
-        if count == 2 {
-            self.one(targets[1]);
-        } else {
-            self.staged.truncate(length + count);
+        if self.count + 2 > self.names.len() && !self.grow() {
+            self.is_overfull = true;
+            return;
         }
-    }
-}
-
-/// The same, but those that were met lately are not staged, only counted.
-pub(crate) struct Unmet<'e, V> {
-    pub(crate) targets: Targets<'e, V>,
-    pub(crate) recent: &'e mut recent::Names,
-    pub(crate) met: usize,
-}
-
-impl<V: Visited> crate::memo::Stage for Unmet<'_, V> {
-    #[inline(always)]
-    fn one(&mut self, target: StateRef) {
-        let slot = &mut self.recent[recent::place(target)];
-        if std::mem::replace(slot, target.0) == target.0 {
-            self.met += 1;
-        } else {
-            self.targets.one(target);
-        }
+        self.names[self.count..self.count + 2].copy_from_slice(&targets);
+        self.count += count;
     }
 
     #[inline(always)]
-    fn up_to_two(&mut self, targets: [StateRef; 2], count: usize) {
-        if count > 0 {
-            self.one(targets[0]);
-        }
-        if count > 1 {
-            self.one(targets[1]);
-        }
+    fn count(&self) -> usize {
+        self.count
     }
 }
 
 /// The sink of an expansion.
-pub(crate) struct Stage<'e, V> {
+pub(crate) struct Stage<'e> {
     pub(crate) names: &'e mut Names,
-    pub(crate) visited: &'e V,
     pub(crate) staged: &'e mut Vec<Staged>,
     pub(crate) most_staged: usize,
     pub(crate) faults: &'e mut Vec<(u32, FaultId)>,
@@ -111,7 +144,7 @@ pub(crate) struct Stage<'e, V> {
     pub(crate) staying: u32,
 }
 
-impl<V: Visited> Sink for Stage<'_, V> {
+impl Sink for Stage<'_> {
     #[inline]
     fn push(&mut self, step: Step, target: &[u8]) -> Flow {
         let ordinal = self.pushed;
@@ -120,8 +153,8 @@ impl<V: Visited> Sink for Stage<'_, V> {
             self.staying += 1;
         } else {
             let name = self.names.name(target);
-            self.visited.prefetch(name);
-            if !put(self.staged, self.most_staged, Staged { name, parent: self.parent }) {
+            let target = Staged { name, near: 0, parent: self.parent };
+            if !put(self.staged, self.most_staged, target) {
                 // What was staged is not all there is, and will not be looked at.
                 self.names.give_up();
                 return Flow::Break(());
@@ -134,7 +167,7 @@ impl<V: Visited> Sink for Stage<'_, V> {
     }
 }
 
-impl<V> Stage<'_, V> {
+impl Stage<'_> {
     #[cold]
     fn fault(&mut self, ordinal: u32, fault: FaultId) -> Flow {
         if self.on_fault == OnFault::Ignore {

@@ -68,6 +68,12 @@ impl Coding {
         self.width
     }
 
+    /// All bits of a code.
+    #[inline(always)]
+    pub(crate) fn all(&self) -> u64 {
+        self.all
+    }
+
     /// The scrambled code of a name; `None` when it differs from the base in other bits.
     #[inline(always)]
     pub fn encode(&self, name: StateRef) -> Option<u64> {

@@ -65,10 +65,34 @@ impl Whole {
 
     #[inline(always)]
     fn insert(&mut self, name: StateRef) -> bool {
-        let home = self.home(name);
+        self.insert_at(self.home(name), name)
+    }
+
+    #[inline(always)]
+    fn insert_at(&mut self, home: usize, name: StateRef) -> bool {
         let new = place(&mut self.lines, home, name.0);
         self.len += usize::from(new);
         new
+    }
+
+    /// A table with this many lines, at least as many as before, and the same names. Hashes order both alike, so each
+    /// is gone through from front to back. `None` when there is no memory.
+    fn resize(&mut self, lines: usize) -> Option<()> {
+        let mut larger = Whole::new(lines)?;
+        let mut filled: Vec<u8> = Vec::new();
+        filled.try_reserve_exact(lines).ok()?;
+        filled.resize(lines, 0);
+        larger.len = self.len;
+        self.drain(|name| {
+            let mut at = larger.home(name);
+            while usize::from(filled[at]) == LINE {
+                at = if at + 1 == lines { 0 } else { at + 1 };
+            }
+            larger.lines[at][usize::from(filled[at]) % LINE] = name.0;
+            filled[at] += 1;
+        });
+        *self = larger;
+        Some(())
     }
 
     /// Puts its names to its front, in the order of a key of a byte, and gives the memory behind them back:
@@ -123,6 +147,16 @@ impl Form {
         }
     }
 
+    /// The same for one that was approached: where its home is, or its scrambled form.
+    #[inline(always)]
+    fn insert_near(&mut self, name: StateRef, near: u64) -> bool {
+        debug_assert_eq!(near, self.approach(name), "what is near a name is told anew when that changes");
+        match self {
+            Form::Whole(table) => table.insert_at(near as usize, name),
+            Form::Quotients(table) => table.insert_code(near),
+        }
+    }
+
     /// Puts a name that is not there.
     #[inline(always)]
     fn add(&mut self, name: StateRef) {
@@ -135,10 +169,14 @@ impl Form {
     }
 
     #[inline(always)]
-    fn prefetch(&self, name: StateRef) {
+    fn approach(&self, name: StateRef) -> u64 {
         match self {
-            Form::Whole(table) => prefetch(&table.lines[table.home(name)]),
-            Form::Quotients(table) => table.prefetch(name),
+            Form::Whole(table) => {
+                let home = table.home(name);
+                prefetch(&table.lines[home]);
+                home as u64
+            }
+            Form::Quotients(table) => table.approach(name),
         }
     }
 
@@ -209,7 +247,7 @@ impl Exact {
         let mut near = Near::new();
         self.table.drain(|name| {
             let name = translate(name);
-            other.prefetch(name);
+            other.approach(name);
             if let Some(name) = near.exchange(name) {
                 other.add(name);
             }
@@ -254,12 +292,22 @@ impl Visited for Exact {
 
     #[inline(always)]
     fn prefetch(&self, name: StateRef) {
-        self.table.prefetch(name);
+        self.table.approach(name);
     }
 
     #[inline(always)]
     fn insert(&mut self, name: StateRef) -> bool {
         self.table.insert(name)
+    }
+
+    #[inline(always)]
+    fn approach(&self, name: StateRef) -> u64 {
+        self.table.approach(name)
+    }
+
+    #[inline(always)]
+    fn insert_near(&mut self, name: StateRef, near: u64) -> bool {
+        self.table.insert_near(name, near)
     }
 
     #[inline]
@@ -282,9 +330,13 @@ impl Visited for Exact {
         }
         let more = larger(lines);
         let short = short_lines(self.width, self.table.len()).filter(|&short| short <= more);
-        let lines = short.unwrap_or(more);
-        self.move_to(Form::new(self.width, lines)?, &mut |name| name);
-        Some(())
+        match (&mut self.table, short) {
+            (Form::Whole(table), None) => table.resize(more),
+            _ => {
+                self.move_to(Form::new(self.width, short.unwrap_or(more))?, &mut |name| name);
+                Some(())
+            }
+        }
     }
 
     fn give_room(&mut self, _: u64) -> bool {
@@ -341,25 +393,31 @@ pub(crate) fn larger(lines: usize) -> usize {
     if lines > DOUBLED { (lines + lines / 2).next_multiple_of(FEWEST) } else { lines * 2 }
 }
 
-/// Puts a name at or after its home line, unless it is there; tells whether it was put.
+/// Puts a name at or after its home line, unless it is there; tells whether it was put. A line is looked at as a
+/// whole: nobody can foresee in which of its places a look would end.
 #[inline(always)]
 fn place(lines: &mut [[u64; LINE]], home: usize, name: u64) -> bool {
     let mut at = home;
     loop {
-        for slot in &mut lines[at] {
-            if *slot == name {
-                return false;
-            }
-            if *slot == 0 {
-                *slot = name;
-                return true;
-            }
+        let line = &mut lines[at];
+        if line.iter().fold(false, |found, &slot| found | (slot == name)) {
+            return false;
+        }
+        if line[LINE - 1] == 0 {
+            line[used(line) % LINE] = name;
+            return true;
         }
         at += 1;
         if at == lines.len() {
             at = 0;
         }
     }
+}
+
+/// How many places of a line that is not full are in use: they are its first, so the number is found bit by bit.
+#[inline(always)]
+fn used(line: &[u64; LINE]) -> usize {
+    [4, 2, 1].into_iter().fold(0, |used, bit| used | usize::from(line[(used | bit) - 1] != 0) * bit)
 }
 
 /// The key of a free place, after those of names.

@@ -95,6 +95,20 @@ pub trait Visited {
     /// Whether the name is new; it is remembered from now on. There must be room: see [`Visited::growth`].
     fn insert(&mut self, name: StateRef) -> bool;
 
+    /// As [`Visited::prefetch`]. What was computed for it is told: it need not be computed again for
+    /// [`Visited::insert_near`], until names change or the set grows.
+    #[inline(always)]
+    fn approach(&self, name: StateRef) -> u64 {
+        self.prefetch(name);
+        0
+    }
+
+    /// As [`Visited::insert`], with what was told about the name.
+    #[inline(always)]
+    fn insert_near(&mut self, name: StateRef, _near: u64) -> bool {
+        self.insert(name)
+    }
+
     /// How many bytes the set must grow by before `extra` more names can be inserted; `None` when it need
     /// not.
     fn growth(&self, extra: usize) -> Option<u64>;

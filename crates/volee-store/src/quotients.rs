@@ -11,7 +11,7 @@
 
 use crate::StateRef;
 use crate::coding::{Coding, low_bits};
-use crate::pages::{Pages, prefetch};
+use crate::pages::{Pages, prefetch_at};
 
 /// Slots of a line.
 const LINE: usize = 16;
@@ -62,6 +62,12 @@ impl Homes {
             Err(_) => scaled.div_ceil(u128::from(self.lines)) as u64,
         }
     }
+}
+
+/// How many slots of a line that is not full are in use: they are its first, so the number is found bit by bit.
+#[inline(always)]
+fn used(line: &[u32; LINE]) -> usize {
+    [8, 4, 2, 1].into_iter().fold(0, |used, bit| used | (line[(used | bit) - 1] / USED) as usize * bit)
 }
 
 /// Bits that tell apart the scrambled names of one home.
@@ -122,12 +128,13 @@ impl Quotients {
         self.lines.bytes() + (self.aside.capacity() * 8) as u64
     }
 
+    /// Brings the home line of a name near, and tells the scrambled form of the name.
     #[inline(always)]
-    pub fn prefetch(&self, name: StateRef) {
-        // Names that wait for a place have more bits than others, and nothing is prefetched for them.
-        if name.0 >> self.homes.width == 0 {
-            prefetch(&self.lines[self.homes.of(self.coding.scramble(name.0))]);
-        }
+    pub fn approach(&self, name: StateRef) -> u64 {
+        // States that wait for a name have numbers of more bits; what is told of them is nothing.
+        let code = self.coding.scramble(name.0 & self.coding.all());
+        prefetch_at(&self.lines, self.homes.of(code));
+        code
     }
 
     /// Whether the name is new; it is remembered from now on.
@@ -136,8 +143,9 @@ impl Quotients {
         self.insert_code(self.coding.scramble(name.0))
     }
 
+    /// The same for the scrambled form of a name.
     #[inline(always)]
-    fn insert_code(&mut self, code: u64) -> bool {
+    pub fn insert_code(&mut self, code: u64) -> bool {
         let home = self.homes.of(code);
         let remainder = ((code & self.homes.kept) as u32) << FAR | USED;
         for far in 0..GROUP {
@@ -147,8 +155,7 @@ impl Quotients {
                 return false;
             }
             if line[LINE - 1] == 0 {
-                let free = line.iter().map(|&slot| usize::from(slot != 0)).sum::<usize>();
-                line[free % LINE] = wanted;
+                line[used(line) % LINE] = wanted;
                 self.len += 1;
                 return true;
             }
@@ -169,8 +176,7 @@ impl Quotients {
         for far in 0..GROUP {
             let line = &mut self.lines[home ^ far];
             if line[LINE - 1] == 0 {
-                let free = line.iter().map(|&slot| usize::from(slot != 0)).sum::<usize>();
-                line[free % LINE] = remainder | far as u32;
+                line[used(line) % LINE] = remainder | far as u32;
                 self.len += 1;
                 return;
             }

@@ -61,25 +61,31 @@ const MANY_VALUES: usize = 8;
 pub struct Field {
     shift: u32,
     width: u32,
+    /// As many ones as it is wide: every look at a number needs them.
+    ones: u64,
 }
 
 impl Field {
+    fn new(shift: u32, width: u32) -> Self {
+        Field { shift, width, ones: (1 << width) - 1 }
+    }
+
     /// The bits of the field, in place.
     #[inline(always)]
     pub fn mask(self) -> Tuple {
-        ((1 << self.width) - 1) << self.shift
+        Tuple::from(self.ones) << self.shift
     }
 
     /// The number that stands in it.
     #[inline(always)]
     pub fn of(self, tuple: Tuple) -> usize {
-        ((tuple >> self.shift) as u64 & ((1 << self.width) - 1)) as usize
+        ((tuple >> self.shift) as u64 & self.ones) as usize
     }
 
     /// The same where the tuple has no more bits than a name.
     #[inline(always)]
     pub fn of_ref(self, name: StateRef) -> usize {
-        (name.0 >> self.shift & ((1 << self.width) - 1)) as usize
+        (name.0 >> self.shift & self.ones) as usize
     }
 }
 
@@ -242,6 +248,14 @@ impl Tuples {
         if self.wide { self.name_of_wide(tuple) } else { Some(StateRef(tuple as u64)) }
     }
 
+    /// The same beside a name whose tuple is known: where the two differ only in what names have themselves,
+    /// nothing is looked up.
+    #[inline(always)]
+    pub fn name_beside(&mut self, tuple: Tuple, (name, known): (StateRef, Tuple)) -> Option<StateRef> {
+        let differs = tuple ^ known;
+        if differs >> OWN_BITS == 0 { Some(StateRef(name.0 ^ differs as u64)) } else { self.name_of(tuple) }
+    }
+
     #[inline]
     fn name_of_wide(&mut self, tuple: Tuple) -> Option<StateRef> {
         let own = tuple as u64 & ((1 << OWN_BITS) - 1);
@@ -375,7 +389,7 @@ impl Tuples {
         };
         let component = &self.components[owner];
         let number = number as u64 + component.first as u64;
-        let Field { shift, width } = component.field;
+        let Field { shift, width, .. } = component.field;
         if number >> width != 0 {
             return None;
         }
@@ -460,7 +474,7 @@ impl Tuples {
             if wide && shift < OWN_BITS && shift + width > OWN_BITS {
                 shift = OWN_BITS;
             }
-            let field = Field { shift, width };
+            let field = Field::new(shift, width);
             self.owner_of_bit[shift as usize..(shift + width) as usize].fill(owner as u8);
             component.mask = field.mask();
             fields[owner] = (std::mem::replace(&mut component.field, field), field);

@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use volee_store::{Full, Visited};
+use volee_store::{Full, StateRef, Visited};
 use volee_system::{Flow, Limit, Meter, Snapshot, System};
 
 use super::Explorer;
@@ -17,6 +17,9 @@ const REPORT: Duration = Duration::from_millis(50);
 /// What is remembered of steps takes at most one part in this many of the budget.
 const MOST_REMEMBERED: u64 = 16;
 
+/// What a staged state takes, here and before that among the targets of its source.
+const STAGED: usize = size_of::<Staged>() + size_of::<StateRef>();
+
 /// With less memory than this steps are not remembered: the first tables alone would be much of it.
 const REMEMBERS: u64 = 1 << 20;
 
@@ -28,7 +31,7 @@ pub(super) fn remembers(meter: &Meter) -> bool {
 /// How many states may be staged before the first look at what there is.
 pub(super) fn first_staged(meter: &Meter) -> usize {
     let room = meter.budget().memory.map_or(u64::MAX, |bytes| bytes / 8);
-    usize::try_from(room).unwrap_or(usize::MAX) / size_of::<Staged>()
+    usize::try_from(room).unwrap_or(usize::MAX) / STAGED
 }
 
 impl<S: System + ?Sized, V> Explorer<'_, '_, S, V> {
@@ -134,7 +137,7 @@ impl<S: System + ?Sized, V: Visited> Explorer<'_, '_, S, V> {
         let held = self.names.bytes();
         self.names.hold_to(held + names);
         self.names_are_tight = names < held + PLENTY;
-        let more = usize::try_from((free - names) / 2).unwrap_or(usize::MAX) / size_of::<Staged>();
+        let more = usize::try_from((free - names) / 2).unwrap_or(usize::MAX) / STAGED;
         self.most_staged = self.staged.capacity().saturating_add(more);
     }
 

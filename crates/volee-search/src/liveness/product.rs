@@ -67,6 +67,10 @@ impl Stage for Targets<'_> {
         self.steps.push(Staged { name, ordinal, label: None, process: None });
     }
 
+    fn count(&self) -> usize {
+        self.steps.len()
+    }
+
     fn up_to_two(&mut self, targets: [StateRef; 2], count: usize) {
         targets[..count].iter().for_each(|&name| self.one(name));
     }

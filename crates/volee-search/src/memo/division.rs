@@ -31,8 +31,8 @@ impl<W: Word> Memo<W> {
     pub(super) fn leave(&mut self, record: usize) {
         let part = Part { record: record as u8, first: 0, last: u16::MAX, partner: None };
         self.parts.push(Remembered::new(part, 0, 0, W::default()));
-        self.left[record] = self.parts.len() as u32;
-        self.values[record] = Vec::new();
+        self.records[record].left = self.parts.len() as u32;
+        self.records[record].values = Vec::new();
     }
 
     /// Divides a part into two, near its middle, if it can be: each depends on less, and is met again more
@@ -69,7 +69,7 @@ impl<W: Word> Memo<W> {
                 self.add_part(half, value, W::mask(tuples.field(tuples.fixed() + record)));
             }
         }
-        self.values[record][value] = (start as u32 + 1, (self.parts.len() - start) as u32);
+        self.records[record].values[value] = (start as u32 + 1, (self.parts.len() - start) as u32);
     }
 
     /// A part that has no steps, whatever the rest of the state is, is asked no more. Whoever goes through the
@@ -81,12 +81,12 @@ impl<W: Word> Memo<W> {
         for old in listed.filter(|&old| old != at) {
             self.parts.push(self.parts[old]);
         }
-        self.values[record][value] = (start as u32 + 1, (self.parts.len() - start) as u32);
+        self.records[record].values[value] = (start as u32 + 1, (self.parts.len() - start) as u32);
     }
 
     /// Where the parts of a value are, unless they are left to the system.
     pub(super) fn listed(&self, record: usize, value: usize) -> Option<std::ops::Range<usize>> {
-        let &(first, count) = self.values[record].get(value)?;
+        let &(first, count) = self.records[record].values.get(value)?;
         let first = (first as usize).checked_sub(1)?;
         Some(first..first + count as usize)
     }
@@ -130,7 +130,7 @@ impl<W: Word> Memo<W> {
             self.add_part(part, value, mask);
         }
         let count = self.parts.len() - first;
-        let values = &mut self.values[record];
+        let values = &mut self.records[record].values;
         if values.len() <= value {
             values.resize(value + 1, (0, 0));
         }

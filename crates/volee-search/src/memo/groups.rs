@@ -248,7 +248,7 @@ impl<W: Word> Memo<W> {
         let mut rest = divided.into_iter().peekable();
         while let Some(upper) = rest.next() {
             let is_good = |group: &Group<W>| {
-                group.misses <= good && group.records().all(|record| self.left[record] == 0)
+                group.misses <= good && group.records().all(|record| self.records[record].left == 0)
             };
             let may = is_good(&upper) && self.groups.apart[usize::from(upper.low)] <= now;
             let group = match rest.next_if(|lower| may && is_good(lower)) {

@@ -37,7 +37,7 @@ mod sets;
 mod table;
 mod word;
 
-use volee_store::{StateRef, Tuples};
+use volee_store::{Field, StateRef, Tuples};
 use volee_system::{Divisible, Flow, Label, Part, PersistentSet, Step, System, Touched};
 
 use groups::Groups;
@@ -66,6 +66,19 @@ struct Steps<W> {
     differences: [W; INLINE],
 }
 
+/// What an expansion looks at first of a record.
+#[derive(Debug, Clone, Default)]
+struct Record {
+    field: Field,
+    /// For the number of each of its values, where its parts are: the first plus one, and how many. There is none
+    /// where it is left to the system.
+    values: Vec<(u32, u32)>,
+    /// Where it is left to the system, a part that is all of it, plus one.
+    left: u32,
+    /// Misses of its parts so far.
+    misses: u64,
+}
+
 /// What is remembered, for one layout of names.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Memo<W> {
@@ -78,14 +91,9 @@ pub(crate) struct Memo<W> {
     labels: Option<Vec<Label>>,
     /// For each record, the kinds of its values.
     kinds: Vec<Vec<u8>>,
-    /// For each record and the number of its value, where its parts are: the first plus one, and how many.
-    values: Vec<Vec<(u32, u32)>>,
+    records: Vec<Record>,
     parts: Vec<Remembered<W>>,
     groups: Groups<W>,
-    /// For each record that is left to the system, a part that is all of it, plus one.
-    left: Vec<u32>,
-    /// For each record, misses of its parts so far.
-    misses: Vec<u64>,
     memories: u32,
     /// Expansions, and part executions that the system made.
     expansions: u64,
@@ -109,6 +117,9 @@ pub(crate) trait Stage {
 
     fn one(&mut self, target: StateRef);
 
+    /// How many it has taken.
+    fn count(&self) -> usize;
+
     /// Takes the first `count` of these; nobody can foresee whether there is one, so that is better not a
     /// branch.
     fn up_to_two(&mut self, targets: [StateRef; INLINE], count: usize);
@@ -131,7 +142,13 @@ struct Loaded<'s, W> {
     done: bool,
 }
 
-impl<W> Loaded<'_, W> {
+impl<W: Word> Loaded<'_, W> {
+    /// Its name, and what that stands for.
+    #[inline(always)]
+    fn beside(&self) -> (StateRef, W) {
+        (self.name, self.word)
+    }
+
     fn load(&mut self, tuples: &mut Tuples, system: &mut dyn Divisible) {
         if !self.done {
             self.state.clear();
@@ -140,6 +157,40 @@ impl<W> Loaded<'_, W> {
             self.done = true;
         }
     }
+}
+
+/// Gives the targets of remembered steps: so many, with these differences or, where they are more, with differences that
+/// begin at this place of all. `word` is what the steps leave as it is, beside the name of their source. `None` when
+/// the system is to be asked.
+#[inline(always)]
+fn apply<W: Word, T: Stage>(
+    all: &[W],
+    labels: &Option<Vec<Label>>,
+    tuples: &mut Tuples,
+    (count, &[one, other]): (u32, &[W; INLINE]),
+    (word, beside): (W, (StateRef, W)),
+    stage: &mut T,
+) -> Option<()> {
+    if T::LABELS {
+        if count == ASK {
+            return None;
+        }
+        let range = one.place()..one.place() + count as usize;
+        let labels = &labels.as_ref()?[range.clone()];
+        for (&difference, &label) in all[range].iter().zip(labels) {
+            stage.one((word ^ difference).name(tuples, beside)?);
+            stage.label(label);
+        }
+    } else if count <= INLINE as u32 {
+        W::stage([word ^ one, word ^ other], count as usize, (tuples, beside), stage)?;
+    } else if count == ASK {
+        return None;
+    } else {
+        for &difference in &all[one.place()..][..count as usize] {
+            stage.one((word ^ difference).name(tuples, beside)?);
+        }
+    }
+    Some(())
 }
 
 impl<W: Word> Memo<W> {
@@ -190,17 +241,16 @@ impl<W: Word> Memo<W> {
         }
         self.begin(tuples);
         let mut loaded = Loaded { name, word: W::of(tuples, name), state, done: false };
-        let mut any = false;
+        let before = stage.count();
         if self.groups.are_joined() {
             return self.expand_groups(system, tuples, &mut loaded, stage);
         }
-        for record in (0..tuples.len() - tuples.fixed()).rev() {
-            match self.expand_record(system, tuples, record, &mut loaded, stage) {
-                Some(moved) => any |= moved,
-                None => return Recalled::Ask,
+        for record in (0..self.records.len()).rev() {
+            if self.expand_record(system, tuples, record, &mut loaded, stage).is_none() {
+                return Recalled::Ask;
             }
         }
-        if any { Recalled::All } else { Recalled::Ask }
+        if stage.count() > before { Recalled::All } else { Recalled::Ask }
     }
 
     /// Gives the targets of a persistent set of steps to `stage`, the first from this attempt on that has
@@ -221,15 +271,14 @@ impl<W: Word> Memo<W> {
         let sets = self.sets.of(system, tuples, &mut loaded).ok_or(Recalled::Ask)?;
         for (at, next) in sets.zip(1..).skip(attempt as usize) {
             let set = self.sets.get(at);
-            let (mut moved, mut rest) = (false, set.set);
+            let (before, mut rest) = (stage.count(), set.set);
             while rest != 0 {
                 let record = 63 - rest.leading_zeros();
                 rest ^= 1 << record;
-                moved |= self
-                    .expand_record(system, tuples, record as usize, &mut loaded, stage)
+                self.expand_record(system, tuples, record as usize, &mut loaded, stage)
                     .ok_or(Recalled::Ask)?;
             }
-            if moved {
+            if stage.count() > before {
                 let others_may_be_ignored = set.others_may_be_ignored;
                 let cuts_cycles = set.cuts_cycles;
                 return Ok(Some(PersistentSet { others_may_be_ignored, cuts_cycles, next }));
@@ -244,10 +293,16 @@ impl<W: Word> Memo<W> {
         self.sets.is_on()
     }
 
-    /// Brings what will be looked up for a state near, where there is so much of it that this pays.
+    /// Whether what is remembered is so much that it pays to bring it near before it is looked up.
+    #[inline]
+    pub(crate) fn is_far(&self) -> bool {
+        self.steps.is_large()
+    }
+
+    /// Brings what will be looked up for a state near.
     #[inline]
     pub(crate) fn prefetch(&self, tuples: &Tuples, name: StateRef) {
-        if !self.steps.is_large() || self.layout != tuples.changes() {
+        if !self.is_far() || self.layout != tuples.changes() {
             return;
         }
         let word = W::of(tuples, name);
@@ -257,7 +312,7 @@ impl<W: Word> Memo<W> {
                 continue;
             }
             for record in group.records() {
-                let value = word.number(tuples.field(tuples.fixed() + record));
+                let value = word.number(self.records[record].field);
                 let parts = self.listed(record, value).map_or(&[][..], |listed| &self.parts[listed]);
                 for part in parts.iter().filter(|part| part.fixed.is_none()) {
                     self.steps.prefetch(word & part.mask, part.memory);
@@ -278,7 +333,7 @@ impl<W: Word> Memo<W> {
         }
         if self.expansions.is_multiple_of(LONG_TRIAL) {
             // Where most of it is left to the system, the system does it better in one go.
-            self.off = self.executions > LONG_TRIAL * 2 / 3 * self.values.len() as u64;
+            self.off = self.executions > LONG_TRIAL * 2 / 3 * self.records.len() as u64;
             self.executions = 0;
         }
     }
@@ -292,17 +347,16 @@ impl<W: Word> Memo<W> {
         loaded: &mut Loaded<'_, W>,
         stage: &mut impl Stage,
     ) -> Recalled {
-        let mut any = false;
+        let before = stage.count();
         for at in 0..self.groups.len() {
-            match self.expand_group(system, tuples, at, loaded, stage) {
-                Some(moved) => any |= moved,
-                None => return Recalled::Ask,
+            if self.expand_group(system, tuples, at, loaded, stage).is_none() {
+                return Recalled::Ask;
             }
         }
-        if any { Recalled::All } else { Recalled::Ask }
+        if stage.count() > before { Recalled::All } else { Recalled::Ask }
     }
 
-    /// The steps of a group of records; whether there are any. `None` when the system is to be asked for all.
+    /// The steps of a group of records. `None` when the system is to be asked for all.
     #[inline(always)]
     fn expand_group<S: System + ?Sized>(
         &mut self,
@@ -311,25 +365,23 @@ impl<W: Word> Memo<W> {
         at: usize,
         loaded: &mut Loaded<'_, W>,
         stage: &mut impl Stage,
-    ) -> Option<bool> {
+    ) -> Option<()> {
         if self.groups.get(at).memory != 0 {
             let found = self.groups.find(at, loaded.word);
             if let Some(place) = found.or_else(|| self.compose(tuples, at, loaded.word)) {
-                let differences = self.groups.differences(place);
-                for &difference in differences {
-                    stage.one((loaded.word ^ difference).name(tuples)?);
+                for &difference in self.groups.differences(place) {
+                    stage.one((loaded.word ^ difference).name(tuples, loaded.beside())?);
                 }
-                return Some(!differences.is_empty());
+                return Some(());
             }
         }
-        let mut any = false;
         for record in self.groups.get(at).records().rev() {
-            any |= self.expand_record(system, tuples, record, loaded, stage)?;
+            self.expand_record(system, tuples, record, loaded, stage)?;
         }
-        Some(any)
+        Some(())
     }
 
-    /// The steps of one record; whether there are any. `None` when the system is to be asked for all.
+    /// The steps of one record. `None` when the system is to be asked for all.
     #[inline(always)]
     fn expand_record<S: System + ?Sized>(
         &mut self,
@@ -338,26 +390,24 @@ impl<W: Word> Memo<W> {
         record: usize,
         loaded: &mut Loaded<'_, W>,
         stage: &mut impl Stage,
-    ) -> Option<bool> {
-        let value = loaded.word.number(tuples.field(tuples.fixed() + record));
-        if let Some(at) = (self.left[record] as usize).checked_sub(1) {
-            if tuples.is_absent(tuples.fixed() + record, value) {
-                return Some(false);
-            }
-            return self.execute(system, tuples, at, loaded, stage);
-        }
-        let (first, count) = match self.values[record].get(value) {
+    ) -> Option<()> {
+        let known = &self.records[record];
+        let value = loaded.word.number(known.field);
+        let (first, count) = match known.values.get(value) {
             Some(&(first, count)) if first != 0 => (first as usize - 1, count as usize),
-            _ => self.divide(system, tuples, (record, value), loaded)?,
+            _ => match (known.left as usize).checked_sub(1) {
+                Some(_) if tuples.is_absent(tuples.fixed() + record, value) => return Some(()),
+                Some(at) => return self.execute(system, tuples, at, loaded, stage),
+                None => self.divide(system, tuples, (record, value), loaded)?,
+            },
         };
-        let mut any = false;
         for at in first..first + count {
-            any |= self.recall(system, tuples, at, loaded, stage)?;
+            self.recall(system, tuples, at, loaded, stage)?;
         }
-        Some(any)
+        Some(())
     }
 
-    /// The steps of one part; whether there are any. `None` when the system is to be asked for all.
+    /// The steps of one part. `None` when the system is to be asked for all.
     #[inline(always)]
     fn recall<S: System + ?Sized>(
         &mut self,
@@ -366,52 +416,23 @@ impl<W: Word> Memo<W> {
         at: usize,
         loaded: &mut Loaded<'_, W>,
         stage: &mut impl Stage,
-    ) -> Option<bool> {
+    ) -> Option<()> {
         let part = &mut self.parts[at];
         if part.memory == 0 {
             return self.execute(system, tuples, at, loaded, stage);
         }
-        part.lookups += 1;
-        let (key, memory) = (loaded.word & part.mask, part.memory);
         let kept = loaded.word & part.kept;
-        if let Some(steps) = part.fixed {
-            return self.apply(tuples, (steps.count, &steps.differences), kept, stage);
+        if let Some(steps) = &part.fixed {
+            let steps = (steps.count, &steps.differences);
+            return apply(&[], &self.labels, tuples, steps, (kept, loaded.beside()), stage);
         }
-        match self.steps.get(key, memory) {
-            Some(steps) => self.apply(tuples, steps, kept, stage),
+        part.lookups += 1;
+        match self.steps.get(loaded.word & part.mask, part.memory) {
+            Some(steps) => {
+                apply(&self.differences, &self.labels, tuples, steps, (kept, loaded.beside()), stage)
+            }
             None => self.execute(system, tuples, at, loaded, stage),
         }
-    }
-
-    #[inline(always)]
-    fn apply<T: Stage>(
-        &self,
-        tuples: &mut Tuples,
-        (count, &[one, other]): (u32, &[W; INLINE]),
-        word: W,
-        stage: &mut T,
-    ) -> Option<bool> {
-        if T::LABELS {
-            if count == ASK {
-                return None;
-            }
-            let range = one.place()..one.place() + count as usize;
-            let labels = &self.labels.as_ref()?[range.clone()];
-            for (&difference, &label) in self.differences[range].iter().zip(labels) {
-                stage.one((word ^ difference).name(tuples)?);
-                stage.label(label);
-            }
-        } else if count <= INLINE as u32 {
-            W::stage([word ^ one, word ^ other], count as usize, tuples, stage)?;
-        } else if count == ASK {
-            return None;
-        } else {
-            let differences = &self.differences[one.place()..][..count as usize];
-            for &difference in differences {
-                stage.one((word ^ difference).name(tuples)?);
-            }
-        }
-        Some(count > 0)
     }
 
     /// Lets the system make the steps of a part, and remembers them where that may pay.
@@ -423,7 +444,7 @@ impl<W: Word> Memo<W> {
         at: usize,
         loaded: &mut Loaded<'_, W>,
         stage: &mut impl Stage,
-    ) -> Option<bool> {
+    ) -> Option<()> {
         let system = system.divisible()?;
         loaded.load(tuples, system);
         self.executions += 1;
@@ -453,9 +474,8 @@ impl<W: Word> Memo<W> {
                 stage.label(label);
             }
         }
-        let any = !targets.is_empty();
         self.targets = targets;
-        (!faulty).then_some(any)
+        (!faulty).then_some(())
     }
 
     fn remember(
@@ -470,8 +490,9 @@ impl<W: Word> Memo<W> {
             return;
         }
         let record = usize::from(self.parts[at].part.record);
-        self.misses[record] += 1;
-        if self.expansions > LONG_TRIAL && self.misses[record] > self.expansions / 2 {
+        let misses = &mut self.records[record].misses;
+        *misses += 1;
+        if self.expansions > LONG_TRIAL && *misses > self.expansions / 2 {
             return self.leave(record);
         }
         let part = &mut self.parts[at];
@@ -548,13 +569,23 @@ impl<W: Word> Memo<W> {
         self.sets.clear(tuples);
         self.parts.clear();
         let records = tuples.len() - tuples.fixed();
-        self.values = vec![Vec::new(); records];
         self.kinds = (tuples.fixed()..tuples.len()).map(|record| tuples.kinds(record).to_vec()).collect();
-        self.misses.resize(records, 0);
+        self.records.resize(records, Record::default());
+        self.records.iter_mut().for_each(|record| record.values = Vec::new());
+        self.look_at_fields(tuples);
         self.groups.reset(records, self.expansions);
-        let left = std::mem::take(&mut self.left);
-        self.left = vec![0; records];
-        (0..left.len()).filter(|&record| left[record] != 0).for_each(|record| self.leave(record));
+        for record in 0..records {
+            if self.records[record].left != 0 {
+                self.leave(record);
+            }
+        }
+    }
+
+    /// Fields may have moved.
+    fn look_at_fields(&mut self, tuples: &Tuples) {
+        for (record, component) in self.records.iter_mut().zip(tuples.fixed()..tuples.len()) {
+            record.field = tuples.field(component);
+        }
     }
 
     /// What another system of the same program may begin with: steps are the same there, but it numbers what
@@ -565,7 +596,7 @@ impl<W: Word> Memo<W> {
 
     /// Remembers the steps of each record for itself from now on, in less memory.
     pub(crate) fn close_groups(&mut self) {
-        let records = self.values.len();
+        let records = self.records.len();
         self.groups.close();
         self.groups.reset(records, self.expansions);
     }
@@ -576,7 +607,7 @@ impl<W: Word> Memo<W> {
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        let values: usize = self.values.iter().map(|v| v.capacity() * 8).sum();
+        let values: usize = self.records.iter().map(|r| size_of::<Record>() + r.values.capacity() * 8).sum();
         let parts = self.parts.capacity() * size_of::<Remembered<W>>();
         let labels = self.labels.as_ref().map_or(0, |labels| labels.capacity() * size_of::<Label>());
         let differences = self.differences.capacity() * size_of::<W>() + labels;

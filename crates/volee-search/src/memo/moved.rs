@@ -27,11 +27,12 @@ impl<W: Word> Memo<W> {
     #[cold]
     pub(crate) fn rename(&mut self, layouts: &Layouts, tuples: &Tuples) {
         let is_current =
-            self.layout + 1 == tuples.changes() && self.values.len() == tuples.len() - tuples.fixed();
+            self.layout + 1 == tuples.changes() && self.records.len() == tuples.len() - tuples.fixed();
         if self.off || !is_current || !layouts.keep_fields() {
             return;
         }
         self.layout = tuples.changes();
+        self.look_at_fields(tuples);
         let word = |word: &mut W| *word = W::of_tuple(layouts.word(word.tuple()));
         let mask = |mask: W| W::of_tuple(layouts.mask(mask.tuple()));
         let most = if self.labels.is_some() { 0 } else { INLINE as u32 };

@@ -24,11 +24,16 @@ pub(crate) trait Word:
     fn from_place(place: usize) -> Self;
     fn place(self) -> usize;
 
-    /// The name that stands for it, if there is one.
-    fn name(self, tuples: &mut Tuples) -> Option<StateRef>;
+    /// The name that stands for it, if there is one; most words differ little from that of the state beside them.
+    fn name(self, tuples: &mut Tuples, beside: (StateRef, Self)) -> Option<StateRef>;
 
     /// Gives the first `count` of these to `stage`. `None` where one has no name.
-    fn stage(words: [Self; INLINE], count: usize, tuples: &mut Tuples, stage: &mut impl Stage) -> Option<()>;
+    fn stage(
+        words: [Self; INLINE],
+        count: usize,
+        naming: (&mut Tuples, (StateRef, Self)),
+        stage: &mut impl Stage,
+    ) -> Option<()>;
 }
 
 impl Word for u64 {
@@ -75,12 +80,17 @@ impl Word for u64 {
     }
 
     #[inline(always)]
-    fn name(self, _: &mut Tuples) -> Option<StateRef> {
+    fn name(self, _: &mut Tuples, _: (StateRef, u64)) -> Option<StateRef> {
         Some(StateRef(self))
     }
 
     #[inline(always)]
-    fn stage(words: [u64; INLINE], count: usize, _: &mut Tuples, stage: &mut impl Stage) -> Option<()> {
+    fn stage(
+        words: [u64; INLINE],
+        count: usize,
+        _: (&mut Tuples, (StateRef, u64)),
+        stage: &mut impl Stage,
+    ) -> Option<()> {
         stage.up_to_two(words.map(StateRef), count);
         Some(())
     }
@@ -130,19 +140,19 @@ impl Word for Tuple {
     }
 
     #[inline(always)]
-    fn name(self, tuples: &mut Tuples) -> Option<StateRef> {
-        tuples.name_of(self)
+    fn name(self, tuples: &mut Tuples, beside: (StateRef, Tuple)) -> Option<StateRef> {
+        tuples.name_beside(self, beside)
     }
 
     #[inline(always)]
     fn stage(
         words: [Tuple; INLINE],
         count: usize,
-        tuples: &mut Tuples,
+        (tuples, beside): (&mut Tuples, (StateRef, Tuple)),
         stage: &mut impl Stage,
     ) -> Option<()> {
         for &word in &words[..count] {
-            stage.one(word.name(tuples)?);
+            stage.one(word.name(tuples, beside)?);
         }
         Some(())
     }
