@@ -1,7 +1,7 @@
 //! `cargo xtask bench promela`: speed and memory beside SPIN's, in the same run.
 //!
-//! For each model the verifier that SPIN generates (gcc -O2, exact storage, the better of two table sizes)
-//! and our binary run by turns. First without reduction: what counts is transitions per second of CPU time,
+//! For each model the verifier that SPIN generates (gcc -O2, exact storage, the best of three table sizes)
+//! and our binary run by turns, equally often. First without reduction: what counts is transitions per second of CPU time,
 //! and bytes per stored state. Then each as it is by default, with its own reduction: CPU time to a verdict;
 //! SPIN's C compiler is counted on neither side. Then small models, process start included; and one family at
 //! sizes far apart: what a transition costs must not grow with their number. Runs are stored in `bench/`.
@@ -41,6 +41,9 @@ const OTHERS: &[(&str, bool)] = &[
     ("spins-cs/brp.pml", true),
     ("spins-cs/philo.pml", false),
 ];
+
+/// Sizes of SPIN's table, as powers of two: each is run.
+const TABLES: [u32; 3] = [20, 24, 26];
 
 /// Runs of a small model; the one in the middle counts.
 const SMALL_RUNS: u32 = 3;
@@ -116,17 +119,13 @@ fn generate(folder: &Path, model: &Path, plain: bool, steps: Steps) -> Result<()
     if status.success() { Ok(()) } else { Err("SPIN or gcc failed".into()) }
 }
 
-fn run_spin(folder: &Path, steps: Steps) -> Result<Best, String> {
-    let mut best = Best::default();
+fn run_spin(folder: &Path, steps: Steps, size: u32) -> Result<Best, String> {
     let errors = if steps == Steps::All { "-c0" } else { "-c1" };
-    for size in [20, 24, 26] {
-        let (seconds, text) = timed(folder, &format!("./pan {errors} -m4000000 -w{size}"))?;
-        let states = first_number(&text, "states, stored");
-        let memory = first_number(&text, "actual memory usage for states");
-        let transitions = first_number(&text, "transitions (=");
-        best.keep(Best { states, transitions, seconds, bytes_per_state: memory * 1e6 / states.max(1.0) });
-    }
-    Ok(best)
+    let (seconds, text) = timed(folder, &format!("./pan {errors} -m4000000 -w{size}"))?;
+    let states = first_number(&text, "states, stored");
+    let memory = first_number(&text, "actual memory usage for states");
+    let transitions = first_number(&text, "transitions (=");
+    Ok(Best { states, transitions, seconds, bytes_per_state: memory * 1e6 / states.max(1.0) })
 }
 
 fn run_volee(
@@ -154,10 +153,11 @@ fn run_volee(
     Ok(Best { states, transitions, seconds, bytes_per_state: number("bytes_per_state") })
 }
 
-/// The one in the middle, zero of none.
+/// The one in the middle, or the mean of the two; zero of none.
 pub fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
+    let middle = &values[values.len().saturating_sub(1) / 2..values.len().min(values.len() / 2 + 1)];
+    middle.iter().sum::<f64>() / middle.len().max(1) as f64
 }
 
 /// Wall-clock seconds to a verdict on every model of fewer than 100,000 states, process start included.
@@ -188,17 +188,17 @@ struct Bench {
 }
 
 impl Bench {
-    /// The best of some runs, ours and SPIN's by turns.
+    /// The best of some runs, ours and SPIN's by turns, as many of each.
     fn compare(&self, model: &str, plain: bool, steps: Steps) -> Result<(Best, Best), String> {
         let path = self.corpus.join(model);
         let (mut ours, mut spin) = (Best::default(), Best::default());
         if self.with_spin {
             generate(&self.folder, &path, plain, steps)?;
         }
-        for _ in 0..self.runs {
+        for size in TABLES.iter().cycle().take(TABLES.len() * self.runs as usize) {
             ours.keep(run_volee(&self.volee, &self.folder, (&path, plain), steps)?);
             if self.with_spin {
-                spin.keep(run_spin(&self.folder, steps)?);
+                spin.keep(run_spin(&self.folder, steps, *size)?);
             }
         }
         Ok((ours, spin))
