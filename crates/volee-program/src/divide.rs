@@ -178,6 +178,10 @@ impl Visitor for Recorder<'_, '_> {
 }
 
 impl Divisible for Machine {
+    fn is_complete(&self) -> bool {
+        !self.compiled.asks_for_timeout
+    }
+
     fn parts(&mut self, state: &[u8], record: u8, fineness: Fineness, kinds: &Kinds, parts: &mut Vec<Part>) {
         self.divide(state);
         let compiled = std::sync::Arc::clone(&self.compiled);

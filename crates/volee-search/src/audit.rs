@@ -224,7 +224,7 @@ fn expand<S: System + ?Sized, W: Word, const L: bool>(
 ) -> Option<Targets<L>> {
     let mut targets = Targets::default();
     let recalled = memo.expand(system, tuples, (name, &mut Vec::new()), &mut targets);
-    (memo.is_on() && recalled == Recalled::All).then_some(targets)
+    (memo.is_on() && recalled != Recalled::Ask).then_some(targets)
 }
 
 /// Parts, coarse and fine, have together the steps of the state, unless they have none.

@@ -358,17 +358,23 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         paths: &impl Paths<V>,
         at: usize,
     ) -> Flow {
-        if self.expand_from_memory(name, parent) {
-            return Flow::Continue(());
+        match self.expand_from_memory(name, parent) {
+            Recalled::All => Flow::Continue(()),
+            Recalled::End => {
+                self.load(name);
+                self.end(paths, at)
+            }
+            Recalled::Ask => {
+                self.load(name);
+                self.expand_fully(parent, paths, at)
+            }
         }
-        self.load(name);
-        self.expand_fully(parent, paths, at)
     }
 
-    /// Stages the targets of a state from what is remembered of its steps; whether that was possible.
+    /// Stages the targets of a state from what is remembered of its steps, where that is possible.
     #[inline(always)]
-    fn expand_from_memory(&mut self, name: StateRef, parent: u32) -> bool {
-        let Some(tuples) = self.names.tuples() else { return false };
+    fn expand_from_memory(&mut self, name: StateRef, parent: u32) -> Recalled {
+        let Some(tuples) = self.names.tuples() else { return Recalled::Ask };
         self.loaded = None;
         self.targets.begin(self.most_staged);
         let (state, targets) = ((name, &mut self.state), &mut self.targets);
@@ -378,7 +384,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             self.memo.expand(self.system, tuples, state, targets)
         };
         if recalled == Recalled::Ask {
-            return false;
+            return recalled;
         }
         self.reducing.satisfy(parent);
         self.statistics.transitions += self.targets.names().len() as u64;
@@ -386,7 +392,14 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
             self.leave_out_met();
         }
         self.stage_targets(parent);
-        true
+        recalled
+    }
+
+    /// The loaded state has no steps.
+    fn end(&mut self, paths: &impl Paths<V>, at: usize) -> Flow {
+        let flow = self.questions.end(self.system, &self.state);
+        self.give_witness(paths, at, None);
+        flow
     }
 
     /// Targets that were met lately are not looked up again.
@@ -448,9 +461,7 @@ impl<'a, 'c, S: System + ?Sized, V: Visited> Explorer<'a, 'c, S, V> {
         self.reducing.satisfy(parent);
         let pushed = self.expand(parent);
         if pushed == 0 {
-            let flow = self.questions.end(self.system, &self.state);
-            self.give_witness(paths, at, None);
-            return flow;
+            return self.end(paths, at);
         }
         for fault in 0..self.faults.len() {
             let (ordinal, fault) = self.faults[fault];

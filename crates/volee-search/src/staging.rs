@@ -68,7 +68,7 @@ pub(crate) struct Targets {
 impl Targets {
     /// There are none; no more than `most` may come.
     pub(crate) fn begin(&mut self, most: usize) {
-        (self.count, self.most) = (0, most);
+        (self.count, self.most, self.is_overfull) = (0, most, false);
     }
 
     /// Those that came.
@@ -175,5 +175,55 @@ impl Stage<'_> {
         }
         self.faults.push((ordinal, fault));
         if self.on_fault == OnFault::Stop { Flow::Break(()) } else { Flow::Continue(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memo::Stage as _;
+
+    #[test]
+    fn room_is_made_also_where_some_is_left() {
+        let mut staged = Vec::with_capacity(32);
+        staged.resize(30, Staged { name: StateRef(1), near: 0, parent: 0 });
+        assert!(!make_room(&mut staged, 32, 5));
+        assert!(make_room(&mut staged, 1000, 5) && staged.capacity() >= 35);
+        assert!(make_room(&mut staged, 1000, 900) && staged.capacity() >= 930);
+        assert!(!make_room(&mut staged, 1000, 1900));
+    }
+
+    #[test]
+    fn targets_come_in_order_and_no_more_than_may() {
+        let mut targets = Targets::default();
+        targets.begin(100);
+        for at in (0..90).step_by(3) {
+            targets.one(StateRef(at));
+            targets.up_to_two([StateRef(at + 1), StateRef(at + 2)], 2);
+            targets.up_to_two([StateRef(1000), StateRef(1000)], 0);
+        }
+        let all: Vec<StateRef> = (0..90).map(StateRef).collect();
+        assert!(targets.names() == all && !targets.is_overfull && targets.bytes() <= 800);
+        (0..20).for_each(|_| targets.one(StateRef(7)));
+        assert!(targets.is_overfull);
+        targets.begin(100);
+        assert!(targets.names().is_empty() && !targets.is_overfull);
+    }
+
+    /// Who was met is left out, once: what comes between may have taken its place.
+    #[test]
+    fn targets_that_were_met_lately_are_left_out() {
+        let mut recent: Box<recent::Names> =
+            vec![u64::MAX; 1 << 14].into_boxed_slice().try_into().expect("as many");
+        let mut targets = Targets::default();
+        for (given, left) in [(0..50, 0..50), (10..60, 50..60), (0..60, 0..0)] {
+            targets.begin(1000);
+            given.for_each(|at| targets.one(StateRef(at)));
+            targets.leave_out_met(&mut recent);
+            let taken: Vec<usize> = (0..60).map(|at| recent::place(StateRef(at))).collect();
+            let is_alone = |at: u64| taken.iter().filter(|&&t| t == taken[at as usize]).count() == 1;
+            let names = targets.names().iter().map(|name| name.0).filter(|&at| is_alone(at));
+            assert!(names.eq(left.filter(|&at| is_alone(at))));
+        }
     }
 }

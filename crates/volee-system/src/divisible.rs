@@ -50,6 +50,11 @@ pub type Kinds = [Vec<u8>];
 /// Where the parts have any steps at all, the steps of a state are those of all parts of its records, from
 /// the last record to the first, in the order in which [`Divisible::parts`] gives them.
 pub trait Divisible {
+    /// Whether a state none of whose parts has a step has none at all: nothing happens only where nobody can move.
+    fn is_complete(&self) -> bool {
+        false
+    }
+
     /// The parts of a record of a state. They depend on the value of the record alone, and on `kinds`.
     fn parts(&mut self, state: &[u8], record: u8, fineness: Fineness, kinds: &Kinds, parts: &mut Vec<Part>);
 

@@ -300,7 +300,7 @@ impl<'a, S: System + ?Sized, const W: usize> Product<'a, S, W> {
             self.asked += 1;
             let found = match self.recall_persistent(name) {
                 Ok(found) => found,
-                Err(Recalled::All | Recalled::Ask) => {
+                Err(_) => {
                     self.names.load(name, &mut self.state);
                     self.stage_persistent(|set| !set.cuts_cycles)
                 }

@@ -27,7 +27,7 @@
 //! A mask grows when an execution depends on more than it has; the part is then another one, with a memory of
 //! its own. A part that is not met again often enough is divided into halves, and in the end left to the
 //! system. A step with a fault is not remembered as such but as a reason to ask the system for all steps of
-//! the state, as are states without any step: there the system may know of others (a `timeout`).
+//! the state, as are states without any step where the system may know of others (a `timeout`).
 
 mod division;
 mod groups;
@@ -84,6 +84,8 @@ struct Record {
 pub(crate) struct Memo<W> {
     /// Off for good.
     off: bool,
+    /// Where no part has steps there are none: see [`Divisible::is_complete`].
+    is_complete: bool,
     layout: u64,
     steps: Table<W, [W; INLINE]>,
     differences: Vec<W>,
@@ -130,6 +132,8 @@ pub(crate) trait Stage {
 pub(crate) enum Recalled {
     /// The targets of all steps were given.
     All,
+    /// There are no steps.
+    End,
     /// The system is to be asked for all steps.
     Ask,
 }
@@ -201,7 +205,9 @@ impl<W: Word> Memo<W> {
 
     /// For a system; it remembers nothing where the system cannot tell what steps depend on.
     pub(crate) fn new<S: System + ?Sized>(system: &mut S) -> Self {
-        Memo { off: system.divisible().is_none(), ..Memo::default() }
+        let divisible = system.divisible();
+        let is_complete = divisible.as_ref().is_some_and(|system| system.is_complete());
+        Memo { off: divisible.is_none(), is_complete, ..Memo::default() }
     }
 
     /// The same, with the labels of steps.
@@ -250,7 +256,17 @@ impl<W: Word> Memo<W> {
                 return Recalled::Ask;
             }
         }
-        if stage.count() > before { Recalled::All } else { Recalled::Ask }
+        self.recalled(stage.count() > before)
+    }
+
+    /// What an expansion came to that has asked about all parts.
+    #[inline(always)]
+    fn recalled(&self, any: bool) -> Recalled {
+        match any {
+            true => Recalled::All,
+            false if self.is_complete => Recalled::End,
+            false => Recalled::Ask,
+        }
     }
 
     /// Gives the targets of a persistent set of steps to `stage`, the first from this attempt on that has
@@ -353,7 +369,7 @@ impl<W: Word> Memo<W> {
                 return Recalled::Ask;
             }
         }
-        if stage.count() > before { Recalled::All } else { Recalled::Ask }
+        self.recalled(stage.count() > before)
     }
 
     /// The steps of a group of records. `None` when the system is to be asked for all.
