@@ -417,7 +417,7 @@ fn place(lines: &mut [[u64; LINE]], home: usize, name: u64) -> bool {
 /// How many places of a line that is not full are in use: they are its first, so the number is found bit by bit.
 #[inline(always)]
 fn used(line: &[u64; LINE]) -> usize {
-    [4, 2, 1].into_iter().fold(0, |used, bit| used | usize::from(line[(used | bit) - 1] != 0) * bit)
+    [4, 2, 1].into_iter().fold(0, |used, bit| used + usize::from(line[used + bit - 1] != 0) * bit)
 }
 
 /// The key of a free place, after those of names.

@@ -67,7 +67,7 @@ impl Homes {
 /// How many slots of a line that is not full are in use: they are its first, so the number is found bit by bit.
 #[inline(always)]
 fn used(line: &[u32; LINE]) -> usize {
-    [8, 4, 2, 1].into_iter().fold(0, |used, bit| used | (line[(used | bit) - 1] / USED) as usize * bit)
+    [8, 4, 2, 1].into_iter().fold(0, |used, bit| used + (line[used + bit - 1] / USED) as usize * bit)
 }
 
 /// Bits that tell apart the scrambled names of one home.
