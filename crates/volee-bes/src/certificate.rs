@@ -134,8 +134,8 @@ impl Support<'_> {
 ///
 /// # Errors
 /// It does not, or a budget is used up.
-pub fn check<G: BooleanGraph + ?Sized>(
-    graph: &mut G,
+pub fn check(
+    graph: &mut dyn BooleanGraph,
     solution: &Solution,
     value: bool,
     meter: &Meter,
@@ -149,8 +149,8 @@ pub fn check<G: BooleanGraph + ?Sized>(
 ///
 /// # Errors
 /// As above.
-pub(crate) fn check_kept<G: BooleanGraph + ?Sized>(
-    graph: &mut G,
+pub(crate) fn check_kept(
+    graph: &mut dyn BooleanGraph,
     solution: &Solution,
     value: bool,
     meter: &Meter,
@@ -169,8 +169,8 @@ pub(crate) fn check_kept<G: BooleanGraph + ?Sized>(
 ///
 /// # Errors
 /// What is walked through is no proof, or a budget is used up.
-pub(crate) fn show<G: BooleanGraph + ?Sized>(
-    graph: &mut G,
+pub(crate) fn show(
+    graph: &mut dyn BooleanGraph,
     solution: &Solution,
     value: bool,
     meter: &Meter,
@@ -179,8 +179,8 @@ pub(crate) fn show<G: BooleanGraph + ?Sized>(
     walk(graph, solution, value, meter, &mut |variable, value, on| collector.support(variable, value, on))
 }
 
-fn walk<G: BooleanGraph + ?Sized>(
-    graph: &mut G,
+fn walk(
+    graph: &mut dyn BooleanGraph,
     solution: &Solution,
     value: bool,
     meter: &Meter,
@@ -244,8 +244,8 @@ fn walk<G: BooleanGraph + ?Sized>(
     Ok(())
 }
 
-fn supported<G: BooleanGraph + ?Sized>(
-    graph: &mut G,
+fn supported(
+    graph: &mut dyn BooleanGraph,
     place: &[u8],
     node: Node,
     support: &mut Support<'_>,

@@ -126,7 +126,6 @@ fn number(place: &[u8]) -> u32 {
     u32::from_le_bytes(bytes)
 }
 
-/// What is asked of equations in a file; its code is made here, where it is optimised.
 impl Explicit {
     /// Finds the value of the main variable ([`crate::solve()`]).
     ///

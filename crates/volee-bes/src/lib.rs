@@ -26,6 +26,4 @@ mod variables;
 
 pub use audit::{Seen, Told};
 pub use graph::{BooleanGraph, Node, Operator, Shape, Sign, Successors, Trouble};
-pub use solve::{
-    Crew, How, LARGE, Proof, Solution, SolveError, Solved, Solver, Statistics, solve, solve_any,
-};
+pub use solve::{Crew, How, LARGE, Proof, Solution, SolveError, Solved, Solver, Statistics, solve};

@@ -20,7 +20,7 @@
 
 use volee_bes::certificate::{Collector, check};
 use volee_bes::{
-    BooleanGraph, Operator, Shape, Sign, Solution, SolveError, Solver, Successors, Trouble, solve_any,
+    BooleanGraph, Operator, Shape, Sign, Solution, SolveError, Solver, Successors, Trouble, solve,
 };
 use volee_system::{Flow, Meter, Progress};
 
@@ -64,7 +64,7 @@ pub fn by_equations(
     let initial = start(product)?;
     let seeds = product.seeds()?;
     let mut graph = Equations { product, seeds, trouble: None };
-    let solved = match solve_any(&mut graph, solver.into(), meter, progress) {
+    let solved = match solve(&mut graph, solver, meter, progress) {
         Ok(solved) => solved,
         Err(error) => return Err(graph.explain(error)),
     };

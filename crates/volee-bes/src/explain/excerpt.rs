@@ -14,7 +14,7 @@ use super::Explanation;
 use crate::game::{Player, build, zielonka};
 use crate::graph::BooleanGraph;
 use crate::model::ModelGraph;
-use crate::solve::{SolveError, Solver, solve_any};
+use crate::solve::{SolveError, Solver, solve};
 
 /// The part of a system that a diagnostic shows.
 struct Excerpt<'a, S: ?Sized> {
@@ -81,7 +81,7 @@ fn value_of<S: System + ?Sized>(graph: &mut ModelGraph<'_, S>, meter: &Meter) ->
     // An excerpt is small: it is not worth a solver of its own.
     let graph: &mut dyn BooleanGraph = graph;
     if alternation_free {
-        return solve_any(graph, Solver::DepthFirst.into(), meter, &mut Quiet).map(|solved| solved.value);
+        return solve(graph, Solver::DepthFirst, meter, &mut Quiet).map(|solved| solved.value);
     }
     let built = build(graph, None, meter, &mut Quiet)?;
     Ok(zielonka(&built.game, meter)?.winner[0] == Player::Even)

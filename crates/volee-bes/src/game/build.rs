@@ -48,8 +48,8 @@ pub(crate) fn priorities(blocks: &[Sign]) -> Vec<u32> {
 }
 
 /// A game that is being built.
-struct Builder<'g, G: ?Sized> {
-    graph: &'g mut G,
+struct Builder<'g> {
+    graph: &'g mut dyn BooleanGraph,
     priorities: Vec<u32>,
     variables: Variables,
     /// The vertex of each variable.
@@ -66,8 +66,8 @@ struct Builder<'g, G: ?Sized> {
 ///
 /// # Errors
 /// A limit, or an equation without meaning.
-pub fn build<G: BooleanGraph + ?Sized>(
-    graph: &mut G,
+pub fn build(
+    graph: &mut dyn BooleanGraph,
     kept: Option<&Checkpoint>,
     meter: &Meter,
     progress: &mut dyn Progress,
@@ -90,7 +90,7 @@ pub fn build<G: BooleanGraph + ?Sized>(
     Ok(Built { game, variables, vertices })
 }
 
-impl<G: BooleanGraph + ?Sized> Strategy for Builder<'_, G> {
+impl Strategy for Builder<'_> {
     const KIND: u64 = 15;
 
     fn begin(&mut self) -> Result<(), SolveError> {
@@ -171,7 +171,7 @@ impl<G: BooleanGraph + ?Sized> Strategy for Builder<'_, G> {
     }
 }
 
-impl<G: BooleanGraph + ?Sized> Builder<'_, G> {
+impl Builder<'_> {
     /// Makes vertices of variables that were found.
     fn meet(&mut self) {
         self.vertex_of.resize(self.variables.len().max(self.vertex_of.len()), NOT_MET);

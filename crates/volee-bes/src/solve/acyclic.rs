@@ -21,8 +21,8 @@ struct Frame {
     successors: usize,
 }
 
-struct Search<'g, G: ?Sized> {
-    graph: &'g mut G,
+struct Search<'g> {
+    graph: &'g mut dyn BooleanGraph,
     table: Table,
     root: u32,
     path: Vec<Frame>,
@@ -30,8 +30,8 @@ struct Search<'g, G: ?Sized> {
 }
 
 /// Solves a system without cycles.
-pub(super) fn solve<G: BooleanGraph + ?Sized>(
-    graph: &mut G,
+pub(super) fn solve(
+    graph: &mut dyn BooleanGraph,
     kept: Option<&Checkpoint>,
     meter: &Meter,
     progress: &mut dyn Progress,
@@ -44,7 +44,7 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
     Ok(Solved::alone(value, search.table.into_solution(), statistics, Solver::Acyclic))
 }
 
-impl<G: BooleanGraph + ?Sized> Search<'_, G> {
+impl Search<'_> {
     fn visit(&mut self, variable: u32) -> Result<(), SolveError> {
         let begin = self.successors.len();
         let operator = self.table.cell(variable).operator();
@@ -68,7 +68,7 @@ impl<G: BooleanGraph + ?Sized> Search<'_, G> {
     }
 }
 
-impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
+impl Strategy for Search<'_> {
     const KIND: u64 = 12;
 
     fn begin(&mut self) -> Result<(), SolveError> {

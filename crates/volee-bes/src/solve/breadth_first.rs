@@ -19,8 +19,8 @@ const QUANTUM: usize = 4096;
 const FIRST_QUANTUM: usize = 1;
 
 /// A part that is the whole.
-struct Alone<G> {
-    part: Partition<G>,
+struct Alone<'g> {
+    part: Partition<&'g mut dyn BooleanGraph>,
     nobody: Outbox,
     /// The main variable's block is not closed.
     open: bool,
@@ -28,8 +28,8 @@ struct Alone<G> {
 }
 
 /// Solves breadth-first.
-pub(super) fn solve<G: BooleanGraph + ?Sized>(
-    graph: &mut G,
+pub(super) fn solve(
+    graph: &mut dyn BooleanGraph,
     kept: Option<&Checkpoint>,
     meter: &Meter,
     progress: &mut dyn Progress,
@@ -46,7 +46,7 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
     Ok(Solved::alone(value, solution, statistics, Solver::BreadthFirst))
 }
 
-impl<G: BooleanGraph> Strategy for Alone<G> {
+impl Strategy for Alone<'_> {
     const KIND: u64 = 14;
     const PATIENCE: u32 = 0;
 

@@ -492,8 +492,8 @@ pub const LARGEST_EVIDENCE: usize = 1 << 20;
 ///
 /// # Errors
 /// There are too many variables.
-pub fn assemble<'e, G: BooleanGraph + ?Sized>(
-    graph: &G,
+pub fn assemble<'e>(
+    graph: &dyn BooleanGraph,
     evidence: impl Iterator<Item = &'e [u8]>,
 ) -> Result<Solution, Limit> {
     Solution::assemble(graph, evidence.flat_map(claims))

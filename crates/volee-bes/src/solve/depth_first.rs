@@ -48,8 +48,8 @@ struct Frame {
     edges: usize,
 }
 
-struct Search<'g, G: ?Sized> {
-    graph: &'g mut G,
+struct Search<'g> {
+    graph: &'g mut dyn BooleanGraph,
     signs: Vec<Sign>,
     table: Table,
     root: u32,
@@ -63,8 +63,8 @@ struct Search<'g, G: ?Sized> {
 }
 
 /// Solves depth-first.
-pub(super) fn solve<G: BooleanGraph + ?Sized>(
-    graph: &mut G,
+pub(super) fn solve(
+    graph: &mut dyn BooleanGraph,
     how: How<'_>,
     meter: &Meter,
     progress: &mut dyn Progress,
@@ -90,7 +90,7 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
     Ok(Solved::alone(value, search.table.into_solution(), statistics, Solver::DepthFirst))
 }
 
-impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
+impl Strategy for Search<'_> {
     const KIND: u64 = 10;
 
     fn begin(&mut self) -> Result<(), SolveError> {
@@ -160,7 +160,7 @@ impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
     }
 }
 
-impl<G: BooleanGraph + ?Sized> Search<'_, G> {
+impl Search<'_> {
     /// Enters a variable: either it is decided at once, or it becomes the top of the path.
     fn visit(&mut self, variable: u32) -> Result<(), SolveError> {
         let begin = self.successors.len();

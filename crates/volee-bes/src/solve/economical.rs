@@ -76,8 +76,8 @@ impl Visit {
     }
 }
 
-struct Search<'g, G: ?Sized> {
-    graph: &'g mut G,
+struct Search<'g> {
+    graph: &'g mut dyn BooleanGraph,
     blocks: Vec<Block>,
     table: Table,
     root: u32,
@@ -89,8 +89,8 @@ struct Search<'g, G: ?Sized> {
 }
 
 /// Solves systems whose blocks are all disjunctive or conjunctive.
-pub(super) fn solve<G: BooleanGraph + ?Sized>(
-    graph: &mut G,
+pub(super) fn solve(
+    graph: &mut dyn BooleanGraph,
     how: How<'_>,
     meter: &Meter,
     progress: &mut dyn Progress,
@@ -107,7 +107,7 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
     Ok(Solved::alone(value, search.table.into_solution(), statistics, Solver::Economical))
 }
 
-impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
+impl Strategy for Search<'_> {
     const KIND: u64 = 17;
 
     fn begin(&mut self) -> Result<(), SolveError> {
@@ -181,7 +181,7 @@ impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
     }
 }
 
-fn read_blocks<G: BooleanGraph + ?Sized>(graph: &G) -> Result<Vec<Block>, SolveError> {
+fn read_blocks(graph: &dyn BooleanGraph) -> Result<Vec<Block>, SolveError> {
     let mut blocks = Vec::with_capacity(graph.blocks().len());
     for (index, sign) in (0..=u16::MAX).zip(graph.blocks()) {
         let sought = match graph.shape(index) {
@@ -194,7 +194,7 @@ fn read_blocks<G: BooleanGraph + ?Sized>(graph: &G) -> Result<Vec<Block>, SolveE
     Ok(blocks)
 }
 
-impl<G: BooleanGraph + ?Sized> Search<'_, G> {
+impl Search<'_> {
     /// Starts a search for the value of a variable.
     fn start(&mut self, variable: u32) {
         let index = self.table.cell(variable).block();

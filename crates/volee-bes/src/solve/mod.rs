@@ -161,12 +161,13 @@ impl Solved {
     }
 }
 
-/// Finds the value of a graph's main variable.
+/// Finds the value of a graph's main variable. The strategies are compiled once, for all graphs: a call for each
+/// variable and edge is little beside looking it up.
 ///
 /// # Errors
 /// A limit, an equation without meaning, or a system that the strategy does not apply to.
-pub fn solve<'k, G: BooleanGraph + ?Sized>(
-    graph: &mut G,
+pub fn solve<'k>(
+    graph: &mut dyn BooleanGraph,
     how: impl Into<How<'k>>,
     meter: &Meter,
     progress: &mut dyn Progress,
@@ -191,22 +192,9 @@ pub fn solve<'k, G: BooleanGraph + ?Sized>(
     crew::known::told_alike(graph, solved, meter, progress)
 }
 
-/// The same for any graph: one copy of the strategies for all that are not worth one of their own.
-///
-/// # Errors
-/// As above.
-pub fn solve_any(
-    graph: &mut dyn BooleanGraph,
-    how: How<'_>,
-    meter: &Meter,
-    progress: &mut dyn Progress,
-) -> Result<Solved, SolveError> {
-    solve(graph, how, meter, progress)
-}
-
 /// Without edges where the shape allows it; else depth-first, which decides components as soon as they are
 /// complete: breadth-first decides what depends on a default only when everything is explored.
-fn choose<G: BooleanGraph + ?Sized>(graph: &G) -> Solver {
+fn choose(graph: &dyn BooleanGraph) -> Solver {
     let blocks = u16::try_from(graph.blocks().len()).unwrap_or(u16::MAX);
     if (0..blocks).all(|block| graph.shape(block) != Shape::Mixed) {
         Solver::Economical

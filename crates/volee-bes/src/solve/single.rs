@@ -137,8 +137,8 @@ struct Decided {
     value: bool,
 }
 
-struct Search<'g, G: ?Sized> {
-    graph: &'g mut G,
+struct Search<'g> {
+    graph: &'g mut dyn BooleanGraph,
     signs: Vec<Sign>,
     root_block: u16,
     met: Met,
@@ -165,8 +165,8 @@ struct Search<'g, G: ?Sized> {
 }
 
 /// Solves breadth-first.
-pub(super) fn solve<G: BooleanGraph + ?Sized>(
-    graph: &mut G,
+pub(super) fn solve(
+    graph: &mut dyn BooleanGraph,
     kept: Option<&Checkpoint>,
     meter: &Meter,
     progress: &mut dyn Progress,
@@ -176,7 +176,7 @@ pub(super) fn solve<G: BooleanGraph + ?Sized>(
     Ok(search.finish())
 }
 
-impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
+impl Strategy for Search<'_> {
     const KIND: u64 = 13;
     const PATIENCE: u32 = 0;
 
@@ -221,8 +221,8 @@ impl<G: BooleanGraph + ?Sized> Strategy for Search<'_, G> {
     }
 }
 
-impl<'g, G: BooleanGraph + ?Sized> Search<'g, G> {
-    fn new(graph: &'g mut G) -> Result<Self, SolveError> {
+impl<'g> Search<'g> {
+    fn new(graph: &'g mut dyn BooleanGraph) -> Result<Self, SolveError> {
         let signs = graph.blocks().to_vec();
         let (mut key, node) = graph.root()?;
         let (operator, root_block) = graph.equation(&key, node);

@@ -22,7 +22,7 @@ pub(super) struct Table {
 
 impl Table {
     /// A table that knows only the main variable, whose number it gives.
-    pub fn new<G: BooleanGraph + ?Sized>(graph: &mut G) -> Result<(Self, u32), SolveError> {
+    pub fn new(graph: &mut dyn BooleanGraph) -> Result<(Self, u32), SolveError> {
         let (place, node) = graph.root()?;
         let mut variables = Variables::new(graph);
         let root = variables.insert(&place, node)?;
@@ -36,9 +36,9 @@ impl Table {
 
     /// Appends the successors of a variable to `out`, in order. Nothing is appended when a constant decides
     /// it.
-    pub fn expand<G: BooleanGraph + ?Sized>(
+    pub fn expand(
         &mut self,
-        graph: &mut G,
+        graph: &mut dyn BooleanGraph,
         variable: u32,
         out: &mut Vec<u32>,
     ) -> Result<Pushing, SolveError> {
@@ -66,9 +66,9 @@ impl Table {
     }
 
     /// The same where places are numbers that are given as they are met: nothing is looked up.
-    fn expand_numbers<G: BooleanGraph + ?Sized>(
+    fn expand_numbers(
         &mut self,
-        graph: &mut G,
+        graph: &mut dyn BooleanGraph,
         variable: u32,
         nodes: u32,
         out: &mut Vec<u32>,
@@ -230,8 +230,8 @@ impl Solution {
     ///
     /// # Errors
     /// There are too many.
-    pub fn assemble<'v, G: BooleanGraph + ?Sized>(
-        graph: &G,
+    pub fn assemble<'v>(
+        graph: &dyn BooleanGraph,
         claims: impl Iterator<Item = (&'v [u8], Node, bool, u32)>,
     ) -> Result<Self, Limit> {
         let (mut variables, mut cells) = (Variables::sparse(graph), Vec::new());

@@ -9,11 +9,11 @@
 use volee_system::{Flow, Limit, Meter, Progress};
 
 use crate::graph::{BooleanGraph, Node, Operator, Shape, Sign, Successors, Trouble};
-use crate::solve::{Proof, Solution, SolveError, Solved, Solver, solve_any};
+use crate::solve::{Proof, Solution, SolveError, Solved, Solver, solve};
 
 /// A system some of whose values are known.
-struct Known<'g, G: ?Sized> {
-    graph: &'g mut G,
+struct Known<'g> {
+    graph: &'g mut dyn BooleanGraph,
     solution: &'g Solution,
     scratch: Vec<u8>,
 }
@@ -44,7 +44,7 @@ impl Successors for Sift<'_> {
     }
 }
 
-impl<G: BooleanGraph + ?Sized> BooleanGraph for Known<'_, G> {
+impl BooleanGraph for Known<'_> {
     fn root(&mut self) -> Result<(Vec<u8>, Node), Trouble> {
         self.graph.root()
     }
@@ -80,8 +80,8 @@ impl<G: BooleanGraph + ?Sized> BooleanGraph for Known<'_, G> {
 }
 
 /// Finds the proof of what threads have solved again, where theirs is one by chance.
-pub(in crate::solve) fn told_alike<G: BooleanGraph + ?Sized>(
-    graph: &mut G,
+pub(in crate::solve) fn told_alike(
+    graph: &mut dyn BooleanGraph,
     solved: Solved,
     meter: &Meter,
     progress: &mut dyn Progress,
@@ -90,7 +90,7 @@ pub(in crate::solve) fn told_alike<G: BooleanGraph + ?Sized>(
         return Ok(solved);
     }
     let mut known = Known { graph, solution: &solved.solution, scratch: Vec::new() };
-    let again = solve_any(&mut known, Solver::Auto.into(), meter, progress)?;
+    let again = solve(&mut known, Solver::Auto, meter, progress)?;
     if again.value != solved.value {
         let message =
             "several threads and one have different answers; this is a defect of volee, please report it";

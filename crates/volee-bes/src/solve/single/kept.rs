@@ -8,9 +8,9 @@ use volee_store::{Links, tag};
 use volee_system::Meter;
 
 use super::{NONE, Search, TOLD_TRUE};
-use crate::graph::{BooleanGraph, Node};
+use crate::graph::Node;
 
-impl<G: BooleanGraph + ?Sized> Search<'_, G> {
+impl Search<'_> {
     pub(super) fn write_all(&mut self, out: &mut Writer) -> io::Result<()> {
         out.number(u64::from(self.met.table.len()))?;
         for number in 0..self.met.table.len() {
