@@ -56,14 +56,16 @@ pub fn said(command: &Command, matches: &ArgMatches) -> Vec<Setting> {
     else {
         return Vec::new();
     };
-    let is_said = |setting: &Setting| {
-        let flag = of_setting(*setting).trim_start_matches('-');
-        check.get_arguments().filter(|arg| arg.get_long() == Some(flag)).any(|arg| {
-            !arg.get_default_values().is_empty()
-                && matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine)
-        })
+    let is_said = |arg: &&clap::Arg| {
+        !arg.get_default_values().is_empty()
+            && matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine)
     };
-    Setting::ALL.into_iter().filter(is_said).collect()
+    let flags: Vec<&str> = check.get_arguments().filter(is_said).filter_map(clap::Arg::get_long).collect();
+    if flags.is_empty() {
+        return Vec::new();
+    }
+    let names = |setting: &Setting| flags.contains(&of_setting(*setting).trim_start_matches('-'));
+    Setting::ALL.into_iter().filter(names).collect()
 }
 
 /// The flag by which a question is asked; none for what is asked anyway.
