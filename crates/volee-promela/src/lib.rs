@@ -12,6 +12,7 @@ pub mod census;
 pub mod format;
 pub mod index;
 mod intern;
+mod lexer;
 pub mod limits;
 pub mod lint;
 mod lower;
