@@ -17,11 +17,13 @@
 //! All that is held is counted, and room is made before something grows.
 
 mod difference;
+mod entries;
 mod index;
 
 use crate::sketch::hash_state;
 use crate::table::Turnover;
 use difference::{MARK, apply, number, read, write};
+use entries::{end_entry, last_entry};
 use index::Index;
 
 /// The fewest bytes of a block.
@@ -32,8 +34,6 @@ const MOST: u64 = 1 << 15;
 const STATES: usize = 6;
 /// What an allocation takes beside its bytes.
 const OVERHEAD: usize = 16;
-/// An entry of the path that is longer than a byte tells has this in that byte, and its length before.
-const LONG: u8 = u8::MAX;
 
 /// States, each as its difference from one beside it.
 #[derive(Default)]
@@ -571,31 +571,6 @@ fn push<T>(list: &mut Vec<T>, item: T) {
         list.reserve_exact(list.len() / 8 + 8);
     }
     list.push(item);
-}
-
-/// An entry of the path tells its length at its end, where it is read from.
-fn end_entry(entry: &mut Vec<u8>) {
-    match u8::try_from(entry.len()) {
-        Ok(length) if length != LONG => entry.push(length),
-        _ => {
-            let length = entry.len() as u32;
-            entry.extend_from_slice(&length.to_le_bytes());
-            entry.push(LONG);
-        }
-    }
-}
-
-/// Where the last entry starts, and its length without what tells it.
-fn last_entry(bytes: &[u8]) -> (usize, usize) {
-    let end = bytes.len() - 1;
-    match bytes[end] {
-        LONG => {
-            let told: [u8; 4] = std::array::from_fn(|at| bytes[end - 4 + at]);
-            let length = u32::from_le_bytes(told) as usize;
-            (end - 4 - length, length)
-        }
-        length => (end - usize::from(length), usize::from(length)),
-    }
 }
 
 #[cfg(test)]
