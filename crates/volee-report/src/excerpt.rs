@@ -15,17 +15,55 @@ use crate::Palette;
 const LONGEST_FILE: u64 = 4 << 20;
 const LONGEST_LINE: usize = 300;
 const MOST_MESSAGES: usize = 20;
+const MOST_PLACES: usize = 12;
 
-/// Renders messages one after the other; beyond the first twenty only their number is told.
+/// Renders messages one after the other; beyond the first twenty only their number is told. Of a warning that was given
+/// before in the same words only the place is told, with the first one.
 pub fn diagnostics_text(diagnostics: &[Diagnostic], palette: Palette) -> String {
     let mut out = String::new();
-    for diagnostic in diagnostics.iter().take(MOST_MESSAGES) {
-        out.push_str(&diagnostic_text(diagnostic, palette));
+    let mut shown: Vec<(&Diagnostic, Vec<&Place>)> = Vec::new();
+    let mut left_out = 0;
+    for diagnostic in diagnostics {
+        if let Some((_, also)) = shown.iter_mut().find(|(first, _)| is_the_same(first, diagnostic)) {
+            also.extend(diagnostic.place.as_ref());
+        } else if shown.len() < MOST_MESSAGES {
+            shown.push((diagnostic, Vec::new()));
+        } else {
+            left_out += 1;
+        }
     }
-    if diagnostics.len() > MOST_MESSAGES {
-        out.push_str(&format!("… and {} more\n", diagnostics.len() - MOST_MESSAGES));
+    for (diagnostic, also) in shown {
+        out.push_str(&diagnostic_text(diagnostic, palette));
+        out.push_str(&also_at(diagnostic, &also));
+    }
+    if left_out > 0 {
+        out.push_str(&format!("… and {left_out} more\n"));
     }
     out
+}
+
+/// Whether a warning says what another has said of another place.
+fn is_the_same(first: &Diagnostic, other: &Diagnostic) -> bool {
+    let words = |d: &Diagnostic| d.severity == Severity::Warning && d.place.is_some();
+    words(first) && words(other) && first.message == other.message && first.help == other.help
+}
+
+/// The other places of a warning, in the words of a line.
+fn also_at(first: &Diagnostic, also: &[&Place]) -> String {
+    if also.is_empty() {
+        return String::new();
+    }
+    let file = first.place.as_ref().map(|place| &place.file);
+    let told = |place: &Place| match Some(&place.file) == file {
+        true => format!("{}:{}", place.line, place.column),
+        false => harmless(&format!("{}:{}:{}", place.file, place.line, place.column)),
+    };
+    let places: Vec<String> = also.iter().take(MOST_PLACES).map(|place| told(place)).collect();
+    let more = match also.len() - places.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("  also at {}{more}\n", places.join(", "))
 }
 
 /// Renders one message.
@@ -157,6 +195,25 @@ fn statement_length(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_same_warning_is_drawn_once_and_an_error_each_time() {
+        let texts = |severity: Severity| {
+            let said = |message: &str, line: u32| {
+                let file = if line == 9 { "other" } else { "nowhere" };
+                Diagnostic { severity, ..Diagnostic::error(message, Place::new(file, line, 3)) }
+            };
+            let one = |line: u32| said("too few", line);
+            let all = (1..=4).map(one).chain([said("too many", 5)]).chain((5..=9).rev().map(one));
+            let all: Vec<Diagnostic> = all.collect();
+            diagnostics_text(&all, Palette::Plain)
+        };
+        let warnings = texts(Severity::Warning);
+        assert_eq!(warnings.matches("too few").count(), 1, "{warnings}");
+        assert_eq!(warnings.matches("too many").count(), 1, "{warnings}");
+        assert!(warnings.contains("  also at 2:3, 3:3, 4:3, other:9:3, 8:3, 7:3, 6:3, 5:3\n"), "{warnings}");
+        assert_eq!(texts(Severity::Error).matches("too few").count(), 9);
+    }
 
     #[test]
     fn a_formula_of_the_command_line_is_found_if_it_was_given_once() {
