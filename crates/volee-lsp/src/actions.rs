@@ -1,10 +1,11 @@
 //! Code actions: the fixes that come with diagnostics.
 
+use lsp_types::{CodeAction, CodeActionKind, CodeActionOrCommand, TextEdit, WorkspaceEdit};
+
 use crate::diagnostics::{fixable, is_here};
 use crate::document::Document;
-use crate::protocol::{CodeAction, CodeActionKind, Range, TextEdit, WorkspaceEdit};
 
-pub(crate) fn of(document: &Document, range: Range) -> Vec<CodeAction> {
+pub(crate) fn of(document: &Document, range: lsp_types::Range) -> Vec<CodeActionOrCommand> {
     let lines = document.lines();
     let mut all = Vec::new();
     for (diagnostic, shown) in fixable(document, range) {
@@ -16,13 +17,20 @@ pub(crate) fn of(document: &Document, range: Range) -> Vec<CodeAction> {
             range: lines.range_of_edit(&edit.place, edit.length),
             new_text: edit.text.clone(),
         });
-        all.push(CodeAction {
+        all.push(CodeActionOrCommand::CodeAction(CodeAction {
             title: fix.title.clone(),
-            kind: CodeActionKind::QuickFix,
-            diagnostics: vec![shown],
-            edit: WorkspaceEdit { changes: Some([(document.uri.clone(), edits.collect())].into()) },
-            is_preferred: true,
-        });
+            kind: Some(CodeActionKind::QUICKFIX),
+            diagnostics: Some(vec![shown]),
+            edit: Some(changes(document, edits.collect())),
+            is_preferred: Some(true),
+            ..CodeAction::default()
+        }));
     }
     all
+}
+
+// The protocol's own type has addresses as keys.
+#[allow(clippy::mutable_key_type)]
+fn changes(document: &Document, edits: Vec<TextEdit>) -> WorkspaceEdit {
+    WorkspaceEdit { changes: Some([(document.uri.clone(), edits)].into()), ..WorkspaceEdit::default() }
 }

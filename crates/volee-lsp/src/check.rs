@@ -10,8 +10,6 @@ use serde_json::{Value, json};
 use volee::system::{Budget, Place, Progress, Run, Snapshot, Unreached, Verdict};
 use volee::{Answer, Answers, Question, Source};
 
-use crate::uri::Uri;
-
 /// How many of the last steps of a run are shown.
 const STEPS: usize = 50;
 
@@ -45,7 +43,7 @@ pub(crate) struct Job {
 /// The end of a check.
 pub(crate) struct Finished {
     pub request: RequestId,
-    pub uri: Uri,
+    pub uri: lsp_types::Uri,
     pub version: i32,
     pub outcome: Result<Report, String>,
 }

@@ -2,11 +2,11 @@
 //! else all names in sight and the words of the language; nothing in comments and strings. Names come from
 //! the present text and, where that is half typed, from the last good one.
 
+use lsp_types::{CompletionItem, CompletionItemKind, InsertTextFormat, Position};
 use volee::promela::index::{Index, Symbol, SymbolId, SymbolKind};
 use volee::promela::words;
 
 use crate::document::Document;
-use crate::protocol::{CompletionItem, CompletionItemKind, InsertTextFormat, Position};
 
 pub(crate) fn of(document: &Document, position: Position) -> Vec<CompletionItem> {
     let offset = document.lines().offset(position);
@@ -158,5 +158,6 @@ fn snippet(label: &str, text: &str, detail: &str) -> CompletionItem {
         insert_text: Some(text.to_owned()),
         insert_text_format: Some(InsertTextFormat::SNIPPET),
         sort_text: Some(format!("y{label}")),
+        ..CompletionItem::default()
     }
 }

@@ -2,15 +2,16 @@
 //! found.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use lsp_types::{
+    Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, Location, NumberOrString,
+};
 use volee::promela::lint::{LINTS, Weight};
 use volee::system::{self, Place};
 
 use crate::document::Document;
 use crate::lines::Lines;
-use crate::protocol::{
-    Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, Location, Range,
-};
 use crate::uri::{same_file, uri_of};
 
 /// Everything to be shown in a document.
@@ -82,7 +83,7 @@ fn shown(diagnostic: &system::Diagnostic, lines: &Lines) -> Diagnostic {
     Diagnostic {
         range,
         severity: Some(severity),
-        code: diagnostic.code.as_deref().map(str::to_owned),
+        code: diagnostic.code.as_ref().map(|code: &Arc<str>| NumberOrString::String(code.to_string())),
         source: Some("volee".into()),
         message,
         tags: unused.then(|| vec![DiagnosticTag::UNNECESSARY]),
@@ -101,7 +102,7 @@ fn related(document: &Document, place: &Place, text: &str) -> Option<DiagnosticR
 /// The diagnostics of the front end that touch a range and have a fix.
 pub(crate) fn fixable(
     document: &Document,
-    range: Range,
+    range: lsp_types::Range,
 ) -> impl Iterator<Item = (&system::Diagnostic, Diagnostic)> {
     document
         .study

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use lsp_types::{TextDocumentContentChangeEvent, Uri};
 use volee::promela::index::{Index, Occurrence, Span, SymbolId};
 use volee::promela::{OpenFiles, Options, Study, study};
 
 use crate::check::Results;
 use crate::lines::Lines;
-use crate::protocol::{Location, Position, TextDocumentContentChangeEvent};
-use crate::uri::{Uri, path_of, same_file, uri_of};
+use crate::uri::{path_of, same_file, uri_of};
 
 /// Files beside a text that are looked at for one that includes it.
 const NEIGHBOURS: usize = 200;
@@ -38,7 +38,7 @@ impl Document {
     pub(crate) fn new(uri: Uri, text: String, version: i32) -> Self {
         let mut path = path_of(&uri);
         // What is not saved yet has no extension that says what it is.
-        if uri.scheme() != Some("file") {
+        if uri.scheme().is_none_or(|scheme| scheme.as_str() != "file") {
             path.set_extension("pml");
         }
         Document {
@@ -114,7 +114,7 @@ impl Document {
     }
 
     /// What the name at a position means.
-    pub(crate) fn symbols_at(&self, position: Position) -> Vec<(SymbolId, Occurrence)> {
+    pub(crate) fn symbols_at(&self, position: lsp_types::Position) -> Vec<(SymbolId, Occurrence)> {
         let offset = self.lines().offset(position) as u32;
         let mut found: Vec<(SymbolId, Occurrence)> = Vec::new();
         for occurrence in self.index().at(self.file, offset) {
@@ -131,14 +131,14 @@ impl Document {
     }
 
     /// Where a span of the index stands for the editor.
-    pub(crate) fn location(&self, span: Span) -> Option<Location> {
+    pub(crate) fn location(&self, span: Span) -> Option<lsp_types::Location> {
         let file = &self.index().files[span.file as usize];
         if !file.is_written {
             return None;
         }
         let uri = if span.file == self.file { self.uri.clone() } else { uri_of(Path::new(&*file.name))? };
         let range = Lines::new(&file.text).range(span.start as usize, span.end as usize);
-        Some(Location { uri, range })
+        Some(lsp_types::Location { uri, range })
     }
 }
 

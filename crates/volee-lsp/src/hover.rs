@@ -1,10 +1,10 @@
 //! What to say about a name: its declaration, the values it takes, who reads and who writes it.
 
+use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};
 use volee::promela::index::{Index, Role, Symbol, SymbolId, SymbolKind};
 
 use crate::document::Document;
 use crate::lines::Lines;
-use crate::protocol::{Hover, MarkupContent, MarkupKind, Position};
 
 pub(crate) fn of(document: &Document, position: Position) -> Option<Hover> {
     let found = document.symbols_at(position);
@@ -13,7 +13,7 @@ pub(crate) fn of(document: &Document, position: Position) -> Option<Hover> {
     let texts: Vec<String> = found.iter().map(|(id, _)| describe(index, *id)).collect();
     let range = Lines::new(&document.text).range(first.span.start as usize, first.span.end as usize);
     let contents = MarkupContent { kind: MarkupKind::Markdown, value: texts.join("\n\n---\n\n") };
-    Some(Hover { contents, range })
+    Some(Hover { contents: HoverContents::Markup(contents), range: Some(range) })
 }
 
 fn describe(index: &Index, id: SymbolId) -> String {

@@ -1,13 +1,13 @@
 //! Code lenses: "check" and "explore" above every property, and above the first process for deadlocks and
 //! assertions. Inlay hints: what a check of this very text has shown never to be executed.
 
+use lsp_types::{CodeLens, Command, InlayHint, InlayHintKind, InlayHintLabel, InlayHintTooltip, Range};
 use serde_json::json;
 use volee::promela::index::SymbolKind;
 
 use crate::diagnostics::is_here;
 use crate::document::{Document, is_process};
 use crate::lines::Lines;
-use crate::protocol::{CodeLens, Command, InlayHint, InlayHintKind, Range};
 
 /// The commands of this server.
 pub(crate) const CHECK: &str = "volee.check";
@@ -32,8 +32,8 @@ pub(crate) fn of(document: &Document) -> Vec<CodeLens> {
         let range = lines.range(symbol.span.start as usize, symbol.span.end as usize);
         let argument = json!({ "uri": document.uri.as_str(), "property": property });
         for (title, command) in [(what, CHECK), ("explore".to_owned(), EXPLORE)] {
-            let command = Command { title, command: command.into(), arguments: vec![argument.clone()] };
-            all.push(CodeLens { range, command });
+            let command = Command { title, command: command.into(), arguments: Some(vec![argument.clone()]) };
+            all.push(CodeLens { range, command: Some(command), data: None });
         }
     }
     all
@@ -51,10 +51,13 @@ pub(crate) fn inlay_hints(document: &Document, range: Range) -> Vec<InlayHint> {
         }
         all.push(InlayHint {
             position,
-            label: "never executed".into(),
-            kind: InlayHintKind::TYPE,
-            tooltip: format!("no run executes `{}`", unreached.text),
-            padding_left: true,
+            label: InlayHintLabel::String("never executed".into()),
+            kind: Some(InlayHintKind::TYPE),
+            text_edits: None,
+            tooltip: Some(InlayHintTooltip::String(format!("no run executes `{}`", unreached.text))),
+            padding_left: Some(true),
+            padding_right: None,
+            data: None,
         });
     }
     all

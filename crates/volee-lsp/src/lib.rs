@@ -4,9 +4,8 @@
 //! runs in a thread of its own, tells its progress and can be cancelled. Nothing is written to files: changes
 //! go to the editor as edits.
 //!
-//! `server` has the conversation, `protocol` its messages, `uri` the addresses of files, `document` and `lines`
-//! the text; `diagnostics`, `actions`, `complete`, `hover`, `lenses`, `navigate`, `outline` and `rename` answer
-//! one request each; `check` runs checks.
+//! `server` has the messages, `document` and `lines` the text; `diagnostics`, `actions`, `complete`, `hover`,
+//! `lenses`, `navigate`, `outline` and `rename` answer one request each; `check` runs checks.
 
 mod actions;
 mod check;
@@ -18,7 +17,6 @@ mod lenses;
 mod lines;
 mod navigate;
 mod outline;
-mod protocol;
 mod rename;
 mod server;
 mod uri;

@@ -1,9 +1,8 @@
 //! Positions: the protocol counts lines from 0 and UTF-16 units, volee lines from 1 and characters, the index
 //! bytes.
 
+use lsp_types::{Position, Range};
 use volee::system::Place;
-
-use crate::protocol::{Position, Range};
 
 /// A text with the beginnings of its lines.
 pub(crate) struct Lines<'t> {

@@ -1,10 +1,10 @@
 //! Where a name is declared, and everywhere it is used.
 
+use lsp_types::{DocumentHighlight, DocumentHighlightKind, Location, Position};
 use volee::promela::index::Role;
 
 use crate::document::Document;
 use crate::lines::Lines;
-use crate::protocol::{DocumentHighlight, DocumentHighlightKind, Location, Position};
 
 pub(crate) fn definition(document: &Document, position: Position) -> Vec<Location> {
     let found = document.symbols_at(position);
@@ -35,7 +35,7 @@ pub(crate) fn highlights(document: &Document, position: Position) -> Vec<Documen
                 Role::Declare | Role::Write | Role::Update => DocumentHighlightKind::WRITE,
             };
             if !all.iter().any(|h| h.range == range) {
-                all.push(DocumentHighlight { range, kind });
+                all.push(DocumentHighlight { range, kind: Some(kind) });
             }
         }
     }

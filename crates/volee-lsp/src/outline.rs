@@ -1,10 +1,10 @@
 //! The outline of a text: what it declares, with what is inside.
 
+use lsp_types::{DocumentSymbol, SymbolKind as Shown};
 use volee::promela::index::{Index, SymbolId, SymbolKind};
 
 use crate::document::Document;
 use crate::lines::Lines;
-use crate::protocol::{DocumentSymbol, SymbolKind as Shown};
 
 pub(crate) fn of(document: &Document) -> Vec<DocumentSymbol> {
     let lines = Lines::new(&document.text);
@@ -42,10 +42,13 @@ fn symbols(index: &Index, file: u32, lines: &Lines, owner: Option<SymbolId>) -> 
         let selection = lines.range(symbol.span.start as usize, symbol.span.end as usize);
         let whole = symbol.extent.filter(|_| owner.is_none()).unwrap_or(symbol.span);
         let children = symbols(index, file, lines, Some(id));
+        #[allow(deprecated)] // the type still has the old field
         Some(DocumentSymbol {
             name: symbol.name.to_string(),
-            detail: symbol.detail.clone(),
+            detail: Some(symbol.detail.clone()),
             kind,
+            tags: None,
+            deprecated: None,
             range: lines.range(whole.start as usize, whole.end as usize),
             selection_range: selection,
             children: (!children.is_empty()).then_some(children),

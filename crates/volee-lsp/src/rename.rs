@@ -8,12 +8,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use lsp_types::{Position, PrepareRenameResponse, TextEdit, WorkspaceEdit};
 use volee::promela::index::{Index, Span, SymbolId, SymbolKind};
 use volee::promela::{Options, study, words};
 
 use crate::document::Document;
 use crate::lines::Lines;
-use crate::protocol::{Position, PrepareRenameResponse, TextEdit, WorkspaceEdit};
 use crate::uri::uri_of;
 
 /// Whether the name at a position can be renamed, and where it stands.
@@ -21,7 +21,7 @@ pub(crate) fn prepare(document: &Document, position: Position) -> Result<Prepare
     let (id, span) = target(document, position)?;
     let range = Lines::new(&document.text).range(span.start as usize, span.end as usize);
     let placeholder = document.index().symbol(id).name.to_string();
-    Ok(PrepareRenameResponse { range, placeholder })
+    Ok(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder })
 }
 
 fn target(document: &Document, position: Position) -> Result<(SymbolId, Span), String> {
@@ -200,8 +200,10 @@ fn verify(
     Ok(())
 }
 
+// The protocol's own type has addresses as keys.
+#[allow(clippy::mutable_key_type)]
 fn edits(document: &Document, spans: &BTreeMap<u32, Vec<Span>>, name: &str) -> Result<WorkspaceEdit, String> {
-    let mut changes = BTreeMap::new();
+    let mut changes = std::collections::HashMap::new();
     for (number, spans) in spans {
         let file = &document.index().files[*number as usize];
         let uri = match *number == document.file {
@@ -217,5 +219,5 @@ fn edits(document: &Document, spans: &BTreeMap<u32, Vec<Span>>, name: &str) -> R
         };
         changes.insert(uri, spans.iter().map(edit).collect());
     }
-    Ok(WorkspaceEdit { changes: Some(changes) })
+    Ok(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() })
 }

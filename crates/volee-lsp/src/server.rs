@@ -7,6 +7,15 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
+use lsp_types::notification::{self as note, Notification as _};
+use lsp_types::request::{self as ask, Request as _};
+use lsp_types::{
+    CodeActionProviderCapability, CodeLensOptions, CompletionOptions, DocumentSymbolResponse,
+    ExecuteCommandOptions, ExecuteCommandParams, HoverProviderCapability, MessageType, OneOf,
+    PublishDiagnosticsParams, RenameOptions, ServerCapabilities, ShowMessageParams,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions,
+    TextEdit, Uri,
+};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -18,14 +27,7 @@ use volee::system::{Budget, parse_duration, parse_size};
 use crate::check::{self, Finished, Job, Running, Tell};
 use crate::document::{Document, open_files};
 use crate::lenses::{CHECK, EXPLORE};
-use crate::protocol::{
-    CodeActionParams, CodeLensOptions, CompletionOptions, DidChangeTextDocumentParams,
-    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentFormattingParams, ExecuteCommandOptions,
-    ExecuteCommandParams, InlayHintParams, MessageType, PublishDiagnosticsParams, ReferenceParams,
-    RenameOptions, RenameParams, ServerCapabilities, ShowMessageParams, TextDocumentPositionParams,
-    TextDocumentSyncKind, TextDocumentSyncOptions, TextEdit, method,
-};
-use crate::uri::{Uri, same_file};
+use crate::uri::same_file;
 use crate::{actions, complete, diagnostics, hover, lenses, navigate, outline, rename};
 
 /// The conversation with the editor broke.
@@ -76,23 +78,34 @@ pub fn serve(connection: &Connection) -> Result<(), ServeError> {
 
 fn capabilities() -> ServerCapabilities {
     ServerCapabilities {
-        text_document_sync: TextDocumentSyncOptions {
-            open_close: true,
-            change: TextDocumentSyncKind::INCREMENTAL,
-            save: true,
-        },
-        hover_provider: true,
-        completion_provider: CompletionOptions { trigger_characters: vec![".", "@"] },
-        definition_provider: true,
-        references_provider: true,
-        document_highlight_provider: true,
-        document_symbol_provider: true,
-        code_action_provider: true,
-        code_lens_provider: CodeLensOptions { resolve_provider: false },
-        document_formatting_provider: true,
-        rename_provider: RenameOptions { prepare_provider: true },
-        execute_command_provider: ExecuteCommandOptions { commands: vec![CHECK, EXPLORE] },
-        inlay_hint_provider: true,
+        text_document_sync: Some(TextDocumentSyncCapability::Options(TextDocumentSyncOptions {
+            open_close: Some(true),
+            change: Some(TextDocumentSyncKind::INCREMENTAL),
+            save: Some(TextDocumentSyncSaveOptions::Supported(true)),
+            ..TextDocumentSyncOptions::default()
+        })),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
+        document_highlight_provider: Some(OneOf::Left(true)),
+        rename_provider: Some(OneOf::Right(RenameOptions {
+            prepare_provider: Some(true),
+            work_done_progress_options: Default::default(),
+        })),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        completion_provider: Some(CompletionOptions {
+            trigger_characters: Some(vec![".".into(), "@".into()]),
+            ..CompletionOptions::default()
+        }),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        code_action_provider: Some(CodeActionProviderCapability::Simple(true)),
+        code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
+        inlay_hint_provider: Some(OneOf::Left(true)),
+        execute_command_provider: Some(ExecuteCommandOptions {
+            commands: vec![CHECK.into(), EXPLORE.into()],
+            ..ExecuteCommandOptions::default()
+        }),
+        ..ServerCapabilities::default()
     }
 }
 
@@ -146,7 +159,7 @@ impl<'c> Server<'c> {
             let done = self.finished.1.clone();
             select! {
                 recv(self.connection.receiver) -> message => match message? {
-                    Message::Request(request) if request.method == method::SHUTDOWN => {
+                    Message::Request(request) if request.method == ask::Shutdown::METHOD => {
                         self.leaving = true;
                         self.send(Response::new_ok(request.id, ()))?;
                     }
@@ -155,7 +168,7 @@ impl<'c> Server<'c> {
                         self.send(Response::new_err(request.id, code, "the server is leaving".into()))?;
                     }
                     Message::Request(request) => self.request(request)?,
-                    Message::Notification(notification) if notification.method == method::EXIT => {
+                    Message::Notification(notification) if notification.method == note::Exit::METHOD => {
                         return if self.leaving { Ok(()) } else { Err("the editor left without a goodbye".into()) };
                     }
                     Message::Notification(notification) => self.notification(notification)?,
@@ -236,43 +249,45 @@ impl<'c> Server<'c> {
             diagnostics: diagnostics::of(document),
             version: Some(document.version),
         };
-        self.send(Notification::new(method::PUBLISH_DIAGNOSTICS.into(), params))
+        self.send(Notification::new(note::PublishDiagnostics::METHOD.into(), params))
     }
 
     fn notification(&mut self, notification: Notification) -> Result<(), ServeError> {
         let params = notification.params;
         match notification.method.as_str() {
-            method::DID_OPEN => {
-                let Ok(params) = read::<DidOpenTextDocumentParams>(params) else { return Ok(()) };
+            note::DidOpenTextDocument::METHOD => {
+                let Ok(params) = read::<lsp_types::DidOpenTextDocumentParams>(params) else { return Ok(()) };
                 let opened = params.text_document;
                 let key = opened.uri.as_str().to_owned();
                 self.documents.insert(key, Document::new(opened.uri, opened.text, opened.version));
                 self.touch_others();
             }
-            method::DID_CHANGE => {
-                let Ok(params) = read::<DidChangeTextDocumentParams>(params) else { return Ok(()) };
+            note::DidChangeTextDocument::METHOD => {
+                let Ok(params) = read::<lsp_types::DidChangeTextDocumentParams>(params) else {
+                    return Ok(());
+                };
                 let key = params.text_document.uri.as_str();
                 if let Some(document) = self.documents.get_mut(key) {
                     document.change(params.content_changes, params.text_document.version);
                 }
                 self.touch_others();
             }
-            method::DID_CLOSE => {
-                let Ok(params) = read::<DidCloseTextDocumentParams>(params) else { return Ok(()) };
+            note::DidCloseTextDocument::METHOD => {
+                let Ok(params) = read::<lsp_types::DidCloseTextDocumentParams>(params) else { return Ok(()) };
                 let uri = params.text_document.uri;
                 self.documents.remove(uri.as_str());
                 let params = PublishDiagnosticsParams { uri, diagnostics: Vec::new(), version: None };
-                self.send(Notification::new(method::PUBLISH_DIAGNOSTICS.into(), params))?;
+                self.send(Notification::new(note::PublishDiagnostics::METHOD.into(), params))?;
                 self.touch_others();
             }
-            method::DID_SAVE => self.touch_others(),
-            method::CANCEL => {
+            note::DidSaveTextDocument::METHOD => self.touch_others(),
+            note::Cancel::METHOD => {
                 let id = params.get("id").and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
                 if let Some(running) = id.and_then(|id| self.running.get(&id)) {
                     running.cancel();
                 }
             }
-            method::WORK_DONE_PROGRESS_CANCEL => {
+            note::WorkDoneProgressCancel::METHOD => {
                 let token = params.get("token").and_then(Value::as_str).unwrap_or_default();
                 self.running.values().filter(|r| r.token == token).for_each(Running::cancel);
             }
@@ -290,7 +305,7 @@ impl<'c> Server<'c> {
     }
 
     fn request(&mut self, request: Request) -> Result<(), ServeError> {
-        if request.method == method::EXECUTE_COMMAND {
+        if request.method == ask::ExecuteCommand::METHOD {
             return self.command(request);
         }
         let key = document_key(&request.params);
@@ -311,45 +326,52 @@ impl<'c> Server<'c> {
     fn answer(&self, document: &Document, request: &Request) -> Answer {
         let params = request.params.clone();
         match request.method.as_str() {
-            method::HOVER => {
-                let at = read::<TextDocumentPositionParams>(params)?.position;
+            ask::HoverRequest::METHOD => {
+                let at = read::<lsp_types::HoverParams>(params)?.text_document_position_params.position;
                 Ok(json!(hover::of(document, at)))
             }
-            method::DEFINITION => {
-                let at = read::<TextDocumentPositionParams>(params)?.position;
+            ask::GotoDefinition::METHOD => {
+                let at =
+                    read::<lsp_types::GotoDefinitionParams>(params)?.text_document_position_params.position;
                 Ok(json!(navigate::definition(document, at)))
             }
-            method::REFERENCES => {
-                let params = read::<ReferenceParams>(params)?;
-                let with_declaration = params.context.include_declaration;
-                Ok(json!(navigate::references(document, params.position, with_declaration)))
+            ask::References::METHOD => {
+                let params = read::<lsp_types::ReferenceParams>(params)?;
+                let at = params.text_document_position.position;
+                Ok(json!(navigate::references(document, at, params.context.include_declaration)))
             }
-            method::DOCUMENT_HIGHLIGHT => {
-                let at = read::<TextDocumentPositionParams>(params)?.position;
+            ask::DocumentHighlightRequest::METHOD => {
+                let at = read::<lsp_types::DocumentHighlightParams>(params)?
+                    .text_document_position_params
+                    .position;
                 Ok(json!(navigate::highlights(document, at)))
             }
-            method::PREPARE_RENAME => {
-                let at = read::<TextDocumentPositionParams>(params)?.position;
+            ask::PrepareRenameRequest::METHOD => {
+                let at = read::<lsp_types::TextDocumentPositionParams>(params)?.position;
                 rename::prepare(document, at).map(|response| json!(response))
             }
-            method::RENAME => {
-                let params = read::<RenameParams>(params)?;
-                let (at, name) = (params.position, &params.new_name);
-                rename::rename(document, at, name, &self.options()).map(|edit| json!(edit))
+            ask::Rename::METHOD => {
+                let params = read::<lsp_types::RenameParams>(params)?;
+                let at = params.text_document_position.position;
+                rename::rename(document, at, &params.new_name, &self.options()).map(|edit| json!(edit))
             }
-            method::DOCUMENT_SYMBOL => Ok(json!(outline::of(document))),
-            method::COMPLETION => {
-                let at = read::<TextDocumentPositionParams>(params)?.position;
+            ask::DocumentSymbolRequest::METHOD => {
+                Ok(json!(DocumentSymbolResponse::Nested(outline::of(document))))
+            }
+            ask::Completion::METHOD => {
+                let at = read::<lsp_types::CompletionParams>(params)?.text_document_position.position;
                 Ok(json!(complete::of(document, at)))
             }
-            method::FORMATTING => {
-                let options = read::<DocumentFormattingParams>(params)?.options;
+            ask::Formatting::METHOD => {
+                let options = read::<lsp_types::DocumentFormattingParams>(params)?.options;
                 formatted(document, options.tab_size as usize, !options.insert_spaces)
             }
-            method::CODE_ACTION => Ok(json!(actions::of(document, read::<CodeActionParams>(params)?.range))),
-            method::CODE_LENS => Ok(json!(lenses::of(document))),
-            method::INLAY_HINT => {
-                Ok(json!(lenses::inlay_hints(document, read::<InlayHintParams>(params)?.range)))
+            ask::CodeActionRequest::METHOD => {
+                Ok(json!(actions::of(document, read::<lsp_types::CodeActionParams>(params)?.range)))
+            }
+            ask::CodeLensRequest::METHOD => Ok(json!(lenses::of(document))),
+            ask::InlayHintRequest::METHOD => {
+                Ok(json!(lenses::inlay_hints(document, read::<lsp_types::InlayHintParams>(params)?.range)))
             }
             other => Err(format!("`{other}` is not something this server does")),
         }
@@ -393,7 +415,7 @@ impl<'c> Server<'c> {
         let token = format!("volee-check-{}", self.asked);
         let create = Request::new(
             RequestId::from(self.asked),
-            method::WORK_DONE_PROGRESS_CREATE.into(),
+            ask::WorkDoneProgressCreate::METHOD.into(),
             json!({ "token": token }),
         );
         if self.shows_progress {
@@ -450,19 +472,19 @@ impl<'c> Server<'c> {
             }
         };
         self.send(response)?;
-        self.send(Notification::new(method::SHOW_MESSAGE.into(), ShowMessageParams { typ, message }))?;
+        self.send(Notification::new(note::ShowMessage::METHOD.into(), ShowMessageParams { typ, message }))?;
         if !self.refreshes_hints {
             return Ok(());
         }
         self.asked += 1;
         // Marks beside the text have changed without the text.
         let id = RequestId::from(self.asked);
-        self.send(Request::new(id, method::INLAY_HINT_REFRESH.into(), Value::Null))
+        self.send(Request::new(id, ask::InlayHintRefreshRequest::METHOD.into(), Value::Null))
     }
 }
 
 fn progress(token: &str, value: Value) -> Notification {
-    Notification::new(method::PROGRESS.into(), json!({ "token": token, "value": value }))
+    Notification::new(note::Progress::METHOD.into(), json!({ "token": token, "value": value }))
 }
 
 fn read<T: DeserializeOwned>(params: Value) -> Result<T, String> {
@@ -499,29 +521,4 @@ fn explore_command(path: &str, property: Option<&str>, defines: &[(String, Optio
 /// A definition as it stands behind `-D`.
 fn define(name: &str, value: Option<&str>) -> String {
     value.map_or(name.to_owned(), |value| format!("{name}={value}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_editor_is_told_what_the_server_can_do() {
-        let told = json!({
-            "textDocumentSync": { "openClose": true, "change": 2, "save": true },
-            "hoverProvider": true,
-            "completionProvider": { "triggerCharacters": [".", "@"] },
-            "definitionProvider": true,
-            "referencesProvider": true,
-            "documentHighlightProvider": true,
-            "documentSymbolProvider": true,
-            "codeActionProvider": true,
-            "codeLensProvider": { "resolveProvider": false },
-            "documentFormattingProvider": true,
-            "renameProvider": { "prepareProvider": true },
-            "executeCommandProvider": { "commands": ["volee.check", "volee.explore"] },
-            "inlayHintProvider": true,
-        });
-        assert_eq!(json!(capabilities()), told);
-    }
 }

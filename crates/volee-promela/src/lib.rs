@@ -12,7 +12,6 @@ pub mod census;
 pub mod format;
 pub mod index;
 mod intern;
-mod lexer;
 pub mod limits;
 pub mod lint;
 mod lower;

@@ -1,31 +1,44 @@
-//! Tokens, and how they are made from one file.
+//! Tokens, and the lexer that makes them from one file.
 //!
 //! The preprocessor works on these tokens, not on text, so each keeps its place. Nothing is an error here: a
 //! stray quote in a part that `#if` removes must do no harm, so what is no token becomes [`Tok::Other`] and
 //! is complained about when it reaches the parser.
 
+use logos::{Lexer, Logos};
+
 use crate::intern::{Interner, Sym};
-use crate::lexer::{Lexeme, Lexer};
 use crate::source::At;
 
 /// The kinds of tokens. Keywords are names; their spelling tells them apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Logos, Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[logos(skip r"[ \t\r\x0b\x0c]+")]
+#[logos(skip r"\\\r?\n")]
 #[rustfmt::skip]
 pub(crate) enum Tok {
-    Newline,
-    LineComment, BlockComment,
-    /// The end of a comment that was not begun.
-    StrayCommentEnd,
-    Name, Number, Text, Char,
-    LParen, RParen, LBracket, RBracket, LBrace, RBrace,
-    Semi, Arrow, Comma, Dot, DotDot, Colon, Sep,
-    Plus, Incr, Minus, Decr, Star, Slash, Percent,
-    Amp, AndAnd, Pipe, OrOr, Caret, Tilde,
-    Bang, BangBang, NotEq, Assign, EqEq,
-    Lt, Le, Shl, Gt, Ge, Shr,
-    Quest, QuestQuest, AtSign, Hash, HashHash,
-    /// `/\` and `\/`.
-    Wedge, Vee,
+    #[token("\n")] Newline,
+    #[regex(r"//([^\n\\]|\\\r?\n|\\)*", priority = 20, allow_greedy = true)] LineComment,
+    #[token("/*", block_comment)] BlockComment,
+    #[token("*/")] StrayCommentEnd,
+    #[regex(r"[A-Za-z_][A-Za-z0-9_]*")] Name,
+    #[regex(r"[0-9]+")] Number,
+    #[regex(r#""([^"\\\n]|\\[^\n]|\\\r?\n)*""#)] Text,
+    #[regex(r"'([^'\\\n]|\\[^\n])'")] Char,
+    #[token("(")] LParen, #[token(")")] RParen,
+    #[token("[")] LBracket, #[token("]")] RBracket,
+    #[token("{")] LBrace, #[token("}")] RBrace,
+    #[token(";")] Semi, #[token("->")] Arrow, #[token(",")] Comma,
+    #[token(".")] Dot, #[token("..")] DotDot, #[token(":")] Colon, #[token("::")] Sep,
+    #[token("+")] Plus, #[token("++")] Incr, #[token("-")] Minus, #[token("--")] Decr,
+    #[token("*")] Star, #[token("/")] Slash, #[token("%")] Percent,
+    #[token("&")] Amp, #[token("&&")] AndAnd, #[token("|")] Pipe, #[token("||")] OrOr,
+    #[token("^")] Caret, #[token("~")] Tilde,
+    #[token("!")] Bang, #[token("!!")] BangBang, #[token("!=")] NotEq,
+    #[token("=")] Assign, #[token("==")] EqEq,
+    #[token("<")] Lt, #[token("<=")] Le, #[token("<<")] Shl,
+    #[token(">")] Gt, #[token(">=")] Ge, #[token(">>")] Shr,
+    #[token("?")] Quest, #[token("??")] QuestQuest,
+    #[token("@")] AtSign, #[token("#")] Hash, #[token("##")] HashHash,
+    #[token("/\\")] Wedge, #[token("\\/")] Vee,
     /// A comment that never ends.
     Unterminated,
     /// What no token begins with.
@@ -33,10 +46,16 @@ pub(crate) enum Tok {
     Eof,
 }
 
-impl Tok {
-    /// Whether it is a token of the language.
-    pub(crate) fn is_one(self) -> bool {
-        !matches!(self, Tok::Unterminated | Tok::Other)
+fn block_comment(lexer: &mut Lexer<Tok>) -> Result<(), ()> {
+    match lexer.remainder().find("*/") {
+        Some(end) => {
+            lexer.bump(end + 2);
+            Ok(())
+        }
+        None => {
+            lexer.bump(lexer.remainder().len());
+            Err(())
+        }
     }
 }
 
@@ -85,27 +104,31 @@ pub(crate) fn tokenize(file: u32, text: &str, interner: &mut Interner) -> Vec<To
     let mut tokens = Vec::with_capacity(text.len() / 4 + 1);
     let mut flags = LINE_START;
     let mut end_of_previous = 0;
-    for Lexeme { tok, span } in Lexer::new(text) {
+    let mut lexer = Tok::lexer(text);
+    while let Some(result) = lexer.next() {
+        let span = lexer.span();
         if span.start != end_of_previous {
             flags |= SPACE_BEFORE;
         }
         end_of_previous = span.end;
-        let slice = &text[span.clone()];
-        match tok {
-            Tok::Newline => {
+        let slice = lexer.slice();
+        let tok = match result {
+            Ok(Tok::Newline) => {
                 flags |= LINE_START;
                 continue;
             }
             // SPIN overlooks the end of a comment that is none, as it stands after a comment in a comment.
-            Tok::LineComment | Tok::BlockComment | Tok::StrayCommentEnd => {
+            Ok(Tok::LineComment | Tok::BlockComment | Tok::StrayCommentEnd) => {
                 flags |= SPACE_BEFORE;
-                if tok == Tok::BlockComment && slice.contains('\n') {
+                if slice.starts_with("/*") && slice.contains('\n') {
                     flags |= BREAK_BEFORE;
                 }
                 continue;
             }
-            _ => {}
-        }
+            Ok(tok) => tok,
+            Err(()) if slice.starts_with("/*") => Tok::Unterminated,
+            Err(()) => Tok::Other,
+        };
         let spelling = if tok == Tok::Unterminated { "/*" } else { slice };
         let at = At { offset: span.start as u32, file, origin: 0 };
         tokens.push(Token { tok, flags, sym: interner.intern(spelling), at });

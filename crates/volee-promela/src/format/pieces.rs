@@ -1,10 +1,10 @@
 //! The pieces of a text for the formatter: tokens, comments, whole directives, each with the line ends before
 //! it.
 
+use logos::Logos;
 use volee_system::Diagnostic;
 
 use super::place;
-use crate::lexer::{Lexeme, Lexer};
 use crate::token::Tok;
 
 /// How wide a tab is in a text that somebody else wrote.
@@ -68,29 +68,31 @@ pub(super) fn cut<'t>(file: &str, text: &'t str) -> Result<Vec<Piece<'t>>, Diagn
             (position, lines) = (end, 0);
             continue;
         }
-        let Some(Lexeme { tok, span }) = Lexer::new(rest).next() else {
+        let mut lexer = Tok::lexer(rest);
+        let Some(result) = lexer.next() else {
             if rest.contains('\\') {
                 return refuse(start, "a line that goes on in the next cannot be formatted");
             }
             break;
         };
+        let span = lexer.span();
         if rest[..span.start].contains('\\') {
             return refuse(start, "a line that goes on in the next cannot be formatted");
         }
         let at = position + span.start;
         position += span.end;
         let slice = &text[at..position];
-        let kind = match tok {
-            Tok::Newline => {
+        let kind = match result {
+            Ok(Tok::Newline) => {
                 lines += 1;
                 fresh = true;
                 continue;
             }
-            Tok::LineComment => Kind::LineComment,
-            Tok::BlockComment => Kind::BlockComment,
-            Tok::StrayCommentEnd => return refuse(at, "the end of a comment without its beginning"),
-            tok if tok.is_one() => Kind::Token(tok),
-            _ => return refuse(at, "this is not a token of Promela"),
+            Ok(Tok::LineComment) => Kind::LineComment,
+            Ok(Tok::BlockComment) => Kind::BlockComment,
+            Ok(Tok::StrayCommentEnd) => return refuse(at, "the end of a comment without its beginning"),
+            Ok(tok) => Kind::Token(tok),
+            Err(()) => return refuse(at, "this is not a token of Promela"),
         };
         let line_start = text[..at].rfind('\n').map_or(0, |i| i + 1);
         let after = &text[position..];

@@ -1,8 +1,9 @@
 //! Spaces inside a line: what stands between two tokens depends on both and, for `-`, `!`, `?`, `<`, on what
 //! the first is part of.
 
+use logos::Logos;
+
 use super::pieces::Piece;
-use crate::lexer::Lexer;
 use crate::token::Tok;
 
 /// What was written last, as far as the next space depends on it.
@@ -205,7 +206,7 @@ fn is_operand(last: &Last) -> bool {
 /// Whether two spellings without a space between them would be read as something else.
 fn clash(first: &str, second: &str) -> bool {
     let joined = format!("{first}{second}");
-    let mut lexer = Lexer::new(&joined);
-    let mut next_is = |span| lexer.next().is_some_and(|next| next.tok.is_one() && next.span == span);
-    !(next_is(0..first.len()) && next_is(first.len()..joined.len()))
+    let mut lexer = Tok::lexer(&joined);
+    let first_is = lexer.next().is_some_and(|t| t.is_ok()) && lexer.span() == (0..first.len());
+    !(first_is && lexer.next().is_some_and(|t| t.is_ok()) && lexer.span() == (first.len()..joined.len()))
 }
