@@ -340,14 +340,20 @@ impl Footprint<'_> {
         }
     }
 
-    /// Walks a statement in a frame where it is done, and does it there.
-    fn statement(&mut self, frame: &mut Frame, pid: usize, op: &Op) {
+    /// Walks a statement in a frame where it is done, and does it there where another is walked after it.
+    fn statement(&mut self, frame: &mut Frame, pid: usize, op: &Op, goes_on: bool) {
         match op {
-            Op::Sequence(ops) => ops.iter().for_each(|op| self.statement(frame, pid, op)),
-            Op::DStep(entry, ..) => self.d_step(frame, pid, *entry),
+            Op::Sequence(ops) => {
+                for (at, op) in ops.iter().enumerate() {
+                    self.statement(frame, pid, op, goes_on || at + 1 < ops.len());
+                }
+            }
+            Op::DStep(entry, ..) => self.d_step(frame, pid, *entry, goes_on),
             op => {
                 self.effect(At { frame, pid, current: true }, op);
-                self.executor(frame, pid, &mut Vec::new()).apply(op);
+                if goes_on {
+                    self.executor(frame, pid, &mut Vec::new()).apply(op);
+                }
             }
         }
     }
@@ -373,7 +379,7 @@ impl Footprint<'_> {
     }
 
     /// Walks an indivisible sequence: the first statement that can be done is done, until control leaves it.
-    fn d_step(&mut self, frame: &mut Frame, pid: usize, entry: u32) {
+    fn d_step(&mut self, frame: &mut Frame, pid: usize, entry: u32, goes_on: bool) {
         let compiled = self.compiled;
         let body = &compiled.bodies[frame.proctype(pid)];
         let mut node = entry;
@@ -389,9 +395,10 @@ impl Footprint<'_> {
                 }
             }
             let Some((m, Ready::Yes, None)) = chosen else { break };
-            self.statement(frame, pid, &m.op);
             node = m.target;
-            if !body.in_d_step[node as usize] {
+            let is_last = !body.in_d_step[node as usize];
+            self.statement(frame, pid, &m.op, goes_on || !is_last);
+            if is_last {
                 return;
             }
         }
@@ -501,24 +508,22 @@ impl Footprint<'_> {
         let pid = usize::from(made.pid);
         let m = move_of(self.compiled, made.transition);
         self.process(pid);
-        let mut after = std::mem::take(self.scratch);
-        after.copy_from(frame);
-        match made.partner {
-            None => self.statement(&mut after, pid, &m.op),
-            Some((receiver, transition)) => {
+        match (made.partner, &m.op) {
+            (None, Op::Sequence(_) | Op::DStep(..)) => {
+                let mut after = std::mem::take(self.scratch);
+                after.copy_from(frame);
+                self.statement(&mut after, pid, &m.op, false);
+                *self.scratch = after;
+            }
+            (None, op) => self.effect(At { frame, pid, current: true }, op),
+            (Some((receiver, transition)), _) => {
                 let other = move_of(self.compiled, transition);
-                self.handed_over(&mut after, (pid, m), (usize::from(receiver), other));
+                self.handed_over(frame, (pid, m), (usize::from(receiver), other));
             }
         }
-        *self.scratch = after;
     }
 
-    fn handed_over(
-        &mut self,
-        frame: &mut Frame,
-        (sender, m): (usize, &Move),
-        (receiver, other): (usize, &Move),
-    ) {
+    fn handed_over(&mut self, frame: &Frame, (sender, m): (usize, &Move), (receiver, other): (usize, &Move)) {
         self.process(receiver);
         let Some(send) = crate::moves::sending(&m.op) else {
             self.touched = EVERYTHING;

@@ -44,6 +44,15 @@ impl Tally {
         new
     }
 
+    /// The same where there is one reason only, which is not made again to be compared.
+    fn add_another(&mut self, wanted: usize, reason: impl FnOnce() -> Reason) -> bool {
+        if self.violations.len() >= wanted.max(1) {
+            self.errors += 1;
+            return false;
+        }
+        self.add(wanted, reason)
+    }
+
     fn add_fault<S: System + ?Sized>(&mut self, wanted: usize, system: &S, fault: FaultId) -> bool {
         if self.violations.len() >= wanted && self.faults.contains(&fault) {
             self.errors += 1;
@@ -327,7 +336,7 @@ impl<'c> Questions<'c> {
         if met == Met::Again {
             return Flow::Continue(());
         }
-        let new = self.deadlocks.add(self.check.max_errors, invalid_end);
+        let new = self.deadlocks.add_another(self.check.max_errors, invalid_end);
         if self.deadlocks.takes_back(met, new) {
             return Flow::Continue(());
         }
