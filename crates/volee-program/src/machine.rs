@@ -28,7 +28,7 @@ use crate::frame::Frame;
 use crate::moves::{Enumerator, Level, Visitor, any_mark, evaluate};
 use crate::optimise::{Observed, SeenEvents, Steps, optimise, unread_globals};
 use crate::program::{Expr, Program};
-use crate::reduction::Choice;
+use crate::reduction::{Choice, every_end_is_met};
 use crate::why;
 
 /// Numbers of errors in predicates start here, above those of the program.
@@ -575,6 +575,10 @@ impl Reducible for Machine {
         let number = choice.stance(&self.enumerator.levels[0].frame, usize::from(record), &mut footprint);
         *touched |= footprint.touched;
         number.filter(|_| footprint.touched != EVERYTHING)
+    }
+
+    fn meets_every_end(&self) -> bool {
+        every_end_is_met(&self.program, &self.predicate_exprs)
     }
 
     fn awake_steps(

@@ -411,10 +411,10 @@ fn outcome<S: System + ?Sized>(
     statistics.seconds = meter.elapsed().as_secs_f64();
     statistics.bytes_per_state = statistics.memory_bytes as f64 / statistics.states.max(1) as f64;
     let counts_all = statistics.reduced == 0;
+    let counts_ends = counts_all || system.reducible().is_none_or(|system| system.meets_every_end());
     let mut answers = questions.answers(limit.as_ref());
-    // Whatever steps are left out, every state is met in which nobody can move.
-    for answer in answers.iter_mut().filter(|a| a.errors > 0 && !counts_all && a.question != "deadlock") {
-        answer.at_least |= !answer.question.starts_with("reachable");
+    for answer in answers.iter_mut().filter(|a| a.errors > 0 && !a.question.starts_with("reachable")) {
+        answer.at_least |= if answer.question == "deadlock" { !counts_ends } else { !counts_all };
     }
     Outcome { answers, statistics, limit }
 }

@@ -81,6 +81,12 @@ pub trait Reducible {
         None
     }
 
+    /// Whether, when only persistent steps are taken, every state is met in which nobody can move. Otherwise
+    /// some are met for others that nobody can tell from them.
+    fn meets_every_end(&self) -> bool {
+        true
+    }
+
     /// Pushes the steps of the processes that are not `asleep` (a set of bits), or, at an `attempt` as in
     /// [`Reducible::persistent_steps`], a persistent set of them; and with each step the sleep set of its
     /// target. A system that knows no sleep sets need not say so.

@@ -3,7 +3,7 @@
 
 use super::control::{first, started};
 use crate::optimise::{visit_action, visit_expr, visit_program};
-use crate::program::{Action, Expr, Proctype, Program, Scope};
+use crate::program::{Action, Expr, Proctype, ProctypeId, Program, Scope, Transition};
 
 /// Processes that a state has room for.
 const MOST_PROCESSES: usize = 255;
@@ -26,6 +26,86 @@ pub(super) fn numbers_matter(program: &Program, predicates: &[Expr]) -> bool {
         || most_processes(program).is_none_or(|most| most > MOST_PROCESSES)
 }
 
+/// Whether the number of a process is the same whatever others do beside: all are started by one that is the
+/// youngest until then, in one go at its beginning.
+pub(super) fn numbers_are_settled(program: &Program) -> bool {
+    let starts = |p: &Proctype| started(p, 0..p.nodes.len());
+    let mut starters = program.proctypes.iter().enumerate().filter(|(_, p)| !starts(p).is_empty());
+    let Some((number, starter)) = starters.next() else { return true };
+    let is_one = |p: &ProctypeId| usize::from(p.0) == number;
+    starters.next().is_none()
+        && program.active.last().is_some_and(is_one)
+        && program.active.iter().filter(|p| is_one(p)).count() == 1
+        && !starts(starter).contains(&number)
+        && starter.provided.is_none()
+        && !has_priorities(program)
+        && starts_at_once(starter)
+}
+
+fn has_priorities(program: &Program) -> bool {
+    let mut has = program.proctypes.iter().any(|p| p.priority != 1);
+    visit_program(program, &mut |e| has |= matches!(e, Expr::Run { priority: Some(_), .. }));
+    has
+}
+
+/// Whether a process starts others only before anybody else can move: the nodes that it comes to with control
+/// in its hand have steps that neither wait nor give control away, and it never comes back to them.
+fn starts_at_once(proctype: &Proctype) -> bool {
+    let beginning = reached(proctype, |transition| transition.atomic);
+    let all = reached(proctype, |_| true);
+    proctype.nodes.iter().zip(beginning.iter().zip(all)).filter(|(_, (_, met))| *met).all(
+        |(node, (&is_early, _))| {
+            let goes_on = |t: &Transition| {
+                let enters = beginning[t.target.0 as usize];
+                match is_early {
+                    true => keeps_control(&t.action) && t.escape == 0 && (t.atomic || !enters),
+                    false => !enters && !runs(&t.action),
+                }
+            };
+            let moves = |t: &Transition| match first(&t.action) {
+                Action::Guard(e) => matches!(e, Expr::Run { .. }),
+                _ => true,
+            };
+            node.transitions.iter().all(goes_on) && (!is_early || node.transitions.iter().any(moves))
+        },
+    )
+}
+
+/// The nodes that a process can come to by some of its transitions.
+fn reached(proctype: &Proctype, by: impl Fn(&Transition) -> bool) -> Vec<bool> {
+    let mut seen = vec![false; proctype.nodes.len()];
+    let mut pending = vec![proctype.entry.0 as usize];
+    while let Some(node) = pending.pop() {
+        if std::mem::replace(&mut seen[node], true) {
+            continue;
+        }
+        for transition in proctype.nodes[node].transitions.iter().filter(|t| by(t)) {
+            pending.push(transition.target.0 as usize);
+            if let Action::DStep(entry) = first(&transition.action) {
+                pending.push(entry.0 as usize);
+            }
+        }
+    }
+    seen
+}
+
+fn keeps_control(action: &Action) -> bool {
+    match action {
+        Action::Skip | Action::Else | Action::Guard(_) => true,
+        Action::Assign(..) | Action::Assert(_) | Action::Print(_) => true,
+        Action::Sequence(actions) => actions.iter().all(keeps_control),
+        Action::Send { .. } | Action::Receive { .. } | Action::SetPriority(..) => false,
+        Action::End | Action::DStep(_) => false,
+    }
+}
+
+/// Whether an action starts a process.
+fn runs(action: &Action) -> bool {
+    let mut runs = false;
+    visit_action(action, &mut |e| runs |= matches!(e, Expr::Run { .. }));
+    runs
+}
+
 /// Whether the number of a started process is stored anywhere.
 fn keeps_numbers(proctype: &Proctype) -> bool {
     fn keeps(action: &Action) -> bool {
@@ -33,11 +113,7 @@ fn keeps_numbers(proctype: &Proctype) -> bool {
             Action::Assign(location, Expr::Run { .. }) => location.scope != Scope::Nowhere,
             Action::Sequence(actions) => actions.iter().any(keeps),
             Action::Guard(Expr::Run { .. }) => false,
-            action => {
-                let mut runs = false;
-                visit_action(action, &mut |e| runs |= matches!(e, Expr::Run { .. }));
-                runs
-            }
+            action => runs(action),
         }
     }
     proctype.nodes.iter().flat_map(|n| &n.transitions).any(|t| keeps(&t.action))

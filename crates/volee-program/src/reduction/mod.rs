@@ -69,6 +69,12 @@ fn sees_control(expr: &Expr) -> bool {
     )
 }
 
+/// Whether every state in which nobody can move is met where only chosen steps are taken. Where births commute it
+/// may be another one, with other numbers of processes.
+pub(crate) fn every_end_is_met(program: &Program, predicates: &[Expr]) -> bool {
+    anonymous::numbers_matter(program, predicates) || anonymous::numbers_are_settled(program)
+}
+
 /// The futures of one process, as far as they were asked for. They depend on the values it got at birth and
 /// on which channels there are.
 #[derive(Debug, Clone, Default)]

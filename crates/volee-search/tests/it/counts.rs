@@ -92,6 +92,55 @@ fn a_number_that_does_not_say_at_least_is_exact() {
     assert!(told.exact > count() && told.below > count(), "{told:?}");
 }
 
+/// Deadlocks of a program, by all steps and by persistent sets, and whether the latter are a lower bound.
+fn deadlocks(text: &str) -> (u64, u64, bool) {
+    let (model, _) = parse("model.pml", text, &Options::default());
+    let lowered = lower(Arc::new(model.expect("it is read"))).expect("it is lowered");
+    let mut machine = lowered.machine(MachineOptions { plain: true, ..MachineOptions::default() });
+    let all = Check::new().all_errors(true);
+    let mut counted = |reduction| {
+        let outcome = check(&mut machine, &all.clone().reduction(reduction), &meter(), &mut Quiet);
+        assert_eq!(outcome.statistics.reduced > 0, reduction == Reduction::Persistent, "{text}");
+        let answer = outcome.answers.iter().find(|answer| answer.question == "deadlock");
+        answer.map(|answer| (answer.errors, answer.at_least)).expect("it was asked")
+    };
+    let ((full, bound), (reduced, at_least)) = (counted(Reduction::None), counted(Reduction::Persistent));
+    assert!(!bound && reduced <= full && (at_least || reduced == full), "{reduced} of {full}: {text}");
+    (full, reduced, at_least)
+}
+
+#[test]
+fn deadlocks_that_differ_in_numbers_of_processes_are_counted_for_one_another_and_that_is_said() {
+    let waits = "chan q = [1] of { byte }; byte x, y; proctype W(byte n) { byte m; m = n; q?m }\n";
+    let of = |rest: &str| deadlocks(&format!("{waits}{rest}"));
+    // Who starts first?
+    let two = "active proctype P() { x = 1; run W(1) } active proctype Q() { y = 1; run W(2) }";
+    let (full, reduced, at_least) = of(two);
+    assert!(reduced < full && at_least, "{reduced} of {full}");
+    // Is one gone before the other comes?
+    let apart = "proctype E() { x = 1 } init { run E(); y = 1; run W(2) }";
+    assert!(of(apart).2);
+    // In one go, at the beginning of the youngest, numbers are what they are.
+    for beginning in [
+        "init { atomic { run E(); run W(1); run W(2) } }",
+        "init { byte i; atomic { do :: i < 3 -> run W(i); i++ :: else -> break od; run E() } }",
+        "active proctype P() { x = 1 } init { atomic { run W(1); run W(2) }; y = 1 }",
+        "active proctype P() { x = 1; y = 1; q?x } active proctype Q() { byte z; z = 1; z = 2 }",
+    ] {
+        let (_, _, at_least) = of(&format!("proctype E() {{ byte z; z = 1; z = 2; z = 3 }} {beginning}"));
+        assert!(!at_least, "{beginning}");
+    }
+    // Not where it waits in between, gives control away, or is older than one that may end.
+    for beginning in [
+        "init { atomic { run E(); x == 0; run W(1) } }",
+        "init { atomic { run E(); q!1; run W(1); run W(2) } }",
+        "init { atomic { run W(1); run W(2) } } active proctype P() { x = 1 }",
+    ] {
+        let (_, _, at_least) = of(&format!("proctype E() {{ byte z; z = 1; z = 2; z = 3 }} {beginning}"));
+        assert!(at_least, "{beginning}");
+    }
+}
+
 #[test]
 fn what_was_perhaps_counted_before_makes_a_number_a_lower_bound() {
     let (mut told, mut forgot) = (Told::default(), 0);
