@@ -1,7 +1,7 @@
 //! Whether anybody can tell processes apart by their numbers, or a dead process from one that has come to its
 //! end.
 
-use super::control::{first, started};
+use super::control::{first, inside, started};
 use crate::optimise::{visit_action, visit_expr, visit_program};
 use crate::program::{Action, Expr, Proctype, ProctypeId, Program, Scope, Transition};
 
@@ -27,7 +27,7 @@ pub(super) fn numbers_matter(program: &Program, predicates: &[Expr]) -> bool {
 }
 
 /// Whether the number of a process is the same whatever others do beside: all are started by one that is the
-/// youngest until then, in one go at its beginning.
+/// youngest until then, in one go.
 pub(super) fn numbers_are_settled(program: &Program) -> bool {
     let starts = |p: &Proctype| started(p, 0..p.nodes.len());
     let mut starters = program.proctypes.iter().enumerate().filter(|(_, p)| !starts(p).is_empty());
@@ -48,45 +48,56 @@ fn has_priorities(program: &Program) -> bool {
     has
 }
 
-/// Whether a process starts others only before anybody else can move: the nodes that it comes to with control
-/// in its hand have steps that neither wait nor give control away, and it never comes back to them.
-fn starts_at_once(proctype: &Proctype) -> bool {
-    let beginning = reached(proctype, |transition| transition.atomic);
-    let all = reached(proctype, |_| true);
-    proctype.nodes.iter().zip(beginning.iter().zip(all)).filter(|(_, (_, met))| *met).all(
-        |(node, (&is_early, _))| {
-            let goes_on = |t: &Transition| {
-                let enters = beginning[t.target.0 as usize];
-                match is_early {
-                    true => keeps_control(&t.action) && t.escape == 0 && (t.atomic || !enters),
-                    false => !enters && !runs(&t.action),
-                }
-            };
-            let moves = |t: &Transition| match first(&t.action) {
-                Action::Guard(e) => matches!(e, Expr::Run { .. }),
-                _ => true,
-            };
-            node.transitions.iter().all(goes_on) && (!is_early || node.transitions.iter().any(moves))
-        },
-    )
+/// How far a process is with starting others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Births {
+    None,
+    /// Nobody else has moved since the first.
+    Now,
+    /// Others may have moved.
+    Before,
 }
 
-/// The nodes that a process can come to by some of its transitions.
-fn reached(proctype: &Proctype, by: impl Fn(&Transition) -> bool) -> Vec<bool> {
-    let mut seen = vec![false; proctype.nodes.len()];
-    let mut pending = vec![proctype.entry.0 as usize];
-    while let Some(node) = pending.pop() {
-        if std::mem::replace(&mut seen[node], true) {
+/// Whether a process starts all others in one go: from the first on it keeps control until the last.
+fn starts_at_once(proctype: &Proctype) -> bool {
+    let mut seen = vec![[false; 3]; proctype.nodes.len()];
+    let mut pending = vec![(proctype.entry.0 as usize, Births::None)];
+    while let Some((node, mut births)) = pending.pop() {
+        let transitions = &proctype.nodes[node].transitions;
+        if births == Births::Now && !goes_on(transitions) {
+            births = Births::Before;
+        }
+        if std::mem::replace(&mut seen[node][births as usize], true) {
             continue;
         }
-        for transition in proctype.nodes[node].transitions.iter().filter(|t| by(t)) {
-            pending.push(transition.target.0 as usize);
-            if let Action::DStep(entry) = first(&transition.action) {
-                pending.push(entry.0 as usize);
-            }
+        for transition in transitions {
+            let runs = runs(&transition.action) || starts_inside(proctype, &transition.action);
+            let after = match births {
+                Births::Before if runs => return false,
+                Births::None if !runs => Births::None,
+                Births::None | Births::Now if transition.atomic => Births::Now,
+                _ => Births::Before,
+            };
+            pending.push((transition.target.0 as usize, after));
         }
     }
-    seen
+    true
+}
+
+/// Whether a node neither waits nor gives control away.
+fn goes_on(transitions: &[Transition]) -> bool {
+    let moves = |t: &Transition| match first(&t.action) {
+        Action::Guard(e) => matches!(e, Expr::Run { .. }),
+        _ => true,
+    };
+    transitions.iter().all(|t| t.escape == 0 && keeps_control(&t.action)) && transitions.iter().any(moves)
+}
+
+/// Whether an indivisible sequence starts a process.
+fn starts_inside(proctype: &Proctype, action: &Action) -> bool {
+    let Action::DStep(entry) = first(action) else { return false };
+    let nodes = inside(proctype, *entry);
+    nodes.iter().flat_map(|&n| &proctype.nodes[n].transitions).any(|t| runs(&t.action))
 }
 
 fn keeps_control(action: &Action) -> bool {

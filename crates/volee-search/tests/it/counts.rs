@@ -120,9 +120,11 @@ fn deadlocks_that_differ_in_numbers_of_processes_are_counted_for_one_another_and
     // Is one gone before the other comes?
     let apart = "proctype E() { x = 1 } init { run E(); y = 1; run W(2) }";
     assert!(of(apart).2);
-    // In one go, at the beginning of the youngest, numbers are what they are.
+    // In one go, by the youngest, numbers are what they are.
     for beginning in [
         "init { atomic { run E(); run W(1); run W(2) } }",
+        "init { d_step { x = 1; y = 1 }; x == 1; atomic { run W(1); run E(); run W(2) }; y = 2 }",
+        "init { x = 2; d_step { run W(1); run W(2) }; y = 1 }",
         "init { byte i; atomic { do :: i < 3 -> run W(i); i++ :: else -> break od; run E() } }",
         "active proctype P() { x = 1 } init { atomic { run W(1); run W(2) }; y = 1 }",
         "active proctype P() { x = 1; y = 1; q?x } active proctype Q() { byte z; z = 1; z = 2 }",
@@ -135,6 +137,7 @@ fn deadlocks_that_differ_in_numbers_of_processes_are_counted_for_one_another_and
         "init { atomic { run E(); x == 0; run W(1) } }",
         "init { atomic { run E(); q!1; run W(1); run W(2) } }",
         "init { atomic { run W(1); run W(2) } } active proctype P() { x = 1 }",
+        "init { if :: run E() :: x = 2 fi; y = 1; atomic { run W(1); run W(2) } }",
     ] {
         let (_, _, at_least) = of(&format!("proctype E() {{ byte z; z = 1; z = 2; z = 3 }} {beginning}"));
         assert!(at_least, "{beginning}");
